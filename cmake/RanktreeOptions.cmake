@@ -1,0 +1,10 @@
+# ranktree_options: warnings and sanitizers for our own targets, never for the programs that use the libraries.
+add_library(ranktree_options INTERFACE)
+target_compile_options(ranktree_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers)
+if(RANKTREE_SANITIZE)
+  target_compile_options(
+    ranktree_options
+    INTERFACE -fsanitize=${RANKTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+  )
+  target_link_options(ranktree_options INTERFACE -fsanitize=${RANKTREE_SANITIZE})
+endif()

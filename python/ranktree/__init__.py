@@ -1,0 +1,1 @@
+"""Ranktree: MPI programs that follow the machine."""

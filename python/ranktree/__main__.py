@@ -1,0 +1,5 @@
+"""`python -m ranktree`."""
+
+from ranktree.cli.main import main
+
+main()

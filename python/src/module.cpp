@@ -1,0 +1,14 @@
+#include <nanobind/nanobind.h>
+
+#include "bind.h"
+#include "core/base/error.h"
+
+// core::Error becomes ranktree.Error, a ValueError with the same one-line text.
+NB_MODULE(_core, module) {
+  module.doc() = "The C++ core of ranktree; use the ranktree package's modules instead.";
+  nanobind::exception<ranktree::core::Error>(module, "Error", PyExc_ValueError);
+  bind_topo(module);
+  bind_pattern(module);
+  bind_place(module);
+  bind_enforce(module);
+}

@@ -1,0 +1,101 @@
+// Who talks to whom: the communication pattern of one run (treematch-2013 §2.1, reorder-2011 §3.2).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ranktree::core::pattern {
+
+using Rank = std::int32_t;  // rank in MPI_COMM_WORLD
+
+// Traffic is kept apart by the class of call that caused it.
+enum class Class : std::uint8_t {
+  kPointToPoint,
+  kNeighbor,    // neighbourhood collectives, exact through the topology
+  kCollective,  // collectives whose pairs are known exactly at the call (Alltoallv, Alltoallw, Gatherv, Scatterv)
+  kRma          // one-sided, from the rank the data leaves to the rank it reaches (a Get counts target -> origin)
+};
+inline constexpr int kClassCount = 4;
+
+// Messages and bytes of every stored pair, parallel to Pattern::indices. Whole numbers, exact up to 2^53.
+struct Traffic {
+  std::vector<double> messages;
+  std::vector<double> bytes;
+};
+
+// One MPI call on one communicator; the names are MPI's.
+enum class Operation : std::uint8_t {
+  kBarrier, kBcast, kReduce, kAllreduce, kScan, kExscan, kGather, kScatter, kAllgather, kAllgatherv,
+  kAlltoall, kReduceScatter, kReduceScatterBlock
+};
+inline constexpr int kOperationCount = 13;
+std::string_view operation_name(Operation operation);  // "Bcast", "Reduce_scatter_block", ...
+
+// Collective calls of one kind, summed over the ranks that made them.
+struct CollectiveCalls {
+  std::int32_t communicator = 0;  // index into Pattern::communicators
+  Operation operation = Operation::kBarrier;
+  std::int32_t root = -1;         // rank within the communicator; -1 where the operation has none
+  std::int32_t bucket = 0;        // floor(log2(bytes of one call at one rank)) + 1; 0 for zero bytes
+  double calls = 0;               // summed over ranks: a Bcast by 8 ranks adds 8
+  double bytes = 0;               // bytes of the call's message argument, summed over ranks and calls; see docs/formats.md
+};
+
+// The members of a communicator, in its rank order, as world ranks. Congruent communicators share one entry.
+struct Communicator {
+  std::vector<Rank> members;
+  std::vector<Rank> remote;  // the other group of an intercommunicator, empty otherwise
+};
+
+// Calls that moved data but could not be attributed to a pair or a collective, by name: counted, never silent.
+using Unattributed = std::map<std::string, double>;
+
+struct Metadata {
+  bool complete = true;    // false: a rank died or aborted and the file holds what was recovered
+  std::string program;     // the command line, empty when imported
+  std::string mpi;         // MPI_Get_library_version's first line, empty when imported
+  std::string source;      // "ranktree trace", "Matrix Market", "Open MPI monitoring", ...
+  std::vector<std::string> hosts;  // host of each rank, empty when unknown
+  std::vector<Rank> missing;       // ranks whose records are absent (complete == false)
+  Unattributed unattributed;
+};
+
+// Sparse by sender: the receivers of rank i are indices[indptr[i]] .. indices[indptr[i+1]-1], ascending, no duplicates.
+// Self messages are kept; the mapper drops them.
+struct Pattern {
+  Rank ranks = 0;
+  std::vector<std::int64_t> indptr{0};
+  std::vector<Rank> indices;
+  std::array<Traffic, kClassCount> traffic;  // by Class; every array has indices.size() entries
+  std::vector<CollectiveCalls> collectives;
+  std::vector<Communicator> communicators;
+  Metadata metadata;
+
+  [[nodiscard]] const Traffic& of(Class kind) const { return traffic[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] Traffic& of(Class kind) { return traffic[static_cast<std::size_t>(kind)]; }
+};
+
+// One directed amount of traffic, the unit in which patterns are put together.
+struct Entry {
+  Rank from = 0;
+  Rank to = 0;
+  Class kind = Class::kPointToPoint;
+  double messages = 0;
+  double bytes = 0;
+};
+
+// Sorts, sums equal (from, to, kind) and builds the CSR arrays; O(entries log entries). Throws Error(kInput) when a rank
+// is out of 0..ranks-1 or an amount is negative or not finite.
+Pattern from_entries(Rank ranks, std::span<const Entry> entries);
+
+// Throws Error(kInput) naming the first violated rule of the struct above; `origin` (a file name) leads the text.
+void validate(const Pattern& pattern, const std::string& origin);
+
+// Messages and bytes of all classes together.
+Traffic total(const Pattern& pattern);
+
+}  // namespace ranktree::core::pattern

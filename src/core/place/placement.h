@@ -1,0 +1,42 @@
+// A placement and what it costs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+
+// leaf_of[rank] is the leaf where that rank sits. At most `capacity` ranks share a leaf (1 unless oversubscribed).
+struct Placement {
+  std::vector<topo::Leaf> leaf_of;
+};
+
+// Traffic by the level of the lowest common ancestor. weight[level] sums the affinity of the pairs meeting there, each
+// undirected pair once (so with Metric::kSize: bytes in both directions); the last level holds pairs that share a leaf.
+struct Cost {
+  std::vector<double> weight;  // tree.level_count() entries
+  double total = 0;            // sum over levels of weight x tree.cost(level): hop-bytes with kSize and hops
+};
+
+// O(pairs x depth). The sums are doubles, exact for whole numbers up to 2^53.
+Cost evaluate(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& placement);
+
+// What a placement must honour.
+struct Constraints {
+  int capacity = 1;  // ranks a leaf takes
+};
+
+// The baselines. Each uses allowed leaves only and throws Error(kMismatch) when the ranks do not fit.
+Placement identity(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);     // "packed": rank i on the i-th allowed leaf in logical order
+Placement round_robin(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);  // rank i on node i mod nodes, next free leaf there
+Placement random(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints, std::uint64_t seed);
+Placement greedy(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
+
+// Throws Error(kMismatch) unless `placement` puts every rank on an allowed leaf and no leaf holds more than capacity.
+void validate(const topo::Tree& tree, const Placement& placement, pattern::Rank ranks, const Constraints& constraints);
+
+}  // namespace ranktree::core::place

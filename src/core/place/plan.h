@@ -1,0 +1,50 @@
+// A plan: where each rank of a job shall sit, by host and PU, and what that buys. What `map` writes, `emit` and `run` read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+
+struct Seat {
+  std::string host;       // name of the Node; empty when the tree has none
+  std::vector<int> pus;   // operating-system numbers of the PUs the rank is bound to, ascending, at least one
+};
+
+// The cost of one placement by level, as printed and as stored in the file.
+struct CostRow {
+  std::string placement;       // "identity", "round-robin", "traced", "plan"
+  std::vector<double> weight;  // by level, as in Cost
+  double total = 0;
+};
+
+struct Plan {
+  std::vector<Seat> seats;            // by rank
+  std::vector<std::string> levels;    // kind names of the tree's levels, root first
+  std::vector<double> level_costs;    // tree.cost of each level
+  std::vector<std::string> hosts;     // every host of the machine in tree order, used or not
+  std::vector<int> pus_per_host;      // number of PUs of each of them
+  std::string algorithm;              // "treematch", or "identity" when nothing was better
+  std::string metric;                 // "size", "msg", "avg"
+  std::uint64_t seed = 1;
+  std::vector<CostRow> costs;         // identity, round-robin, [traced], plan
+  bool gain = false;                  // false: nothing beats identity; the plan is identity and says so
+};
+
+// Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
+// pattern knows hosts that the tree has), and fills the table. Algorithm names: "treematch", "greedy", "round-robin",
+// "random", "identity". Throws Error(kInput) on an unknown name, Error(kMismatch) when ranks do not fit the tree.
+struct PlanOptions {
+  std::string algorithm = "treematch";
+  pattern::Metric metric = pattern::Metric::kSize;
+  std::uint64_t seed = 1;
+  bool oversubscribe = false;  // allow ceil(ranks / leaves) ranks a leaf
+};
+Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
+
+}  // namespace ranktree::core::place
