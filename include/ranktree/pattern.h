@@ -1,0 +1,53 @@
+/* Who talks to whom: the communication pattern of one run, sparse, by world rank.
+ *
+ * Source of the model: treematch-2013 §2.1, reorder-2011 §3.2. All functions are local.
+ */
+#ifndef RANKTREE_PATTERN_H
+#define RANKTREE_PATTERN_H
+
+#include <stdint.h>
+
+#include "ranktree/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ranktree_pattern ranktree_pattern;
+
+/** Reads a pattern: .npz as written by `ranktree trace`, Matrix Market .mtx, TreeMatch .mat, METIS .graph, Scotch .grf,
+ * .csv, or Open MPI monitoring .prof, by the file's extension. */
+RANKTREE_API ranktree_status ranktree_pattern_load(const char *path, ranktree_pattern **pattern, ranktree_error *error);
+
+/** Builds a pattern from directed pairs of point-to-point traffic.
+ *
+ * \param ranks number of ranks, at least 1
+ * \param count number of pairs; from, to, messages and bytes hold count entries each; equal pairs are summed
+ * \param messages,bytes whole numbers, 0 .. 2^53
+ */
+RANKTREE_API ranktree_status ranktree_pattern_create(int ranks, int64_t count, const int from[], const int to[],
+                                                     const double messages[], const double bytes[],
+                                                     ranktree_pattern **pattern, ranktree_error *error);
+
+/** A copy with collective calls turned into pairs. \param model "model" (as the traced MPI would), "openmpi", "mpich",
+ * "flat" or "none". */
+RANKTREE_API ranktree_status ranktree_pattern_expand(const ranktree_pattern *pattern, const char *model,
+                                                     ranktree_pattern **expanded, ranktree_error *error);
+
+/** Writes a pattern; the format follows the extension. The file appears complete or not at all. */
+RANKTREE_API ranktree_status ranktree_pattern_save(const ranktree_pattern *pattern, const char *path,
+                                                   ranktree_error *error);
+
+RANKTREE_API void ranktree_pattern_destroy(ranktree_pattern *pattern);
+
+/** Number of ranks. */
+RANKTREE_API int ranktree_pattern_get_rank_count(const ranktree_pattern *pattern);
+
+/** Number of directed pairs with traffic. */
+RANKTREE_API int64_t ranktree_pattern_get_pair_count(const ranktree_pattern *pattern);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
