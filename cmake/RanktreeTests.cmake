@@ -16,10 +16,24 @@ endfunction()
 # ranktree_mpi_command(<variable> <mpi> <ranks>): the launcher of one MPI, oversubscription allowed, ranks yielding.
 function(ranktree_mpi_command variable mpi ranks)
   if(RANKTREE_MPI_FAMILY_${mpi} STREQUAL "openmpi")
-    set(${variable}
-        ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        ${RANKTREE_MPIEXEC_${mpi}} --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n ${ranks}
-        PARENT_SCOPE)
+    set(
+      ${variable}
+      ${CMAKE_COMMAND}
+      -E
+      env
+      OMPI_ALLOW_RUN_AS_ROOT=1
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+      ${RANKTREE_MPIEXEC_${mpi}}
+      --oversubscribe
+      --bind-to
+      none
+      --mca
+      mpi_yield_when_idle
+      1
+      -n
+      ${ranks}
+      PARENT_SCOPE
+    )
   else()
     set(${variable} ${RANKTREE_MPIEXEC_${mpi}} -n ${ranks} PARENT_SCOPE)
   endif()

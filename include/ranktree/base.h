@@ -5,9 +5,9 @@
  * names the file, the place, what was expected and what was found; on success it is left alone. Output parameters are
  * untouched on failure. No function exits, aborts, prints, or changes affinity, environment or signal handlers.
  *
- * Objects are opaque: made by a load or create function, read by accessors, freed by their destroy function, which takes
- * NULL. Objects are immutable once made; different threads may read one at the same time. Strings and arrays returned
- * by an accessor belong to the object and live as long as it does.
+ * Objects are opaque: made by a load or create function, read by accessors, freed by their destroy function, which
+ * takes NULL. Objects are immutable once made; different threads may read one at the same time. Strings and arrays
+ * returned by an accessor belong to the object and live as long as it does.
  */
 #ifndef RANKTREE_BASE_H
 #define RANKTREE_BASE_H
@@ -44,7 +44,7 @@ typedef struct ranktree_error {
 } ranktree_error;
 
 /** The library's version, "major.minor.patch". Local. */
-RANKTREE_API const char *ranktree_version(void);
+RANKTREE_API const char* ranktree_version(void);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,7 @@ typedef struct ranktree_pattern ranktree_pattern;
 
 /** Reads a pattern: .npz as written by `ranktree trace`, Matrix Market .mtx, TreeMatch .mat, METIS .graph, Scotch .grf,
  * .csv, or Open MPI monitoring .prof, by the file's extension. */
-RANKTREE_API ranktree_status ranktree_pattern_load(const char *path, ranktree_pattern **pattern, ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_pattern_load(const char* path, ranktree_pattern** pattern, ranktree_error* error);
 
 /** Builds a pattern from directed pairs of point-to-point traffic.
  *
@@ -27,24 +27,24 @@ RANKTREE_API ranktree_status ranktree_pattern_load(const char *path, ranktree_pa
  */
 RANKTREE_API ranktree_status ranktree_pattern_create(int ranks, int64_t count, const int from[], const int to[],
                                                      const double messages[], const double bytes[],
-                                                     ranktree_pattern **pattern, ranktree_error *error);
+                                                     ranktree_pattern** pattern, ranktree_error* error);
 
 /** A copy with collective calls turned into pairs. \param model "model" (as the traced MPI would), "openmpi", "mpich",
  * "flat" or "none". */
-RANKTREE_API ranktree_status ranktree_pattern_expand(const ranktree_pattern *pattern, const char *model,
-                                                     ranktree_pattern **expanded, ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, const char* model,
+                                                     ranktree_pattern** expanded, ranktree_error* error);
 
 /** Writes a pattern; the format follows the extension. The file appears complete or not at all. */
-RANKTREE_API ranktree_status ranktree_pattern_save(const ranktree_pattern *pattern, const char *path,
-                                                   ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_pattern_save(const ranktree_pattern* pattern, const char* path,
+                                                   ranktree_error* error);
 
-RANKTREE_API void ranktree_pattern_destroy(ranktree_pattern *pattern);
+RANKTREE_API void ranktree_pattern_destroy(ranktree_pattern* pattern);
 
 /** Number of ranks. */
-RANKTREE_API int ranktree_pattern_get_rank_count(const ranktree_pattern *pattern);
+RANKTREE_API int ranktree_pattern_get_rank_count(const ranktree_pattern* pattern);
 
 /** Number of directed pairs with traffic. */
-RANKTREE_API int64_t ranktree_pattern_get_pair_count(const ranktree_pattern *pattern);
+RANKTREE_API int64_t ranktree_pattern_get_pair_count(const ranktree_pattern* pattern);
 
 #ifdef __cplusplus
 }

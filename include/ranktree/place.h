@@ -1,7 +1,8 @@
 /* Pattern x machine -> plan: where each rank should sit, and what that buys.
  *
- * Source: treematch-2013 §4. A plan is kept only if its cost is lower than that of leaving the ranks in order; otherwise
- * it is that order, and ranktree_plan_has_gain() says so. Same inputs and seed, same plan. All functions are local.
+ * Source: treematch-2013 §4. A plan is kept only if its cost is lower than that of leaving the ranks in order;
+ * otherwise it is that order, and ranktree_plan_has_gain() says so. Same inputs and seed, same plan. All functions are
+ * local.
  */
 #ifndef RANKTREE_PLACE_H
 #define RANKTREE_PLACE_H
@@ -19,42 +20,42 @@ extern "C" {
 typedef struct ranktree_plan ranktree_plan;
 
 typedef struct ranktree_place_options {
-  const char *algorithm; /**< "best" (default), "treematch", "greedy", "round-robin", "random", "identity" */
-  const char *metric;    /**< "size" (bytes, default), "msg" (messages), "avg" */
+  const char* algorithm; /**< "best" (default), "treematch", "greedy", "round-robin", "random", "identity" */
+  const char* metric;    /**< "size" (bytes, default), "msg" (messages), "avg" */
   uint64_t seed;
   int oversubscribe; /**< non-zero: more ranks than leaves share leaves evenly */
 } ranktree_place_options;
 
 /** The defaults. */
-RANKTREE_API void ranktree_place_options_init(ranktree_place_options *options);
+RANKTREE_API void ranktree_place_options_init(ranktree_place_options* options);
 
 /** Computes a plan. Collective calls must have been expanded (ranktree_pattern_expand()); those left are ignored.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
  */
-RANKTREE_API ranktree_status ranktree_place(const ranktree_topo *topo, const ranktree_pattern *pattern,
-                                            const ranktree_place_options *options, ranktree_plan **plan,
-                                            ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
+                                            const ranktree_place_options* options, ranktree_plan** plan,
+                                            ranktree_error* error);
 
-RANKTREE_API ranktree_status ranktree_plan_load(const char *path, ranktree_plan **plan, ranktree_error *error);
-RANKTREE_API ranktree_status ranktree_plan_save(const ranktree_plan *plan, const char *path, ranktree_error *error);
-RANKTREE_API void ranktree_plan_destroy(ranktree_plan *plan);
+RANKTREE_API ranktree_status ranktree_plan_load(const char* path, ranktree_plan** plan, ranktree_error* error);
+RANKTREE_API ranktree_status ranktree_plan_save(const ranktree_plan* plan, const char* path, ranktree_error* error);
+RANKTREE_API void ranktree_plan_destroy(ranktree_plan* plan);
 
-RANKTREE_API int ranktree_plan_get_rank_count(const ranktree_plan *plan);
+RANKTREE_API int ranktree_plan_get_rank_count(const ranktree_plan* plan);
 
 /** Host of a rank ("" when the machine has no nodes), NULL out of range. */
-RANKTREE_API const char *ranktree_plan_get_host(const ranktree_plan *plan, int rank);
+RANKTREE_API const char* ranktree_plan_get_host(const ranktree_plan* plan, int rank);
 
 /** PUs of a rank by operating-system number; returns their number and sets *pus; 0 out of range. */
-RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan *plan, int rank, const int **pus);
+RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus);
 
 /** Non-zero when the plan is cheaper than leaving the ranks in order. */
-RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan *plan);
+RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan". */
-RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan *plan, const char *placement, double *cost,
-                                                    ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
+                                                    ranktree_error* error);
 
 #ifdef __cplusplus
 }

@@ -15,35 +15,36 @@ typedef struct ranktree_topo ranktree_topo;
 
 /** Loads a machine.
  *
- * \param machine NULL or "live": this machine, with what the process may use marked; a path of an hwloc XML file, several
- *   of them joined by commas (one a node), or a JSON machine file; or a synthetic description in hwloc's grammar, with
- *   "switch:" and "node:" allowed in front: "switch:2 node:4 package:2 l3:1 core:4".
+ * \param machine NULL or "live": this machine, with what the process may use marked; a path of an hwloc XML file,
+ * several of them joined by commas (one a node), or a JSON machine file; or a synthetic description in hwloc's grammar,
+ * with "switch:" and "node:" allowed in front: "switch:2 node:4 package:2 l3:1 core:4".
  * \param[out] topo the machine, to be freed with ranktree_topo_destroy().
  */
-RANKTREE_API ranktree_status ranktree_topo_load(const char *machine, ranktree_topo **topo, ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, ranktree_topo** topo, ranktree_error* error);
 
 /** A copy cut at the cores: every core becomes one leaf that owns its PUs. */
-RANKTREE_API ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo *topo, ranktree_topo **cut,
-                                                        ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo* topo, ranktree_topo** cut,
+                                                        ranktree_error* error);
 
-RANKTREE_API void ranktree_topo_destroy(ranktree_topo *topo);
+RANKTREE_API void ranktree_topo_destroy(ranktree_topo* topo);
 
 /** Number of leaves; leaves are numbered from 0, depth first (logical numbers). */
-RANKTREE_API int ranktree_topo_get_leaf_count(const ranktree_topo *topo);
+RANKTREE_API int ranktree_topo_get_leaf_count(const ranktree_topo* topo);
 
 /** Number of levels, the root's and the leaves' included; level 0 is the root. */
-RANKTREE_API int ranktree_topo_get_level_count(const ranktree_topo *topo);
+RANKTREE_API int ranktree_topo_get_level_count(const ranktree_topo* topo);
 
-/** hwloc's name of a level's kind ("Package", "L3", "Core"; "Cluster", "Switch" and "Node" above), NULL out of range. */
-RANKTREE_API const char *ranktree_topo_get_level_name(const ranktree_topo *topo, int level);
+/** hwloc's name of a level's kind ("Package", "L3", "Core"; "Cluster", "Switch" and "Node" above), NULL out of range.
+ */
+RANKTREE_API const char* ranktree_topo_get_level_name(const ranktree_topo* topo, int level);
 
 /** The level of the lowest common ancestor of two leaves, the last level for a leaf and itself. */
-RANKTREE_API ranktree_status ranktree_topo_get_common_level(const ranktree_topo *topo, int leaf_a, int leaf_b, int *level,
-                                                            ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_topo_get_common_level(const ranktree_topo* topo, int leaf_a, int leaf_b,
+                                                            int* level, ranktree_error* error);
 
 /** Distance of two leaves in hops through their lowest common ancestor; 0 for a leaf and itself. */
-RANKTREE_API ranktree_status ranktree_topo_get_distance(const ranktree_topo *topo, int leaf_a, int leaf_b,
-                                                        double *distance, ranktree_error *error);
+RANKTREE_API ranktree_status ranktree_topo_get_distance(const ranktree_topo* topo, int leaf_a, int leaf_b,
+                                                        double* distance, ranktree_error* error);
 
 #ifdef __cplusplus
 }

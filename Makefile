@@ -1,0 +1,70 @@
+# The face of the project. `make demo` installs what is missing, builds, and runs the main job; `make test` passes every
+# test. `make help` lists the rest.
+BUILD ?= build/dev
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+VENV := .venv
+PRESET := $(notdir $(BUILD))
+# Two compilers at a time where memory or cores are few; all cores elsewhere.
+JOBS ?= $(shell nproc)
+
+.PHONY: help setup build demo test lint fuzz asan nompi bench-trace install clean
+
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+
+## make setup        install the Debian packages and Python tools that are missing
+setup: $(VENV)/ready
+$(VENV)/ready: pyproject.toml tools/setup.sh
+	tools/setup.sh "$(PYTHON)" $(VENV)
+	@touch $@
+
+## make build        build everything into BUILD (build/dev)
+build: setup
+	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+	cmake --build $(BUILD) --parallel $(JOBS)
+
+## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
+demo: build
+	$(VENV)/bin/python tools/demo.py --build $(BUILD)
+
+## make test         every test: C++ by ctest, commands and MPI runs by pytest
+test: build
+	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
+	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest -q -rs tests
+
+## make lint         formats, limits, layers, generated code, static analysis
+lint: build
+	$(VENV)/bin/python tools/lint.py --build $(BUILD)
+
+## make fuzz         every reader, FUZZ_SECONDS (60) each, under ASan and UBSan
+fuzz: setup
+	cmake --preset fuzz
+	cmake --build build/fuzz --parallel $(JOBS)
+	$(VENV)/bin/python tools/fuzz.py --build build/fuzz --seconds $(FUZZ_SECONDS)
+
+## make asan         the C++ tests under ASan and UBSan
+asan: setup
+	cmake --preset asan -DRANKTREE_MPI=OFF
+	cmake --build build/asan --parallel $(JOBS)
+	ctest --preset asan --parallel 2
+
+## make nompi        build and test core, io, hw, Python and the command line where no MPI can be seen
+nompi: setup
+	tools/without_mpi.sh $(MAKE) nompi-inside
+nompi-inside:
+	cmake --preset nompi -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+	cmake --build build/nompi --parallel $(JOBS)
+	ctest --preset nompi --parallel 2
+	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest -q -rs tests/topo tests/pattern tests/place
+
+## make bench-trace  cost of tracing one send: native, empty wrapper, ours, Open MPI's monitoring
+bench-trace: build
+	$(VENV)/bin/python bench/trace/run.py --build $(BUILD)
+
+## make install      install the C library and the preload libraries (PREFIX=/usr/local)
+install: build
+	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
+clean:
+	rm -rf build $(VENV)

@@ -1,0 +1,42 @@
+// The border between exceptions and statuses: nothing but a ranktree_status crosses extern "C".
+#pragma once
+
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "core/place/plan.h"
+#include "core/topo/tree.h"
+#include "ranktree/base.h"
+
+// The opaque types of the C interface hold one core value each.
+struct ranktree_topo {
+  ranktree::core::topo::Tree tree;
+};
+struct ranktree_pattern {
+  ranktree::core::pattern::Pattern pattern;
+};
+struct ranktree_plan {
+  ranktree::core::place::Plan plan;
+};
+
+namespace ranktree::capi {
+
+// Turns the exception being handled into a status and, when `error` is not null, its text.
+ranktree_status report(ranktree_error* error) noexcept;
+
+// Throws Error(kInput), naming the parameter, when a required pointer is null.
+void require(const void* pointer, std::string_view parameter);
+
+// Runs a body that may throw.
+template <typename Body>
+ranktree_status guard(ranktree_error* error, Body body) noexcept {
+  try {
+    body();
+    return RANKTREE_SUCCESS;
+  } catch (...) {
+    return report(error);
+  }
+}
+
+}  // namespace ranktree::capi

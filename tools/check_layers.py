@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Fails when a room includes a header of a room above it, or core touches files, MPI, hwloc, clocks or the environment.
+
+The order of the rooms (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ALLOWED = {
+    "core": {"core"},
+    "io": {"core", "io"},
+    "hw": {"core", "io", "hw"},
+    "mpi": {"core", "io", "hw", "mpi"},
+    "preload": {"core", "io", "hw", "mpi", "preload"},
+    "capi": {"core", "io", "hw", "capi", "ranktree"},
+}
+STAGES = {"base": set(), "topo": {"base"}, "pattern": {"base"}, "place": {"base", "topo", "pattern"}}
+FORBIDDEN = {
+    "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),
+    "io": ("mpi.h", "hwloc", "iostream"),
+    "hw": ("mpi.h", "iostream"),
+    "capi": ("mpi.h", "hwloc", "iostream"),
+}
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def check_include(path: Path, room: str, quote: str, target: str) -> str | None:
+    """The reason why `path`, in `room`, may not include `target`; None when it may."""
+    top = target.split("/", maxsplit=1)[0]
+    if quote == '"' and top in ALLOWED | {"ranktree": None} and top not in ALLOWED[room]:
+        return f"{room} may not include {top}"
+    if target.startswith(FORBIDDEN.get(room, ())):
+        return f"{room} may not include <{target}>"
+    if room == "core" and top == "core":
+        stage, used = path.parts[path.parts.index("core") + 1], target.split("/")[1]
+        if used != stage and used not in STAGES[stage]:
+            return f"core/{stage} may not include core/{used}"
+    return None
+
+
+def main() -> int:
+    """Checks every source below src."""
+    root = Path(__file__).resolve().parent.parent
+    bad = []
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in {".h", ".cpp", ".c", ".inc"}:
+            continue
+        relative = path.relative_to(root / "src")
+        room = relative.parts[0]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            reason = check_include(path, room, match[1], match[2]) if match else None
+            if reason:
+                bad.append(f"src/{relative}:{number}: {reason}")
+    print("\n".join(bad) if bad else "layers: no arrow points up")
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Runs every libFuzzer target of a build tree for a while, from its seeds, and says what each reached.
+
+Usage: fuzz.py --build BUILD [--seconds 60] [--only READER]. A crash, leak or hang leaves its input in BUILD/findings
+and makes the exit code 1. The new inputs a run finds stay in BUILD/corpus and are used by the next.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS_AN_INPUT = 10
+MEMORY_MEGABYTES = 2048
+
+
+def fuzz(target: Path, build: Path, seconds: int) -> tuple[bool, str]:
+    """Runs one target; whether it held, and a line about it."""
+    reader = target.name.removeprefix("fuzz_")
+    corpus, findings = build / "corpus" / reader, build / "findings" / reader
+    corpus.mkdir(parents=True, exist_ok=True)
+    findings.mkdir(parents=True, exist_ok=True)
+    seeds = ROOT / "fuzz/seeds" / reader
+    command = [
+        *(str(target), str(corpus), *([str(seeds)] if seeds.is_dir() else [])),
+        f"-max_total_time={seconds}",
+        f"-timeout={SECONDS_AN_INPUT}",
+        f"-rss_limit_mb={MEMORY_MEGABYTES}",
+        f"-artifact_prefix={findings}/",
+        "-print_final_stats=1",
+        "-max_len=16384",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    runs = re.search(r"number_of_executed_units: (\d+)", result.stderr)
+    line = f"{reader:18} {int(runs[1]) if runs else 0:>10} inputs  {'ok' if result.returncode == 0 else 'FAILED'}"
+    if result.returncode != 0:
+        line += "\n" + "\n".join(result.stderr.splitlines()[-40:])
+    return result.returncode == 0, line
+
+
+def main() -> int:
+    """Two targets at a time."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    targets = [
+        path
+        for path in sorted((options.build / "bin").glob("fuzz_*"))
+        if options.only in (None, path.name.removeprefix("fuzz_"))
+    ]
+    if not targets:
+        print(f"fuzz: no target in {options.build}/bin", file=sys.stderr)
+        return 1
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda target: fuzz(target, options.build.resolve(), options.seconds), targets))
+    print("\n".join(line for _, line in results))
+    failed = sum(not held for held, _ in results)
+    print(f"{len(results) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

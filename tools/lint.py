@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Runs every check of form: formats, limits, layers, generated code, static analysis. `make lint` calls it.
+
+Usage: lint.py [--build BUILD] [--fix] [--only NAME]. Needs the tools of the `dev` extra of pyproject.toml, and for
+clang-tidy a configured build tree (its compile_commands.json).
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+GENERATED = "src/preload/generated/"
+MAX_LINES = 500
+
+
+def tracked(*suffixes: str) -> list[str]:
+    """Files of the repository with one of the endings, generated code left out."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return [name for name in listing if name.endswith(suffixes) and GENERATED not in name and (ROOT / name).is_file()]
+
+
+def run(tool: str, *arguments: str) -> tuple[bool, str]:
+    """Runs a tool of the environment; its success and everything it printed."""
+    result = subprocess.run(
+        [str(BIN / tool), *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return result.returncode == 0, result.stdout
+
+
+def clang_format(fix: bool) -> tuple[bool, str]:
+    """C and C++ layout."""
+    return run("clang-format", *(["-i"] if fix else ["--dry-run", "-Werror"]), *tracked(".h", ".cpp", ".c"))
+
+
+def gersemi(fix: bool) -> tuple[bool, str]:
+    """CMake layout."""
+    return run("gersemi", "-q", *(["-i"] if fix else ["--check"]), *tracked("CMakeLists.txt", ".cmake"))
+
+
+def ruff_check(fix: bool) -> tuple[bool, str]:
+    """Python rules."""
+    return run("ruff", "check", "-q", *(["--fix"] if fix else []), *tracked(".py"))
+
+
+def ruff_format(fix: bool) -> tuple[bool, str]:
+    """Python layout."""
+    return run("ruff", "format", "-q", *([] if fix else ["--check"]), *tracked(".py"))
+
+
+def lizard(_: bool) -> tuple[bool, str]:
+    """Functions: at most 60 lines, complexity 20, 6 parameters (8 in Python, where they have names)."""
+    ok_c, text_c = run("lizard", "-w", "-C", "20", "-L", "60", "-a", "6", *tracked(".h", ".cpp", ".c"))
+    ok_python, text_python = run("lizard", "-w", "-C", "15", "-L", "60", "-a", "14", *tracked(".py"))
+    return ok_c and ok_python, text_c + text_python
+
+
+def file_length(_: bool) -> tuple[bool, str]:
+    """Files: at most 500 lines."""
+    long = []
+    for name in tracked(".h", ".cpp", ".c", ".py", ".f90", ".cmake", "CMakeLists.txt", ".sh"):
+        lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
+        if lines > MAX_LINES:
+            long.append(f"{name}: {lines} lines, at most {MAX_LINES}")
+    return not long, "\n".join(long)
+
+
+def layers(_: bool) -> tuple[bool, str]:
+    """Who may include whom."""
+    return run("python", "tools/check_layers.py")
+
+
+def generated(_: bool) -> tuple[bool, str]:
+    """The committed wrappers are what the generator makes."""
+    return run("python", "tools/generate_preload.py", "--check")
+
+
+def clang_tidy(build: Path) -> tuple[bool, str]:
+    """Static analysis of every C++ file of src and python/src that the build tree compiles, two at a time."""
+    database = build / "compile_commands.json"
+    if not database.exists():
+        return False, f"{database}: not there; configure that build tree first"
+    files = {
+        str(Path(entry["file"]).relative_to(ROOT))
+        for entry in json.loads(database.read_text(encoding="utf-8"))
+        if Path(entry["file"]).is_relative_to(ROOT / "src") and GENERATED not in entry["file"]
+    }
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda name: run("clang-tidy", "--quiet", "-p", str(build), name), sorted(files)))
+    return all(ok for ok, _ in results), "".join(text for ok, text in results if not ok)
+
+
+CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated)
+
+
+def main() -> int:
+    """Prints one line a check, and what a failed one said."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
+    parser.add_argument("--fix", action="store_true", help="let the formatters change the files")
+    parser.add_argument("--only", help="one check by name")
+    options = parser.parse_args()
+    failed = 0
+    for check in (*CHECKS, clang_tidy):
+        if options.only and check.__name__ != options.only:
+            continue
+        ok, text = check(options.build.resolve()) if check is clang_tidy else check(options.fix)
+        print(f"{'ok    ' if ok else 'FAILED'} {check.__name__}", flush=True)
+        if not ok:
+            failed += 1
+            print(text, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
