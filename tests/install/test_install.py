@@ -1,0 +1,76 @@
+"""The installed package serves programs that are not ours: find_package, pkg-config, add_subdirectory, a wheel."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+MACHINE = "node:2 core:3"
+EXPECTED = "6 leaves, distance 4\n"
+
+
+def run(*command: object, **environment: str) -> str:
+    """Runs a command that must succeed; what it printed."""
+    result = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The build tree, installed into a folder of its own."""
+    folder = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", build_folder, "--prefix", folder)
+    return folder
+
+
+def test_find_package(prefix: Path, tmp_path: Path) -> None:
+    """CMake finds the installed package and a C program links it."""
+    run("cmake", "-S", HERE / "find_package", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path)
+    assert run(tmp_path / "user", MACHINE) == EXPECTED
+
+
+def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
+    """So does pkg-config, wherever the prefix is."""
+    (folder,) = prefix.rglob("pkgconfig")
+    flags = run("pkg-config", "--cflags", "--libs", "ranktree", PKG_CONFIG_PATH=str(folder)).split()
+    run("cc", HERE / "user.c", "-o", tmp_path / "user", *flags)
+    assert run(tmp_path / "user", MACHINE, LD_LIBRARY_PATH=str(folder.parent)) == EXPECTED
+
+
+def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -> None:
+    """Every preload library of the build tree is in the prefix."""
+    built = {path.name for path in (build_folder / "lib").glob("libranktree_preload_*.so")}
+    assert {path.name for path in prefix.rglob("libranktree_preload_*.so")} == built
+
+
+@pytest.mark.timeout(900)
+def test_add_subdirectory(tmp_path: Path) -> None:
+    """A project that takes the sources in builds none of our tests and links the same target."""
+    run("cmake", "-G", "Ninja", "-S", HERE / "subdirectory", "-B", tmp_path)
+    run("cmake", "--build", tmp_path, "--target", "user", "--parallel", "2")
+    assert run(tmp_path / "user", MACHINE) == EXPECTED
+    assert not list(tmp_path.rglob("test_*"))
+
+
+@pytest.mark.timeout(900)
+def test_wheel(tmp_path: Path) -> None:
+    """`pip install .` into a fresh environment gives the command, its extension and the preload libraries."""
+    root = HERE.parent.parent
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    python = tmp_path / "venv/bin/python"
+    run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", root, CMAKE_BUILD_PARALLEL_LEVEL="2")
+    assert "6 leaves" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
+    if any(Path("/usr/bin").glob("mpicc.*")):
+        assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_preload_*.so"))
