@@ -9,10 +9,10 @@ namespace ranktree::core::topo {
 
 // Ordered from the root to the leaves. Names are hwloc's; Cluster, Switch and Node stand in front of them.
 enum class Kind : std::uint8_t {
-  kCluster,   // the root over everything when there is more than one switch or node
-  kSwitch,    // one level of the network; several Switch levels may follow each other
-  kNode,      // one host with one operating system (hwloc's Machine)
-  kGroup,     // hwloc Group
+  kCluster,  // the root over everything when there is more than one switch or node
+  kSwitch,   // one level of the network; several Switch levels may follow each other
+  kNode,     // one host with one operating system (hwloc's Machine)
+  kGroup,    // hwloc Group
   kPackage,
   kDie,
   kNumaNode,
@@ -22,7 +22,7 @@ enum class Kind : std::uint8_t {
   kL2,
   kL1,
   kCore,
-  kPu         // one hardware thread
+  kPu  // one hardware thread
 };
 
 // hwloc's spelling: "Cluster", "Switch", "Node", "Group", "Package", "Die", "NUMANode", "L3", ..., "Core", "PU".

@@ -29,7 +29,9 @@ enum class Metric : std::uint8_t {
 };
 
 using Object = std::int32_t;  // index of an object (a vertex of the tree); 0 is the root
-using Leaf = std::int32_t;    // index of a leaf, 0 .. leaf_count()-1, numbered depth first from the left (logical number)
+using Leaf = std::int32_t;  // index of a leaf, 0 .. leaf_count()-1, numbered depth first from the left (logical number)
+
+class TreeBuilder;
 
 class Tree {
  public:
@@ -80,6 +82,7 @@ class Tree {
 
  private:
   friend class TreeBuilder;
+  void give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const;
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   std::vector<Level> levels_;
@@ -118,6 +121,9 @@ class TreeBuilder {
     std::vector<int> pus;
     bool allowed;
   };
+  // Leaves are numbered from left to right; order maps objects to drafts.
+  void number_leaves(Tree& tree, std::span<const std::int32_t> order);
+
   std::vector<Level> levels_;
   std::vector<Draft> drafts_;
 };

@@ -1,0 +1,149 @@
+#include "core/topo/tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/topo/kind.h"
+
+namespace ranktree::core::topo {
+namespace {
+
+// Hop count (the default cost): the path between two leaves through an ancestor climbs and descends one edge for each
+// branching level. Levels that never branch (one L3 a package) are drawn in the tree but shorten nothing.
+std::vector<double> hop_costs(const Tree& tree) {
+  std::vector<bool> branches(static_cast<std::size_t>(tree.level_count()), false);
+  for (Object object = 0; object < tree.object_count(); ++object) {
+    if (tree.child_count(object) > 1) branches[static_cast<std::size_t>(tree.level_of(object))] = true;
+  }
+  std::vector<double> costs(branches.size(), 0);
+  for (std::size_t level = branches.size() - 1; level-- > 0;) {
+    costs[level] = costs[level + 1] + (branches[level] ? 2 : 0);
+  }
+  return costs;
+}
+
+std::string level_text(const Tree& tree, int level) {
+  return "level " + std::to_string(level) + " (" + std::string(kind_name(tree.level(level).kind)) + ")";
+}
+
+}  // namespace
+
+std::span<const int> Tree::pus(Leaf leaf) const {
+  const auto begin = at(pu_offset_[at(leaf)]);
+  const auto end = at(pu_offset_[at(leaf) + 1]);
+  return std::span<const int>(pu_numbers_).subspan(begin, end - begin);
+}
+
+Object Tree::node_of(Leaf leaf) const {
+  for (Object object = leaf_object(leaf); object >= 0; object = parent(object)) {
+    if (level(level_of(object)).kind == Kind::kNode) return object;
+  }
+  return -1;
+}
+
+int Tree::common_level(Leaf a, Leaf b) const {
+  Object left = leaf_object(a);
+  Object right = leaf_object(b);
+  // Objects are numbered level by level in tree depth, so the larger number is never an ancestor of the smaller.
+  while (left != right) {
+    (left > right ? left : right) = parent(std::max(left, right));
+  }
+  return level_of(left);
+}
+
+Tree Tree::with_metric(Metric metric) const {
+  if (metric == Metric::kGiven) {
+    throw Error(Fault::kInput, "metric: expected hops, latency or bandwidth; given costs are set with with_costs");
+  }
+  Tree copy = *this;
+  copy.metric_ = metric;
+  if (metric == Metric::kHops) {
+    copy.cost_ = hop_costs(*this);
+    return copy;
+  }
+  const bool latency = metric == Metric::kLatency;
+  for (int index = 0; index + 1 < level_count(); ++index) {
+    const auto& known = latency ? level(index).latency : level(index).bandwidth;
+    if (!known) {
+      throw Error(Fault::kUnsupported, level_text(*this, index) + ": its " + (latency ? "latency" : "bandwidth") +
+                                           " is not known; give it in a machine file or use hops");
+    }
+    copy.cost_[at(index)] = latency ? *known : 1 / *known;
+  }
+  return copy;
+}
+
+Tree Tree::with_costs(std::span<const double> costs) const {
+  if (costs.size() + 1 != levels_.size()) {
+    throw Error(Fault::kMismatch, "costs: expected one for each level above the leaves, " +
+                                      std::to_string(levels_.size() - 1) + ", found " + std::to_string(costs.size()));
+  }
+  Tree copy = *this;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if (!std::isfinite(costs[i]) || costs[i] < 0) {
+      throw Error(Fault::kInput, "cost of " + level_text(*this, static_cast<int>(i)) +
+                                     ": expected a finite number, at least 0, found " + std::to_string(costs[i]));
+    }
+    copy.cost_[i] = costs[i];
+  }
+  copy.metric_ = Metric::kGiven;
+  return copy;
+}
+
+Tree Tree::with_allowed(std::span<const Leaf> leaves) const {
+  Tree copy = *this;
+  std::fill(copy.allowed_.begin(), copy.allowed_.end(), std::uint8_t{0});
+  for (const Leaf leaf : leaves) {
+    if (leaf < 0 || leaf >= leaf_count()) {
+      throw Error(Fault::kInput,
+                  "leaf: expected 0.." + std::to_string(leaf_count() - 1) + ", found " + std::to_string(leaf));
+    }
+    copy.allowed_[at(leaf)] = 1;
+  }
+  return copy;
+}
+
+// The leaf `handle` of a cut tree owns all PUs below `object`; it may be used when one of them may.
+void Tree::give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const {
+  std::vector<int> owned;
+  bool usable = false;
+  for (Leaf leaf = first_leaf(object); leaf < first_leaf(object) + leaves_below(object); ++leaf) {
+    const auto numbers = pus(leaf);
+    owned.insert(owned.end(), numbers.begin(), numbers.end());
+    usable = usable || allowed(leaf);
+  }
+  std::sort(owned.begin(), owned.end());
+  builder.set_pus(handle, std::move(owned));
+  if (!usable) builder.forbid(handle);
+}
+
+Tree Tree::cut_at(Kind kind) const {
+  const auto found = std::find_if(levels_.begin(), levels_.end(), [&](const Level& each) { return each.kind == kind; });
+  if (found == levels_.end() || found + 1 == levels_.end()) return *this;
+  const int cut = static_cast<int>(found - levels_.begin());
+
+  // An object above the cut stays; one on it, or a leaf that has nothing on it above, becomes a leaf on the cut level.
+  TreeBuilder builder(std::vector<Level>(levels_.begin(), found + 1));
+  std::vector<std::int32_t> handle(parent_.size(), -1);
+  for (Object object = 0; object < object_count(); ++object) {
+    const bool below = level_of(object) > cut;
+    const bool leaf = child_count(object) == 0 || level_of(object) == cut;
+    Object above = parent(object);
+    while (below && above >= 0 && level_of(above) > cut) above = parent(above);
+    if (below && (!leaf || level_of(above) == cut)) continue;
+    handle[at(object)] =
+        builder.add(above < 0 ? -1 : handle[at(above)], below ? cut : level_of(object), os_index(object), name(object));
+    if (leaf) give_leaf(builder, handle[at(object)], object);
+  }
+  Tree tree = std::move(builder).build();
+  return metric_ == Metric::kHops ? tree : tree.with_costs(std::span(cost_).first(at(cut)));
+}
+
+}  // namespace ranktree::core::topo
