@@ -1,0 +1,215 @@
+// The network of an emulated cluster: a two-level tree of switches in user space, with the exact rate and latency of
+// every link. Each node's network namespace gets a TAP device; frames are held back until they have crossed their
+// links.
+//
+// usage: minicluster_switch STATE NODES_PER_SWITCH LATENCY RATE UPLINK_LATENCY UPLINK_RATE PROCESS...
+//   latencies in microseconds one way, rates in Mbit/s (0: unlimited), one process a node in whose network namespace
+//   the node's device is made; port i is the i-th of them, on leaf switch i / NODES_PER_SWITCH.
+// Writes STATE/counters (counters.h) and creates STATE/switch.ready when it carries frames. Ends on SIGTERM. Queues are
+// unbounded: nothing is lost, TCP's windows bound what is on its way.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counters.h"
+#include "frame_queue.h"
+#include "link.h"
+#include "tap.h"
+
+enum { kMaxPorts = 250, kReadsPerWake = 16, kFirstProcess = 7 };
+
+typedef struct {
+  int ports;
+  int ports_per_switch;
+  struct pollfd devices[kMaxPorts];
+  Link up[kMaxPorts];       // node to its leaf switch
+  Link down[kMaxPorts];     // leaf switch to its node
+  Link root_up[kMaxPorts];  // leaf switch to the root, by leaf switch
+  Link root_down[kMaxPorts];
+  CounterPair* counters;
+  FrameQueue queue;
+} Fabric;
+
+static volatile sig_atomic_t stop_requested;
+
+static void request_stop(int signal_number) {
+  (void)signal_number;
+  stop_requested = 1;
+}
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static bool fail(const char* what, const char* detail) {
+  fprintf(stderr, "minicluster_switch: %s %s: %s\n", what, detail, strerror(errno));
+  return false;
+}
+
+static void cross_links(Fabric* fabric, int source, int destination, Burst* burst) {
+  const int source_switch = source / fabric->ports_per_switch;
+  const int destination_switch = destination / fabric->ports_per_switch;
+  link_cross(&fabric->up[source], burst);
+  if (source_switch != destination_switch) {
+    link_cross(&fabric->root_up[source_switch], burst);
+    link_cross(&fabric->root_down[destination_switch], burst);
+  }
+  link_cross(&fabric->down[destination], burst);
+}
+
+static void count(Fabric* fabric, int source, const CableView* view) {
+  CounterPair* const pair = &fabric->counters[source * fabric->ports + view->destination];
+  __atomic_fetch_add(&pair->bytes, view->bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&pair->frames, view->frames, __ATOMIC_RELAXED);
+}
+
+// Puts what a node sent on its way. A frame that finds no memory is lost, as on a real switch.
+static void accept_frame(Fabric* fabric, int source, const unsigned char* data, size_t length) {
+  CableView view;
+  if (!tap_inspect(data, length, fabric->ports, &view)) {
+    return;
+  }
+  Frame* const frame = malloc(sizeof(Frame) + length);
+  if (!frame) {
+    return;
+  }
+  const int64_t arrival = now();
+  Burst burst = {.head = arrival, .tail = arrival, .bytes = view.bytes, .segment = view.segment};
+  cross_links(fabric, source, view.destination, &burst);
+  count(fabric, source, &view);
+  frame->due = burst.tail;
+  frame->destination = view.destination;
+  frame->length = length;
+  memcpy(frame->data, data, length);
+  if (!frame_queue_push(&fabric->queue, frame)) {
+    free(frame);
+  }
+}
+
+static void read_device(Fabric* fabric, int port) {
+  static unsigned char data[kLargestFrame];
+  for (int i = 0; i < kReadsPerWake; ++i) {
+    const ssize_t length = read(fabric->devices[port].fd, data, sizeof data);
+    if (length <= 0) {
+      return;
+    }
+    accept_frame(fabric, port, data, (size_t)length);
+  }
+}
+
+// Hands over every frame whose time has come; returns the nanoseconds until the next one.
+static int64_t deliver_due_frames(Fabric* fabric) {
+  enum { kIdleWait = 1000000000 };
+  for (const Frame* first = frame_queue_first(&fabric->queue); first; first = frame_queue_first(&fabric->queue)) {
+    const int64_t wait = first->due - now();
+    if (wait > 0) {
+      return wait;
+    }
+    Frame* const frame = frame_queue_pop(&fabric->queue);
+    // A node that is going away or has its queue full loses the frame; TCP sends it again.
+    const ssize_t written = write(fabric->devices[frame->destination].fd, frame->data, frame->length);
+    (void)written;
+    free(frame);
+  }
+  return kIdleWait;
+}
+
+static void carry_frames(Fabric* fabric) {
+  while (!stop_requested) {
+    const int64_t wait = deliver_due_frames(fabric);
+    const struct timespec timeout = {.tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000};
+    if (ppoll(fabric->devices, (nfds_t)fabric->ports, &timeout, NULL) <= 0) {
+      continue;
+    }
+    for (int port = 0; port < fabric->ports; ++port) {
+      if (fabric->devices[port].revents & POLLIN) {
+        read_device(fabric, port);
+      }
+    }
+  }
+}
+
+static bool open_devices(Fabric* fabric, char** processes) {
+  for (int port = 0; port < fabric->ports; ++port) {
+    const int device = tap_open(atoi(processes[port]));
+    if (device < 0) {
+      return fail("cannot make a network device for process", processes[port]);
+    }
+    fabric->devices[port] = (struct pollfd){.fd = device, .events = POLLIN};
+  }
+  return true;
+}
+
+// Punctual delivery: no timer slack, and before ordinary processes where that is allowed. The switch sleeps between
+// frames, so it cannot starve anybody.
+static void become_punctual(void) {
+  const struct sched_param priority = {.sched_priority = 50};
+  prctl(PR_SET_TIMERSLACK, 1);
+  if (sched_setscheduler(0, SCHED_FIFO, &priority)) {
+    fail("runs without", "real-time priority");
+  }
+}
+
+static bool announce(const char* state) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/switch.ready", state);
+  const int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+  if (file < 0) {
+    return fail("cannot create", path);
+  }
+  close(file);
+  return true;
+}
+
+static bool set_up(Fabric* fabric, char** arguments) {
+  const Link node_link = link_make(atof(arguments[3]), atof(arguments[4]));
+  const Link root_link = link_make(atof(arguments[5]), atof(arguments[6]));
+  for (int port = 0; port < fabric->ports; ++port) {
+    fabric->up[port] = fabric->down[port] = node_link;
+    fabric->root_up[port] = fabric->root_down[port] = root_link;
+  }
+  char path[4096];
+  snprintf(path, sizeof path, "%s/counters", arguments[1]);
+  fabric->counters = counters_map(path, fabric->ports);
+  if (!fabric->counters) {
+    return fail("cannot map", path);
+  }
+  return open_devices(fabric, arguments + kFirstProcess);
+}
+
+int main(int count_of_arguments, char** arguments) {
+  static Fabric fabric;
+  fabric.ports = count_of_arguments - kFirstProcess;
+  if (fabric.ports < 1 || fabric.ports > kMaxPorts || atoi(arguments[2]) < 1) {
+    fprintf(stderr,
+            "usage: minicluster_switch STATE NODES_PER_SWITCH LATENCY RATE UPLINK_LATENCY UPLINK_RATE PROCESS...\n"
+            "1 to %d processes, at least 1 node a switch\n",
+            kMaxPorts);
+    return 2;
+  }
+  fabric.ports_per_switch = atoi(arguments[2]);
+  const struct sigaction action = {.sa_handler = request_stop};
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGINT, &action, NULL);
+  if (!set_up(&fabric, arguments)) {
+    return 1;
+  }
+  become_punctual();
+  if (!announce(arguments[1])) {
+    return 1;
+  }
+  carry_frames(&fabric);
+  return 0;
+}
