@@ -1,0 +1,196 @@
+#include "core/pattern/pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace ranktree::core::pattern {
+namespace {
+
+constexpr std::array<std::string_view, kOperationCount> kOperationNames{"Barrier",
+                                                                        "Bcast",
+                                                                        "Reduce",
+                                                                        "Allreduce",
+                                                                        "Scan",
+                                                                        "Exscan",
+                                                                        "Gather",
+                                                                        "Scatter",
+                                                                        "Allgather",
+                                                                        "Allgatherv",
+                                                                        "Alltoall",
+                                                                        "Reduce_scatter",
+                                                                        "Reduce_scatter_block"};
+
+constexpr double kLargestExact = 9007199254740992.0;  // 2^53
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+[[noreturn]] void refuse(const std::string& origin, const std::string& text) {
+  throw Error(Fault::kInput, origin + ": " + text);
+}
+
+bool is_amount(double value) { return value >= 0 && value <= kLargestExact; }  // false for NaN
+
+std::string found(double value) { return "found " + std::to_string(value); }
+
+void check_amount(const std::string& origin, const std::string& place, double value) {
+  if (!is_amount(value)) refuse(origin, place + ": expected a number in 0..2^53, " + found(value));
+}
+
+void check_entry(Rank ranks, const Entry& entry, std::size_t index) {
+  const std::string place = "entry " + std::to_string(index);
+  for (const Rank rank : {entry.from, entry.to}) {
+    if (rank < 0 || rank >= ranks) {
+      refuse("pattern",
+             place + ": expected a rank in 0.." + std::to_string(ranks - 1) + ", found " + std::to_string(rank));
+    }
+  }
+  check_amount("pattern", place + ", messages", entry.messages);
+  check_amount("pattern", place + ", bytes", entry.bytes);
+}
+
+void check_offsets(const Pattern& pattern, const std::string& origin) {
+  if (pattern.ranks < 1) refuse(origin, "ranks: expected at least 1, found " + std::to_string(pattern.ranks));
+  if (pattern.indptr.size() != at(pattern.ranks) + 1) {
+    refuse(origin, "indptr: expected " + std::to_string(at(pattern.ranks) + 1) + " entries, found " +
+                       std::to_string(pattern.indptr.size()));
+  }
+  if (pattern.indptr.front() != 0) refuse(origin, "indptr[0]: expected 0");
+  for (std::size_t i = 1; i < pattern.indptr.size(); ++i) {
+    if (pattern.indptr[i] < pattern.indptr[i - 1]) {
+      refuse(origin, "indptr[" + std::to_string(i) + "]: expected at least its predecessor");
+    }
+  }
+  if (at(pattern.indptr.back()) != pattern.indices.size()) {
+    refuse(origin, "indices: expected " + std::to_string(pattern.indptr.back()) + " entries, found " +
+                       std::to_string(pattern.indices.size()));
+  }
+}
+
+void check_indices(const Pattern& pattern, const std::string& origin) {
+  for (Rank rank = 0; rank < pattern.ranks; ++rank) {
+    for (auto i = pattern.indptr[at(rank)]; i < pattern.indptr[at(rank) + 1]; ++i) {
+      const Rank to = pattern.indices[at(i)];
+      const std::string place = "indices[" + std::to_string(i) + "]";
+      if (to < 0 || to >= pattern.ranks) {
+        refuse(origin, place + ": expected a rank in 0.." + std::to_string(pattern.ranks - 1) + ", found " +
+                           std::to_string(to));
+      }
+      if (i > pattern.indptr[at(rank)] && to <= pattern.indices[at(i) - 1]) {
+        refuse(origin, place + ": receivers of rank " + std::to_string(rank) +
+                           " must ascend without duplicates, found " + std::to_string(to) + " after " +
+                           std::to_string(pattern.indices[at(i) - 1]));
+      }
+    }
+  }
+}
+
+void check_traffic(const Pattern& pattern, const std::string& origin) {
+  for (const Traffic& traffic : pattern.traffic) {
+    if (traffic.messages.size() != pattern.indices.size() || traffic.bytes.size() != pattern.indices.size()) {
+      refuse(origin, "traffic: expected " + std::to_string(pattern.indices.size()) + " entries in every class");
+    }
+    for (std::size_t i = 0; i < pattern.indices.size(); ++i) {
+      check_amount(origin, "messages[" + std::to_string(i) + "]", traffic.messages[i]);
+      check_amount(origin, "bytes[" + std::to_string(i) + "]", traffic.bytes[i]);
+    }
+  }
+}
+
+void check_members(const Pattern& pattern, const std::string& origin, std::size_t index) {
+  const Communicator& communicator = pattern.communicators[index];
+  const std::string place = "communicator " + std::to_string(index);
+  if (communicator.members.empty()) refuse(origin, place + ": expected at least one member");
+  for (const auto* group : {&communicator.members, &communicator.remote}) {
+    for (const Rank member : *group) {
+      if (member < 0 || member >= pattern.ranks) {
+        refuse(origin, place + ": expected members in 0.." + std::to_string(pattern.ranks - 1) + ", found " +
+                           std::to_string(member));
+      }
+    }
+  }
+}
+
+void check_calls(const Pattern& pattern, const std::string& origin, std::size_t index) {
+  const CollectiveCalls& calls = pattern.collectives[index];
+  const std::string place = "collective " + std::to_string(index);
+  if (calls.communicator < 0 || at(calls.communicator) >= pattern.communicators.size()) {
+    refuse(origin, place + ": communicator " + std::to_string(calls.communicator) + " is not listed");
+  }
+  const Communicator& communicator = pattern.communicators[at(calls.communicator)];
+  const std::size_t size = std::max(communicator.members.size(), communicator.remote.size());
+  if (calls.root < -1 || (calls.root >= 0 && at(calls.root) >= size)) {
+    refuse(origin,
+           place + ": expected a root in -1.." + std::to_string(size - 1) + ", found " + std::to_string(calls.root));
+  }
+  if (static_cast<int>(calls.operation) >= kOperationCount) refuse(origin, place + ": unknown operation");
+  check_amount(origin, place + ", calls", calls.calls);
+  check_amount(origin, place + ", bytes", calls.bytes);
+}
+
+}  // namespace
+
+std::string_view operation_name(Operation operation) { return kOperationNames.at(static_cast<std::size_t>(operation)); }
+
+Pattern from_entries(Rank ranks, std::span<const Entry> entries) {
+  if (ranks < 1) refuse("pattern", "ranks: expected at least 1, found " + std::to_string(ranks));
+  for (std::size_t i = 0; i < entries.size(); ++i) check_entry(ranks, entries[i], i);
+  std::vector<Entry> sorted(entries.begin(), entries.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
+
+  Pattern pattern;
+  pattern.ranks = ranks;
+  pattern.indptr.assign(at(ranks) + 1, 0);
+  const Entry* previous = nullptr;
+  for (const Entry& entry : sorted) {
+    if (previous == nullptr || previous->from != entry.from || previous->to != entry.to) {
+      pattern.indices.push_back(entry.to);
+      ++pattern.indptr[at(entry.from) + 1];
+      for (Traffic& traffic : pattern.traffic) {
+        traffic.messages.push_back(0);
+        traffic.bytes.push_back(0);
+      }
+    }
+    pattern.of(entry.kind).messages.back() += entry.messages;
+    pattern.of(entry.kind).bytes.back() += entry.bytes;
+    previous = &entry;
+  }
+  for (std::size_t i = 1; i < pattern.indptr.size(); ++i) pattern.indptr[i] += pattern.indptr[i - 1];
+  return pattern;
+}
+
+void validate(const Pattern& pattern, const std::string& origin) {
+  check_offsets(pattern, origin);
+  check_indices(pattern, origin);
+  check_traffic(pattern, origin);
+  for (std::size_t i = 0; i < pattern.communicators.size(); ++i) check_members(pattern, origin, i);
+  for (std::size_t i = 0; i < pattern.collectives.size(); ++i) check_calls(pattern, origin, i);
+  const std::size_t hosts = pattern.metadata.hosts.size();
+  if (hosts != 0 && hosts != at(pattern.ranks)) {
+    refuse(origin, "hosts: expected one for each of " + std::to_string(pattern.ranks) + " ranks, found " +
+                       std::to_string(hosts));
+  }
+}
+
+Traffic total(const Pattern& pattern) {
+  Traffic sum{std::vector<double>(pattern.indices.size(), 0), std::vector<double>(pattern.indices.size(), 0)};
+  for (const Traffic& traffic : pattern.traffic) {
+    for (std::size_t i = 0; i < pattern.indices.size(); ++i) {
+      sum.messages[i] += traffic.messages[i];
+      sum.bytes[i] += traffic.bytes[i];
+    }
+  }
+  return sum;
+}
+
+}  // namespace ranktree::core::pattern
