@@ -1,0 +1,16 @@
+// Whole files in and out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ranktree::io {
+
+// The bytes of a regular file. Throws Error(kSystem), naming path and reason, when it cannot be read or is not a file.
+std::string read_file(const std::string& path);
+
+// Writes to a new file in the same folder, syncs it and renames it over `path`: the file appears complete or not at
+// all, and an existing one stays until then. Throws Error(kSystem), naming path and reason; nothing is left behind.
+void write_file_atomically(const std::string& path, std::string_view bytes);
+
+}  // namespace ranktree::io

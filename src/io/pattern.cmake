@@ -1,0 +1,1 @@
+target_sources(ranktree_io PRIVATE file.cpp)
