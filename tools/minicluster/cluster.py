@@ -108,6 +108,7 @@ class Cluster:
         programs = programs_folder()
         if self.journal.alive():
             raise ClusterError(f"{self.state}: a cluster is already up there")
+        self.down()  # what an earlier cluster left when the machine went down
         self.state.mkdir(parents=True, exist_ok=True)
         try:
             self._bring_up(parameters, programs)
@@ -184,10 +185,8 @@ class Cluster:
         temporary.rename(self.state / "cluster.json")
 
     def _wait_for(self, name: str) -> None:
-        expected = len(self.journal.alive())
-
         def ready() -> bool:
-            if len(self.journal.alive()) < expected:
+            if not self.journal.all_alive():
                 raise ClusterError(f"a process of the cluster ended before {name}")
             return (self.state / name).exists()
 

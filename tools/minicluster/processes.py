@@ -48,12 +48,19 @@ class Journal:
             journal.write(f"{process.pid} {start_time(process.pid) or 0}\n")
         return process.pid
 
-    def alive(self) -> list[int]:
-        """The recorded processes that still run."""
+    def _entries(self) -> list[tuple[int, int]]:
         if not self._path.exists():
             return []
-        entries = [map(int, line.split()) for line in self._path.read_text(encoding="ascii").splitlines()]
-        return [pid for pid, started in entries if start_time(pid) == started]
+        lines = self._path.read_text(encoding="ascii").splitlines()
+        return [(int(pid), int(started)) for pid, started in map(str.split, lines)]
+
+    def alive(self) -> list[int]:
+        """The recorded processes that still run."""
+        return [pid for pid, started in self._entries() if start_time(pid) == started]
+
+    def all_alive(self) -> bool:
+        """Whether none of the recorded processes has ended."""
+        return len(self.alive()) == len(self._entries())
 
     def kill(self) -> None:
         """Ends every recorded process and waits until all are gone."""

@@ -1,7 +1,9 @@
 """Real Slurm on the emulated cluster: the controller on the head, one daemon in each node."""
 
+import os
 import secrets
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -150,10 +152,18 @@ def down(cluster: Cluster) -> None:
     for path in folder.glob("slurmd.*.pid"):
         in_node(cluster, path.name.split(".")[1], ["kill", path.read_text(encoding="ascii").strip()])
     for path in (folder / "slurmctld.pid", folder / "munge" / "pid"):
-        if path.exists():
-            subprocess.run(["kill", path.read_text(encoding="ascii").strip()], capture_output=True, check=False)
+        if path.exists() and belongs_here(int(path.read_text(encoding="ascii")), folder):
+            os.kill(int(path.read_text(encoding="ascii")), signal.SIGTERM)
     wait_until(lambda: not list(folder.glob("slurm*.pid")), 10, "Slurm's daemons do not end")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def belongs_here(pid: int, folder: Path) -> bool:
+    """Whether the process was started with this folder: a number used again is not ours."""
+    try:
+        return str(folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def client(cluster: Cluster, arguments: Sequence[str]) -> None:

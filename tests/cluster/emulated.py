@@ -1,0 +1,35 @@
+"""How tests drive an emulated cluster."""
+
+import json
+import subprocess
+from pathlib import Path
+
+RunResult = subprocess.CompletedProcess[str]
+
+
+class MiniCluster:
+    """`minicluster VERB STATE ...` of one build tree and one state folder."""
+
+    def __init__(self, program: Path, state: Path) -> None:
+        """Nothing is started yet."""
+        self.program = program
+        self.state = state
+
+    def call(self, verb: str, *arguments: object, timeout: float = 60, **options: object) -> RunResult:
+        """Runs a verb and returns what came of it."""
+        command = [str(self.program), verb, str(self.state), *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, **options)
+
+    def need(self, verb: str, *arguments: object, timeout: float = 60, **options: object) -> str:
+        """The output of a verb that must succeed."""
+        result = self.call(verb, *arguments, timeout=timeout, **options)
+        assert result.returncode == 0, f"{verb} {arguments}: exit {result.returncode}: {result.stdout}{result.stderr}"
+        return result.stdout
+
+    def in_node(self, node: str, *command: object) -> str:
+        """The output of a command in a node."""
+        return self.need("exec", node, *command).strip()
+
+    def counters(self, reset: bool = False) -> dict:
+        """What crossed the network since the last reset."""
+        return json.loads(self.need("bytes", "--json", *(["--reset"] if reset else [])))

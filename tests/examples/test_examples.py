@@ -1,0 +1,98 @@
+"""The examples run and check themselves, at odd rank counts too, on every MPI of the build."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RANKS = (1, 2, 3, 4, 8)
+LAUNCHERS = {
+    "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
+    "mpich": ["mpiexec.mpich"],
+}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def launch(mpi: str, ranks: int, *command: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program of an MPI."""
+    return subprocess.run(
+        [*LAUNCHERS[mpi], "-n", str(ranks), *map(str, command)],
+        env={**os.environ, **ROOT, **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def program(build_folder: Path, name: str, mpi: str) -> Path:
+    """An example of the build; skips when the build has not this MPI."""
+    path = build_folder / "bin" / f"{name}_{mpi}"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not in this build")
+    return path
+
+
+def result_of(process: subprocess.CompletedProcess[str]) -> dict:
+    """The JSON line of a run that must succeed."""
+    assert process.returncode == 0, process.stdout + process.stderr
+    return json.loads(process.stdout)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_rings(build_folder: Path, mpi: str, ranks: int) -> None:
+    options = ["--rings", 3, "--bytes", 20000, "--iterations", 3, "--turns", 2, "--json"]
+    result = result_of(launch(mpi, ranks, program(build_folder, "rings", mpi), *options))
+    assert result["ranks"] == ranks
+    assert result["rings"] == min(3, ranks)
+    assert result["seconds_per_iteration"] > 0
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+@pytest.mark.parametrize(
+    "shape", [["--dimensions", 2], ["--dimensions", 3, "--periodic"]], ids=["open2d", "periodic3d"]
+)
+def test_stencil(build_folder: Path, mpi: str, ranks: int, shape: list) -> None:
+    options = [*shape, "--cells", 5, "--iterations", 4, "--json"]
+    result = result_of(launch(mpi, ranks, program(build_folder, "stencil", mpi), *options))
+    x, y, z = result["blocks"]
+    assert x * y * z == ranks
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_fortran_stencil(build_folder: Path, mpi: str, ranks: int) -> None:
+    process = launch(mpi, ranks, program(build_folder, "stencil_f08", mpi), 5, 4)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert process.stdout.startswith("stencil_f08: ")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_python_rings(build_folder: Path, mpi: str, ranks: int) -> None:
+    program(build_folder, "rings", mpi)
+    variables = {"MPI4PY_MPIABI": mpi}
+    if mpi == "mpich":
+        variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")
+    command = [sys.executable, EXAMPLES / "rings.py", "--rings", 2, "--bytes", 4000, "--iterations", 2, "--json"]
+    result = result_of(launch(mpi, ranks, *command, **variables))
+    assert (result["ranks"], result["rings"]) == (ranks, min(2, ranks))
+
+
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("rings", ["--bytes", "3"]), ("rings", ["--rings"]), ("stencil", ["--dimensions", "4"]), ("stencil", ["--what"])],
+)
+def test_wrong_options_end_the_run(build_folder: Path, mpi: str, name: str, options: list[str]) -> None:
+    process = launch(mpi, 2, program(build_folder, name, mpi), *options)
+    assert process.returncode != 0
+    assert f"usage: {name}" in process.stdout + process.stderr
