@@ -43,9 +43,9 @@ def refusal() -> str | None:
     """Why no cluster can be made here; None when one can."""
     if os.geteuid() != 0:
         return "an emulated cluster needs root"
-    for tool in ("unshare", "nsenter", "ip", "sysctl", "awk"):
+    for tool in ("unshare", "nsenter", "ip", "awk"):
         if shutil.which(tool) is None:
-            return f"an emulated cluster needs the program '{tool}' (Debian: util-linux, iproute2, procps)"
+            return f"an emulated cluster needs the program '{tool}' (Debian: util-linux, iproute2, mawk)"
     attempts = {
         "namespaces are refused": "true",
         "mounts are refused": "mount -t tmpfs tmpfs /dev/shm",
