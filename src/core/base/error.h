@@ -5,13 +5,14 @@
 // their border and turn it into a status, a Python exception or a silent fallback.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
 namespace ranktree::core {
 
 // What kind of failure an Error reports.
-enum class Fault {
+enum class Fault : std::uint8_t {
   kInput,       // a file or value the caller gave is wrong: the text names file, place, expected, found
   kMismatch,    // two inputs do not fit each other (ranks against leaves, plan against pattern)
   kSystem,      // the operating system refused (open, read, write, bind); the text carries its reason

@@ -52,6 +52,27 @@ Directed transpose(Rank ranks, const Pattern& pattern, const std::vector<double>
   return result;
 }
 
+// Appends row `rank` of the sum of a matrix and its transpose, both ascending, without the diagonal and zeros.
+void append_row(Affinity& result, Rank rank, const Pattern& pattern, const std::vector<double>& weights,
+                const Directed& back) {
+  auto i = pattern.indptr[at(rank)];
+  auto j = back.indptr[at(rank)];
+  const auto i_end = pattern.indptr[at(rank) + 1];
+  const auto j_end = back.indptr[at(rank) + 1];
+  while (i < i_end || j < j_end) {
+    const Rank to = i < i_end ? pattern.indices[at(i)] : pattern.ranks;
+    const Rank from = j < j_end ? back.indices[at(j)] : pattern.ranks;
+    const Rank other = std::min(to, from);
+    double weight = 0;
+    if (to == other) weight += weights[at(i++)];
+    if (from == other) weight += back.weights[at(j++)];
+    if (other == rank || weight == 0) continue;
+    result.indices.push_back(other);
+    result.weights.push_back(weight);
+  }
+  result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
+}
+
 }  // namespace
 
 std::string_view metric_name(Metric metric) { return kMetricNames.at(static_cast<std::size_t>(metric)); }
@@ -62,7 +83,7 @@ std::optional<Metric> metric_from_name(std::string_view word) {
   return static_cast<Metric>(found - kMetricNames.begin());
 }
 
-// Merges each row of the matrix with the same row of its transpose. O(ranks + pairs).
+// O(ranks + pairs).
 Affinity affinity(const Pattern& pattern, Metric metric) {
   const Traffic traffic = total(pattern);
   std::vector<double> weights(pattern.indices.size());
@@ -70,27 +91,9 @@ Affinity affinity(const Pattern& pattern, Metric metric) {
     weights[i] = weight_of(metric, traffic.messages[i], traffic.bytes[i]);
   }
   const Directed back = transpose(pattern.ranks, pattern, weights);
-
   Affinity result;
   result.ranks = pattern.ranks;
-  for (Rank rank = 0; rank < pattern.ranks; ++rank) {
-    auto i = pattern.indptr[at(rank)];
-    auto j = back.indptr[at(rank)];
-    const auto i_end = pattern.indptr[at(rank) + 1];
-    const auto j_end = back.indptr[at(rank) + 1];
-    while (i < i_end || j < j_end) {
-      const Rank to = i < i_end ? pattern.indices[at(i)] : pattern.ranks;
-      const Rank from = j < j_end ? back.indices[at(j)] : pattern.ranks;
-      const Rank other = std::min(to, from);
-      double weight = 0;
-      if (to == other) weight += weights[at(i++)];
-      if (from == other) weight += back.weights[at(j++)];
-      if (other == rank || weight == 0) continue;
-      result.indices.push_back(other);
-      result.weights.push_back(weight);
-    }
-    result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
-  }
+  for (Rank rank = 0; rank < pattern.ranks; ++rank) append_row(result, rank, pattern, weights, back);
   return result;
 }
 

@@ -13,11 +13,11 @@ namespace ranktree::core::pattern {
 
 // treematch-2013 §2.1: msg = number of messages, size = bytes, avg = bytes / messages of each directed pair.
 enum class Metric : std::uint8_t { kMessages, kSize, kAverage };
-std::string_view metric_name(Metric metric);                        // "msg", "size", "avg"
+std::string_view metric_name(Metric metric);  // "msg", "size", "avg"
 std::optional<Metric> metric_from_name(std::string_view word);
 
-// CSR; both directions of an undirected pair are stored with the same weight w(i->j) + w(j->i); no self loops, no zeros;
-// neighbours ascending. Weights are non-negative, finite doubles.
+// CSR; both directions of an undirected pair are stored with the same weight w(i->j) + w(j->i); no self loops, no
+// zeros; neighbours ascending. Weights are non-negative, finite doubles.
 struct Affinity {
   Rank ranks = 0;
   std::vector<std::int64_t> indptr{0};

@@ -29,8 +29,19 @@ struct Traffic {
 
 // One MPI call on one communicator; the names are MPI's.
 enum class Operation : std::uint8_t {
-  kBarrier, kBcast, kReduce, kAllreduce, kScan, kExscan, kGather, kScatter, kAllgather, kAllgatherv,
-  kAlltoall, kReduceScatter, kReduceScatterBlock
+  kBarrier,
+  kBcast,
+  kReduce,
+  kAllreduce,
+  kScan,
+  kExscan,
+  kGather,
+  kScatter,
+  kAllgather,
+  kAllgatherv,
+  kAlltoall,
+  kReduceScatter,
+  kReduceScatterBlock
 };
 inline constexpr int kOperationCount = 13;
 std::string_view operation_name(Operation operation);  // "Bcast", "Reduce_scatter_block", ...
@@ -39,10 +50,10 @@ std::string_view operation_name(Operation operation);  // "Bcast", "Reduce_scatt
 struct CollectiveCalls {
   std::int32_t communicator = 0;  // index into Pattern::communicators
   Operation operation = Operation::kBarrier;
-  std::int32_t root = -1;         // rank within the communicator; -1 where the operation has none
-  std::int32_t bucket = 0;        // floor(log2(bytes of one call at one rank)) + 1; 0 for zero bytes
-  double calls = 0;               // summed over ranks: a Bcast by 8 ranks adds 8
-  double bytes = 0;               // bytes of the call's message argument, summed over ranks and calls; see docs/formats.md
+  std::int32_t root = -1;   // rank within the communicator; -1 where the operation has none
+  std::int32_t bucket = 0;  // floor(log2(bytes of one call at one rank)) + 1; 0 for zero bytes
+  double calls = 0;         // summed over ranks: a Bcast by 8 ranks adds 8
+  double bytes = 0;         // bytes of the call's message argument, summed over ranks and calls; see docs/formats.md
 };
 
 // The members of a communicator, in its rank order, as world ranks. Congruent communicators share one entry.
@@ -55,10 +66,10 @@ struct Communicator {
 using Unattributed = std::map<std::string, double>;
 
 struct Metadata {
-  bool complete = true;    // false: a rank died or aborted and the file holds what was recovered
-  std::string program;     // the command line, empty when imported
-  std::string mpi;         // MPI_Get_library_version's first line, empty when imported
-  std::string source;      // "ranktree trace", "Matrix Market", "Open MPI monitoring", ...
+  bool complete = true;            // false: a rank died or aborted and the file holds what was recovered
+  std::string program;             // the command line, empty when imported
+  std::string mpi;                 // MPI_Get_library_version's first line, empty when imported
+  std::string source;              // "ranktree trace", "Matrix Market", "Open MPI monitoring", ...
   std::vector<std::string> hosts;  // host of each rank, empty when unknown
   std::vector<Rank> missing;       // ranks whose records are absent (complete == false)
   Unattributed unattributed;
@@ -88,8 +99,8 @@ struct Entry {
   double bytes = 0;
 };
 
-// Sorts, sums equal (from, to, kind) and builds the CSR arrays; O(entries log entries). Throws Error(kInput) when a rank
-// is out of 0..ranks-1 or an amount is negative or not finite.
+// Sorts, sums equal (from, to, kind) and builds the CSR arrays; O(entries log entries). Throws Error(kInput) when a
+// rank is out of 0..ranks-1 or an amount is negative or not finite.
 Pattern from_entries(Rank ranks, std::span<const Entry> entries);
 
 // Throws Error(kInput) naming the first violated rule of the struct above; `origin` (a file name) leads the text.

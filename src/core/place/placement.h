@@ -31,8 +31,10 @@ struct Constraints {
 };
 
 // The baselines. Each uses allowed leaves only and throws Error(kMismatch) when the ranks do not fit.
-Placement identity(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);     // "packed": rank i on the i-th allowed leaf in logical order
-Placement round_robin(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);  // rank i on node i mod nodes, next free leaf there
+Placement identity(const topo::Tree& tree, pattern::Rank ranks,
+                   const Constraints& constraints);  // "packed": rank i on the i-th allowed leaf in logical order
+Placement round_robin(const topo::Tree& tree, pattern::Rank ranks,
+                      const Constraints& constraints);  // rank i on node i mod nodes, next free leaf there
 Placement random(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints, std::uint64_t seed);
 Placement greedy(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
 

@@ -1,4 +1,5 @@
-// A plan: where each rank of a job shall sit, by host and PU, and what that buys. What `map` writes, `emit` and `run` read.
+// A plan: where each rank of a job shall sit, by host and PU, and what that buys. What `map` writes, `emit` and `run`
+// read.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 namespace ranktree::core::place {
 
 struct Seat {
-  std::string host;       // name of the Node; empty when the tree has none
-  std::vector<int> pus;   // operating-system numbers of the PUs the rank is bound to, ascending, at least one
+  std::string host;      // name of the Node; empty when the tree has none
+  std::vector<int> pus;  // operating-system numbers of the PUs the rank is bound to, ascending, at least one
 };
 
 // The cost of one placement by level, as printed and as stored in the file.
@@ -24,16 +25,16 @@ struct CostRow {
 };
 
 struct Plan {
-  std::vector<Seat> seats;            // by rank
-  std::vector<std::string> levels;    // kind names of the tree's levels, root first
-  std::vector<double> level_costs;    // tree.cost of each level
-  std::vector<std::string> hosts;     // every host of the machine in tree order, used or not
-  std::vector<int> pus_per_host;      // number of PUs of each of them
-  std::string algorithm;              // "treematch", or "identity" when nothing was better
-  std::string metric;                 // "size", "msg", "avg"
+  std::vector<Seat> seats;          // by rank
+  std::vector<std::string> levels;  // kind names of the tree's levels, root first
+  std::vector<double> level_costs;  // tree.cost of each level
+  std::vector<std::string> hosts;   // every host of the machine in tree order, used or not
+  std::vector<int> pus_per_host;    // number of PUs of each of them
+  std::string algorithm;            // "treematch", or "identity" when nothing was better
+  std::string metric;               // "size", "msg", "avg"
   std::uint64_t seed = 1;
-  std::vector<CostRow> costs;         // identity, round-robin, [traced], plan
-  bool gain = false;                  // false: nothing beats identity; the plan is identity and says so
+  std::vector<CostRow> costs;  // identity, round-robin, [traced], plan
+  bool gain = false;           // false: nothing beats identity; the plan is identity and says so
 };
 
 // Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <span>
@@ -122,32 +122,45 @@ void TreeBuilder::number_leaves(Tree& tree, std::span<const std::int32_t> order)
   }
 }
 
-Tree uniform_tree(std::span<const Level> levels, std::span<const int> arities) {
+namespace {
+
+void check_arities(std::span<const Level> levels, std::span<const int> arities) {
   if (levels.size() != arities.size() + 1) {
     refuse("expected one arity for each level above the leaves, " + std::to_string(levels.size() - 1) + ", found " +
            std::to_string(arities.size()));
   }
+  for (std::size_t depth = 0; depth < arities.size(); ++depth) {
+    if (arities[depth] >= 1) continue;
+    refuse("arity of level " + std::to_string(depth) + ": expected at least 1, found " +
+           std::to_string(arities[depth]));
+  }
+}
+
+// One object of a uniform tree. Nodes are named and numbered over the whole tree, what is inside them within its node
+// (per_node objects of this level each; 0 above or without nodes).
+std::int32_t add_uniform(TreeBuilder& builder, std::int32_t parent, int level, Kind kind, std::int64_t index,
+                         std::int64_t per_node) {
+  if (kind == Kind::kNode) {
+    return builder.add(parent, level, static_cast<int>(index), "n" + std::to_string(index));
+  }
+  return builder.add(parent, level, static_cast<int>(per_node == 0 ? index : index % per_node));
+}
+
+}  // namespace
+
+Tree uniform_tree(std::span<const Level> levels, std::span<const int> arities) {
+  check_arities(levels, arities);
   TreeBuilder builder(std::vector<Level>(levels.begin(), levels.end()));
-  std::vector<std::int32_t> row{
-      builder.add(-1, 0, levels[0].kind == Kind::kNode ? 0 : -1, levels[0].kind == Kind::kNode ? "n0" : "")};
-  std::int64_t per_node = levels[0].kind == Kind::kNode ? 1 : 0;  // objects of the row below one node; 0 above nodes
+  std::vector<std::int32_t> row{add_uniform(builder, -1, 0, levels[0].kind, 0, 0)};
+  std::int64_t per_node = levels[0].kind == Kind::kNode ? 1 : 0;
   for (std::size_t depth = 0; depth < arities.size(); ++depth) {
     const Kind kind = levels[depth + 1].kind;
-    if (arities[depth] < 1) {
-      refuse("arity of level " + std::to_string(depth) + ": expected at least 1, found " +
-             std::to_string(arities[depth]));
-    }
     per_node = kind == Kind::kNode ? 1 : per_node * arities[depth];
     std::vector<std::int32_t> below;
     below.reserve(row.size() * at(arities[depth]));
-    for (const std::int32_t parent : row) {
-      for (int i = 0; i < arities[depth]; ++i) {
-        const auto index = static_cast<int>(below.size());
-        const bool is_node = kind == Kind::kNode;
-        const int number = is_node || per_node == 0 ? index : static_cast<int>(index % per_node);
-        below.push_back(builder.add(parent, static_cast<int>(depth) + 1, number,
-                                    is_node ? "n" + std::to_string(index) : std::string()));
-      }
+    for (std::size_t i = 0; i < row.size() * at(arities[depth]); ++i) {
+      below.push_back(add_uniform(builder, row[i / at(arities[depth])], static_cast<int>(depth) + 1, kind,
+                                  static_cast<std::int64_t>(i), per_node));
     }
     row = std::move(below);
   }

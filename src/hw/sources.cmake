@@ -1,0 +1,1 @@
+target_sources(ranktree_hw PRIVATE machine.cpp)
