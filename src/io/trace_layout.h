@@ -1,0 +1,103 @@
+// The bytes of a part: what one thread of one rank has recorded so far, in a memory-mapped file that outlives the
+// process (docs/formats/trace-parts.md). Written by the preload library, read by io/trace_parts.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/pattern/pattern.h"
+
+namespace ranktree::io::trace_layout {
+
+// All numbers are in the byte order of the machine that wrote them; a reader of the other order sees a wrong version.
+inline constexpr std::array<char, 8> kMagic{'R', 'T', 'P', 'A', 'R', 'T', '\r', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint64_t kPageBytes = 4096;  // every section starts at a multiple
+
+// A larger world in a part is taken for damage: what is allocated for it would not be backed by the files' size.
+inline constexpr std::int32_t kMaxRanks = 1 << 24;
+
+// The sections a part has; FileHeader::section holds where each is.
+enum SectionKind : std::uint32_t { kPairs, kCalls, kLog };
+inline constexpr int kSectionCount = 3;
+
+// The first page. A section that grows is copied to the end of the file first and then switched to by one 8-byte store,
+// so a reader after a crash always finds a whole section.
+struct FileHeader {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::int32_t rank;
+  std::int32_t ranks;
+  std::int32_t thread;
+  std::uint32_t finished;  // 1 once the rank has come through MPI_Finalize
+  std::uint32_t reserved;
+  std::array<std::uint64_t, kSectionCount> section;  // offset of each section in the file
+  std::array<char, 256> host;                        // texts end with a zero byte
+  std::array<char, 256> mpi;
+  std::array<char, 2048> program;
+};
+static_assert(sizeof(FileHeader) <= kPageBytes);
+
+// In front of each section's cells (kPairs, kCalls) or bytes (kLog).
+struct SectionHeader {
+  std::uint32_t kind;
+  std::uint32_t cell_bytes;
+  std::uint64_t capacity;  // cells, or bytes of the log
+  std::uint64_t used;      // occupied cells, or bytes of whole records in the log
+  std::uint64_t reserved;
+};
+
+// Traffic with one peer. An empty cell has key 0.
+struct PairCell {
+  std::uint64_t key;
+  std::uint64_t messages;
+  std::uint64_t bytes;
+};
+
+// Calls of one collective operation on one communicator.
+struct CallCell {
+  std::uint64_t key;           // 0 when empty
+  std::uint64_t communicator;  // identity: hash of the ordered world ranks
+  std::uint64_t calls;
+  std::uint64_t bytes;
+};
+
+// A record of the log: this header, a body, zero bytes up to a multiple of 8.
+enum RecordKind : std::uint32_t { kCommunicatorRecord = 1, kUnattributedRecord = 2 };
+struct RecordHeader {
+  std::uint32_t kind;
+  std::uint32_t bytes;  // of the whole record, a multiple of 8
+};
+// Body of kCommunicatorRecord: this, then members and remote as int32 world ranks.
+struct CommunicatorBody {
+  std::uint64_t identity;
+  std::uint32_t members;
+  std::uint32_t remote;
+};
+// Body of kUnattributedRecord: this, then the name.
+struct UnattributedBody {
+  std::uint64_t count;
+  std::uint64_t name_bytes;
+};
+
+// A pair's key: peer, class, and whether the data came from the peer (a Get) or went to it.
+constexpr std::uint64_t pair_key(std::int32_t peer, core::pattern::Class kind, bool pulled) {
+  const auto from_peer = static_cast<std::uint64_t>(pulled ? 1 : 0);
+  return (static_cast<std::uint64_t>(peer) << 3 | static_cast<std::uint64_t>(kind) << 1 | from_peer) + 1;
+}
+constexpr std::uint64_t key_peer(std::uint64_t key) { return (key - 1) >> 3; }
+constexpr core::pattern::Class key_class(std::uint64_t key) {
+  return static_cast<core::pattern::Class>((key - 1) >> 1 & 3);
+}
+constexpr bool key_pulled(std::uint64_t key) { return ((key - 1) & 1) != 0; }
+
+// A call's key: operation, size bucket and root (-1: none), never 0.
+constexpr std::uint64_t call_key(core::pattern::Operation operation, int bucket, std::int32_t root) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(root + 1)) << 32 |
+         static_cast<std::uint64_t>(bucket) << 8 | (static_cast<std::uint64_t>(operation) + 1);
+}
+constexpr std::uint64_t key_operation(std::uint64_t key) { return (key & 0xff) - 1; }
+constexpr std::uint64_t key_bucket(std::uint64_t key) { return key >> 8 & 0xffffff; }
+constexpr std::int64_t key_root(std::uint64_t key) { return static_cast<std::int64_t>(key >> 32) - 1; }
+
+}  // namespace ranktree::io::trace_layout

@@ -1,0 +1,229 @@
+#include "io/trace_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "io/trace_layout.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::Error;
+using core::Fault;
+using core::pattern::Communicator;
+using core::pattern::Rank;
+namespace layout = trace_layout;
+
+class PartReader {
+ public:
+  PartReader(std::string_view bytes, const std::string& origin) : bytes_(bytes), origin_(origin) {}
+
+  TracePart read() {
+    read_header();
+    read_pairs();
+    read_calls();
+    read_log();
+    return std::move(part_);
+  }
+
+ private:
+  [[noreturn]] void refuse(std::uint64_t at, const std::string& text) const {
+    throw Error(Fault::kInput, origin_ + ": byte " + std::to_string(at) + ": " + text);
+  }
+
+  template <typename Value>
+  Value value_at(std::uint64_t at) const {
+    if (at > bytes_.size() || sizeof(Value) > bytes_.size() - at) refuse(at, "the file ends too early");
+    Value item;
+    std::memcpy(&item, bytes_.data() + at, sizeof item);
+    return item;
+  }
+
+  template <std::size_t n>
+  static std::string text(const std::array<char, n>& words) {
+    return {words.begin(), std::find(words.begin(), words.end(), '\0')};
+  }
+
+  void read_header() {
+    header_ = value_at<layout::FileHeader>(0);
+    if (header_.magic != layout::kMagic) refuse(0, "not a part of a trace (wrong magic)");
+    if (header_.version != layout::kVersion) {
+      refuse(8, "version " + std::to_string(header_.version) + ", expected " + std::to_string(layout::kVersion));
+    }
+    if (header_.ranks < 1 || header_.ranks > layout::kMaxRanks || header_.rank < 0 || header_.rank >= header_.ranks) {
+      refuse(12, "rank " + std::to_string(header_.rank) + " of " + std::to_string(header_.ranks) + " ranks");
+    }
+    part_.rank = header_.rank;
+    part_.finished = header_.finished == 1;
+    part_.records.ranks = header_.ranks;
+    part_.records.hosts[header_.rank] = text(header_.host);
+    part_.records.mpi = text(header_.mpi);
+    part_.records.program = text(header_.program);
+  }
+
+  // The section of a kind and where its cells begin; it is checked to lie within the file.
+  std::pair<layout::SectionHeader, std::uint64_t> section(layout::SectionKind kind, std::uint32_t cell_bytes) const {
+    const std::uint64_t offset = header_.section.at(kind);
+    const auto section = value_at<layout::SectionHeader>(offset);
+    if (section.kind != kind || section.cell_bytes != cell_bytes) refuse(offset, "not the section expected here");
+    const std::uint64_t begin = offset + sizeof section;
+    if (section.capacity > (bytes_.size() - begin) / cell_bytes) refuse(offset, "the section ends after the file");
+    return {section, begin};
+  }
+
+  void read_pairs() {
+    const auto [section, begin] = this->section(layout::kPairs, sizeof(layout::PairCell));
+    for (std::uint64_t i = 0; i < section.capacity; ++i) {
+      const std::uint64_t at = begin + i * sizeof(layout::PairCell);
+      const auto cell = value_at<layout::PairCell>(at);
+      if (cell.key == 0 || (cell.messages == 0 && cell.bytes == 0)) continue;
+      if (layout::key_peer(cell.key) >= static_cast<std::uint64_t>(header_.ranks)) {
+        refuse(at, "peer " + std::to_string(layout::key_peer(cell.key)) + " of " + std::to_string(header_.ranks));
+      }
+      const Rank peer = static_cast<Rank>(layout::key_peer(cell.key));
+      const bool pulled = layout::key_pulled(cell.key);
+      part_.records.entries.push_back({pulled ? peer : header_.rank, pulled ? header_.rank : peer,
+                                       layout::key_class(cell.key), static_cast<double>(cell.messages),
+                                       static_cast<double>(cell.bytes)});
+    }
+  }
+
+  void read_calls() {
+    const auto [section, begin] = this->section(layout::kCalls, sizeof(layout::CallCell));
+    for (std::uint64_t i = 0; i < section.capacity; ++i) {
+      const std::uint64_t at = begin + i * sizeof(layout::CallCell);
+      const auto cell = value_at<layout::CallCell>(at);
+      if (cell.key == 0 || cell.calls == 0) continue;
+      const std::uint64_t operation = layout::key_operation(cell.key);
+      if (operation >= core::pattern::kOperationCount) refuse(at, "operation " + std::to_string(operation));
+      if (layout::key_bucket(cell.key) > 64) refuse(at, "bucket " + std::to_string(layout::key_bucket(cell.key)));
+      if (layout::key_root(cell.key) >= header_.ranks) {
+        refuse(at, "root " + std::to_string(layout::key_root(cell.key)) + " of " + std::to_string(header_.ranks));
+      }
+      TraceRecords::CallSum& sum = part_.records.calls[{
+          cell.communicator, static_cast<core::pattern::Operation>(operation),
+          static_cast<Rank>(layout::key_root(cell.key)), static_cast<std::int32_t>(layout::key_bucket(cell.key))}];
+      sum.calls += static_cast<double>(cell.calls);
+      sum.bytes += static_cast<double>(cell.bytes);
+    }
+  }
+
+  void read_log() {
+    const auto [section, begin] = this->section(layout::kLog, 1);
+    const std::uint64_t end = begin + std::min(section.used, section.capacity);
+    for (std::uint64_t at = begin; end - at >= sizeof(layout::RecordHeader);) {
+      const auto record = value_at<layout::RecordHeader>(at);
+      if (record.bytes < sizeof record || record.bytes > end - at) return;  // torn
+      const std::uint64_t body = at + sizeof record;
+      const std::uint64_t body_bytes = record.bytes - sizeof record;
+      if (record.kind == layout::kCommunicatorRecord) read_communicator(body, body_bytes);
+      if (record.kind == layout::kUnattributedRecord) read_unattributed(body, body_bytes);
+      at += record.bytes;
+    }
+  }
+
+  void read_communicator(std::uint64_t at, std::uint64_t body_bytes) {
+    const auto body = value_at<layout::CommunicatorBody>(at);
+    if (body_bytes < sizeof body || std::uint64_t{body.members} + body.remote > (body_bytes - sizeof body) / 4) {
+      refuse(at, "a communicator of " + std::to_string(body.members) + " members in too short a record");
+    }
+    Communicator communicator;
+    communicator.members = read_ranks(at + sizeof body, body.members);
+    communicator.remote = read_ranks(at + sizeof body + std::uint64_t{4} * body.members, body.remote);
+    part_.records.communicators.emplace(body.identity, std::move(communicator));
+  }
+
+  std::vector<Rank> read_ranks(std::uint64_t at, std::uint32_t count) const {
+    std::vector<Rank> ranks(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      ranks[i] = value_at<Rank>(at + std::uint64_t{4} * i);
+      if (ranks[i] < 0 || ranks[i] >= header_.ranks) {
+        refuse(at + std::uint64_t{4} * i,
+               "member " + std::to_string(ranks[i]) + " of " + std::to_string(header_.ranks));
+      }
+    }
+    return ranks;
+  }
+
+  void read_unattributed(std::uint64_t at, std::uint64_t body_bytes) {
+    const auto body = value_at<layout::UnattributedBody>(at);
+    if (body_bytes < sizeof body || body.name_bytes > body_bytes - sizeof body)
+      refuse(at, "a name longer than its record");
+    const std::string name(bytes_.substr(at + sizeof body, body.name_bytes));
+    part_.records.unattributed[name] += static_cast<double>(body.count);
+  }
+
+  std::string_view bytes_;
+  const std::string& origin_;
+  layout::FileHeader header_{};
+  TracePart part_;
+};
+
+std::string file_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(Fault::kSystem, path.string() + ": cannot be opened");
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::filesystem::path> part_files(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator at(folder, failure), end; !failure && at != end; at.increment(failure)) {
+    if (at->path().extension() == ".part") files.push_back(at->path());
+  }
+  if (failure) throw Error(Fault::kSystem, folder.string() + ": " + failure.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+TracePart read_trace_part(std::string_view bytes, const std::string& origin) {
+  return PartReader(bytes, origin).read();
+}
+
+core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
+  TraceRecords all;
+  std::set<Rank> readable;
+  bool finished = true;
+  std::string reason = "no *.part file in it";
+  for (const auto& path : part_files(folder)) {
+    TracePart part;
+    try {
+      part = read_trace_part(file_bytes(path), path.string());
+    } catch (const Error& error) {
+      reason = error.what();
+      finished = false;
+      continue;
+    }
+    if (all.ranks != 0 && part.records.ranks != all.ranks) {
+      throw Error(Fault::kInput, path.string() + ": of a run of " + std::to_string(part.records.ranks) +
+                                     " ranks, the parts before it of " + std::to_string(all.ranks));
+    }
+    finished = finished && part.finished;
+    readable.insert(part.rank);
+    merge(all, std::move(part.records));
+  }
+  if (readable.empty()) throw Error(Fault::kInput, folder.string() + ": nothing to recover: " + reason);
+  core::pattern::Pattern pattern = to_pattern(std::move(all));
+  for (Rank rank = 0; rank < pattern.ranks; ++rank) {
+    if (!readable.contains(rank)) pattern.metadata.missing.push_back(rank);
+  }
+  pattern.metadata.complete = finished && pattern.metadata.missing.empty();
+  return pattern;
+}
+
+}  // namespace ranktree::io

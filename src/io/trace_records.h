@@ -1,0 +1,51 @@
+// What a set of ranks has recorded: the value that parts are read into, that ranks send up the tree at the end of a
+// run, and that becomes a pattern at rank 0.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/pattern.h"
+
+namespace ranktree::io {
+
+struct TraceRecords {
+  // One kind of collective call on one communicator.
+  struct CallKind {
+    std::uint64_t communicator = 0;  // identity, see communicators
+    core::pattern::Operation operation = core::pattern::Operation::kBarrier;
+    core::pattern::Rank root = -1;
+    std::int32_t bucket = 0;
+    auto operator<=>(const CallKind&) const = default;
+  };
+  struct CallSum {
+    double calls = 0;
+    double bytes = 0;
+  };
+
+  core::pattern::Rank ranks = 0;
+  std::vector<core::pattern::Entry> entries;  // any order, duplicates allowed
+  std::map<CallKind, CallSum> calls;
+  std::map<std::uint64_t, core::pattern::Communicator> communicators;  // by identity
+  core::pattern::Unattributed unattributed;
+  std::map<core::pattern::Rank, std::string> hosts;
+  std::string program;
+  std::string mpi;
+};
+
+// Adds what `from` recorded to `into`; texts of `into` win where both have one.
+void merge(TraceRecords& into, TraceRecords&& from);
+
+// Bytes to send to another rank of the same run and back. The reader throws Error(kInput) when they are cut short.
+std::string pack(const TraceRecords& records);
+TraceRecords unpack(std::string_view bytes, const std::string& origin);
+
+// The pattern of the run. Calls on a communicator whose members nobody recorded (its rank 0 died before it could) move
+// to `unattributed`. Communicators are ordered by size, largest first, then by members. O(records log records).
+core::pattern::Pattern to_pattern(TraceRecords&& records);
+
+}  // namespace ranktree::io

@@ -1,0 +1,11 @@
+// Everything a generated file of wrappers needs.
+#pragma once
+
+#include <mpi.h>
+
+#include "preload/hooks.h"
+#include "preload/message.h"
+#include "preload/next.h"
+#include "preload/process.h"
+#include "preload/thread.h"
+#include "preload_has.h"

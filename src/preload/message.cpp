@@ -1,0 +1,46 @@
+#include "preload/message.h"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/pattern/pattern.h"
+#include "preload/communicator.h"
+#include "preload/process.h"
+#include "preload/thread.h"
+
+namespace ranktree::preload {
+namespace {
+
+using core::pattern::Class;
+
+void count_message(Thread& thread, const char* call, std::uint64_t bytes, int dest, MPI_Comm comm) {
+  const std::uint32_t generation = communicator_generation.load(std::memory_order_relaxed);
+  const Communicator* communicator = find_communicator(thread, comm);
+  if (communicator == nullptr || dest < 0 || dest >= communicator->peers().size())
+    return;  // MPI_PROC_NULL, or an error
+  const int world_rank = communicator->peers()[dest];
+  if (world_rank < 0) {
+    thread.part.count_unattributed(std::string(call) + " outside MPI_COMM_WORLD", 1);
+    return;
+  }
+  layout::PairCell* cell = thread.pair(layout::pair_key(world_rank, Class::kPointToPoint, false));
+  if (cell == nullptr) return;
+  cell->messages += 1;
+  cell->bytes += bytes;
+  thread.peers[peer_slot(comm, dest)] = {comm, dest, generation, cell};
+}
+
+}  // namespace
+
+void count_send_slow(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
+  if (dest == MPI_PROC_NULL) return;
+  shielded([&] {
+    Thread* thread = Process::instance().enter();
+    if (thread == nullptr) return;
+    count_message(*thread, call, static_cast<std::uint64_t>(count) * type_bytes(*thread, type), dest, comm);
+  });
+}
+
+}  // namespace ranktree::preload

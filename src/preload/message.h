@@ -1,0 +1,39 @@
+// Sends: the call that must cost next to nothing.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "preload/thread.h"
+
+namespace ranktree::preload {
+
+// Everything count_send does when a cache misses; `call` is the MPI name.
+void count_send_slow(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept;
+
+// A rank of a communicator has its own slot in the cache of peers.
+inline unsigned peer_slot(MPI_Comm comm, int rank) noexcept {
+  return (slot_of<kPeerSlots>(comm) + static_cast<unsigned>(rank)) & (kPeerSlots - 1);
+}
+
+// Counts one message. MPI_PROC_NULL is nobody. O(1); a few loads when this thread has sent to that rank of that
+// communicator, with that datatype, before.
+inline void count_send(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
+  Thread* thread = this_thread;
+  if (thread != nullptr) [[likely]] {
+    const PeerSlot& peer = thread->peers[peer_slot(comm, dest)];
+    const TypeSlot& size = thread->types[slot_of<kTypeSlots>(type)];
+    if (peer.comm == comm && peer.rank == dest && size.type == type &&
+        peer.generation == communicator_generation.load(std::memory_order_relaxed) &&
+        size.generation == datatype_generation.load(std::memory_order_relaxed)) [[likely]] {
+      peer.cell->messages += 1;
+      peer.cell->bytes += static_cast<std::uint64_t>(count) * size.bytes;
+      return;
+    }
+  }
+  count_send_slow(call, count, type, dest, comm);
+}
+
+}  // namespace ranktree::preload

@@ -1,0 +1,88 @@
+// One thread's records in a memory-mapped file, so that what was counted outlives a crash, SIGKILL or MPI_Abort without
+// any handler (layout: io/trace_layout.h). O(partners) bytes. Not thread-safe: each thread has its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/trace_layout.h"
+#include "io/trace_records.h"
+
+namespace ranktree::preload {
+
+namespace layout = io::trace_layout;
+
+// What a part says about its rank.
+struct PartOwner {
+  std::int32_t rank = 0;
+  std::int32_t ranks = 1;
+  std::int32_t thread = 0;
+  std::string host;
+  std::string mpi;
+  std::string program;
+};
+
+class Part {
+ public:
+  // Records go to `path`; to plain memory when that file cannot be made or grown (full disk): then a crash loses them,
+  // a clean end does not. Throws std::bad_alloc when there is no memory either.
+  Part(std::string path, const PartOwner& owner);
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  Part(Part&&) = delete;
+  Part& operator=(Part&&) = delete;
+  ~Part();
+
+  // The cell of a key, made when new. nullptr when memory has run out. Cells move when the table grows: `moves` counts
+  // it.
+  layout::PairCell* pair(std::uint64_t key) noexcept;
+  layout::CallCell* call(std::uint64_t key, std::uint64_t communicator) noexcept;
+  [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
+
+  // False when memory has run out.
+  bool log_communicator(std::uint64_t identity, std::span<const int> members, std::span<const int> remote) noexcept;
+  void count_unattributed(std::string_view name, std::uint64_t count);
+
+  // Everything in this part, as values.
+  [[nodiscard]] io::TraceRecords records() const;
+
+  void mark_finished() noexcept { header_->finished = 1; }
+  void remove_file() noexcept;
+  [[nodiscard]] bool on_disk() const noexcept { return file_ >= 0; }
+
+ private:
+  // A mapped section: its header, then cells or bytes.
+  struct Section {
+    layout::SectionHeader* header = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t offset = 0;  // in the file; 0 when in plain memory
+    [[nodiscard]] char* body() const noexcept { return reinterpret_cast<char*>(header + 1); }
+  };
+
+  void open_file() noexcept;
+  void* map(std::size_t bytes, std::uint64_t& offset) noexcept;
+  bool open_section(layout::SectionKind kind, std::uint32_t cell_bytes, std::uint64_t capacity,
+                    Section& section) noexcept;
+  void adopt(layout::SectionKind kind, const Section& section) noexcept;
+  bool reserve_log(std::size_t bytes) noexcept;
+  char* append_record(layout::RecordKind kind, std::size_t body_bytes) noexcept;
+  void commit_record() noexcept;
+  template <typename Cell>
+  bool grow_table(layout::SectionKind kind) noexcept;
+  template <typename Cell, typename Same>
+  Cell* find(layout::SectionKind kind, std::uint64_t hash, const Same& same, const Cell& fresh) noexcept;
+
+  std::string path_;
+  int file_ = -1;
+  std::uint64_t file_end_ = 0;
+  std::uint64_t moves_ = 0;
+  layout::FileHeader* header_ = nullptr;
+  Section sections_[layout::kSectionCount];
+  std::vector<std::uint64_t> unattributed_;  // where in the log the count of each name is
+};
+
+}  // namespace ranktree::preload

@@ -1,0 +1,227 @@
+#include "preload/process.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "io/pattern_file.h"
+#include "io/trace_records.h"
+#include "preload/communicator.h"
+#include "preload/gather.h"
+#include "preload/next.h"
+#include "preload/thread.h"
+
+namespace ranktree::preload {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): see thread.h
+constinit thread_local int depth = 0;
+constinit thread_local Thread* this_thread = nullptr;
+constinit std::atomic<std::uint32_t> communicator_generation{1};
+constinit std::atomic<std::uint32_t> datatype_generation{1};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+namespace {
+
+// Attribute callbacks. They run inside MPI, perhaps under its lock, and so take none of ours.
+int forget_communicator(MPI_Comm, int, void* attribute, void*) {
+  communicator_generation.fetch_add(1, std::memory_order_relaxed);
+  delete static_cast<Communicator*>(attribute);
+  return MPI_SUCCESS;
+}
+
+int forget_window(MPI_Win, int, void* attribute, void*) {
+  delete static_cast<WorldRanks*>(attribute);
+  return MPI_SUCCESS;
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else (MPI-4.0 §11.2.4), the oldest last:
+// libraries that clean up from there are still recorded.
+int finish_recording(MPI_Comm, int, void*, void*) {
+  Process::instance().finish();
+  return MPI_SUCCESS;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read once, when MPI starts
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+std::string library_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  return first_line(std::string_view(text).substr(0, static_cast<std::size_t>(length)));
+}
+
+std::string host_name() {
+  std::string text(MPI_MAX_PROCESSOR_NAME, '\0');
+  int length = 0;
+  PMPI_Get_processor_name(text.data(), &length);
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+// Processes started by MPI_Comm_spawn are another world; their output would overwrite their parents'.
+bool is_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  return parent != MPI_COMM_NULL;
+}
+
+}  // namespace
+
+void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
+
+void say(const std::string& line) noexcept {
+  if (environment("RANKTREE_VERBOSE") != "1") return;
+  const std::string text = "ranktree: " + line + "\n";
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
+Process& Process::instance() noexcept {
+  static auto* const process = new Process;
+  return *process;
+}
+
+void Process::open_keys() {
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_communicator, &communicator_key_, nullptr);
+  PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget_window, &window_key_, nullptr);
+  int finish_key = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish_recording, &finish_key, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, finish_key, nullptr);
+  PMPI_Comm_free_keyval(&finish_key);  // lives on as long as the attribute does
+}
+
+void Process::try_start() {
+  int initialized = 0;
+  int finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  if (initialized == 0) return;
+  output_ = environment("RANKTREE_TRACE");
+  if (finalized != 0 || output_.empty() || is_spawned()) {
+    state_ = State::kOff;
+    return;
+  }
+  output_ = std::filesystem::absolute(output_).string();
+  PMPI_Comm_rank(MPI_COMM_WORLD, &owner_.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &owner_.ranks);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world_group_);
+  owner_.host = host_name();
+  owner_.mpi = library_version();
+  owner_.program = command_line();
+  open_keys();
+  mkdir((output_ + ".parts").c_str(), 0755);
+  state_ = State::kRecording;
+}
+
+void Process::start() noexcept { enter(); }
+
+Thread* Process::make_thread() {
+  if (!idle_threads_.empty()) {
+    Thread* thread = idle_threads_.back();
+    idle_threads_.pop_back();
+    return thread;
+  }
+  PartOwner owner = owner_;
+  owner.thread = static_cast<int>(threads_.size());
+  const std::string file = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
+  threads_.push_back(std::make_unique<Thread>(output_ + ".parts" + file, owner));
+  if (!threads_.back()->part.on_disk())
+    say(output_ + ".parts" + file + ": cannot be made; a crash will lose its records");
+  return threads_.back().get();
+}
+
+Thread* Process::enter() noexcept {
+  if (this_thread != nullptr) return this_thread;
+  if (state_ == State::kOff) return nullptr;
+  shielded([this] {
+    const Call call;  // what we ask MPI here is not the program's
+    const std::scoped_lock lock(mutex_);
+    if (state_ == State::kUntried) try_start();
+    if (state_ != State::kRecording) return;
+    this_thread = make_thread();
+    watch_thread_end();
+  });
+  return this_thread;
+}
+
+// A thread that ends leaves its part to the next new one: thousands of short-lived threads need few files.
+void Process::watch_thread_end() {
+  struct Leave {
+    ~Leave() { Process::instance().leave(); }
+  };
+  thread_local const Leave leave;
+  (void)leave;
+}
+
+void Process::leave() noexcept {
+  shielded([this] {
+    const std::scoped_lock lock(mutex_);
+    if (this_thread != nullptr) idle_threads_.push_back(std::exchange(this_thread, nullptr));
+  });
+}
+
+bool Process::first_log(std::uint64_t identity) {
+  const std::scoped_lock lock(mutex_);
+  return logged_.insert(identity).second;
+}
+
+io::TraceRecords Process::merged_records() {
+  io::TraceRecords all;
+  for (const auto& thread : threads_) io::merge(all, thread->part.records());
+  return all;
+}
+
+void Process::close_parts(bool written) noexcept {
+  for (const auto& thread : threads_) {
+    thread->part.mark_finished();
+    if (written) thread->part.remove_file();
+  }
+  if (written)
+    rmdir((output_ + ".parts").c_str());  // fails while another rank's parts are there: the last one removes it
+}
+
+void Process::finish() noexcept {
+  if (state_.exchange(State::kOff) != State::kRecording) return;
+  this_thread = nullptr;
+  const Call call;
+  bool written = false;
+  shielded([&] {
+    written =
+        gather_records([this] { return merged_records(); },
+                       [this](io::TraceRecords&& all) { io::save_pattern(output_, io::to_pattern(std::move(all))); });
+  });
+  close_parts(written);
+  if (!written && owner_.rank == 0) say(output_ + ": not written; the records are in " + output_ + ".parts");
+  if (written && owner_.rank == 0) say(output_ + ": written");
+  PMPI_Group_free(&world_group_);
+}
+
+}  // namespace ranktree::preload

@@ -1,0 +1,75 @@
+// The recording of one process from MPI_Init to MPI_Finalize.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "preload/thread.h"
+
+namespace ranktree::preload {
+
+class Process {
+ public:
+  // Lives until the process ends: threads may call MPI while static objects are destroyed.
+  static Process& instance() noexcept;
+
+  // Starts recording when RANKTREE_TRACE asks for it and MPI is initialised; harmless when called again.
+  void start() noexcept;
+
+  // The caller's records, made at its first call; nullptr when nothing is recorded.
+  Thread* enter() noexcept;
+
+  [[nodiscard]] MPI_Group world_group() const noexcept { return world_group_; }
+  [[nodiscard]] int communicator_key() const noexcept { return communicator_key_; }
+  [[nodiscard]] int window_key() const noexcept { return window_key_; }
+  std::mutex& communicators_mutex() noexcept { return communicators_mutex_; }
+  // True once for each communicator identity.
+  bool first_log(std::uint64_t identity);
+
+  // Gathers all ranks' records to rank 0, which writes the pattern. Collective; called from MPI_Finalize.
+  void finish() noexcept;
+
+ private:
+  enum class State { kUntried, kRecording, kOff };
+
+  void try_start();
+  void open_keys();
+  Thread* make_thread();
+  static void watch_thread_end();
+  void leave() noexcept;
+  io::TraceRecords merged_records();
+  void close_parts(bool written) noexcept;
+
+  std::mutex mutex_;                // guards everything but what start() fixes
+  std::mutex communicators_mutex_;  // held while a communicator's description is made
+  std::atomic<State> state_{State::kUntried};
+  std::string output_;
+  PartOwner owner_;
+  MPI_Group world_group_ = MPI_GROUP_NULL;
+  int communicator_key_ = MPI_KEYVAL_INVALID;
+  int window_key_ = MPI_KEYVAL_INVALID;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> idle_threads_;  // of threads that have ended, for new ones to go on with
+  std::set<std::uint64_t> logged_;
+};
+
+// Runs a body of ours within an MPI call. Running out of memory loses a record, never the program.
+template <typename Body>
+void shielded(Body body) noexcept {
+  try {
+    body();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody to tell; the program must go on
+  }
+}
+
+// One line on standard error when RANKTREE_VERBOSE=1.
+void say(const std::string& line) noexcept;
+
+}  // namespace ranktree::preload

@@ -1,0 +1,113 @@
+// Persistent and partitioned requests: described when they are made, counted at every start.
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "core/pattern/pattern.h"
+#include "preload/communicator.h"
+#include "preload/hooks.h"
+#include "preload/process.h"
+#include "preload/receipt.h"
+#include "preload/thread.h"
+
+namespace ranktree::preload {
+namespace {
+
+using core::pattern::Class;
+
+struct KeptRequest {
+  const char* call;
+  Receipt receipt;
+};
+
+// All requests of the process: one may be started by another thread than made it.
+struct RequestTable {
+  std::mutex mutex;
+  std::unordered_map<std::uint64_t, std::shared_ptr<const KeptRequest>> requests;
+  std::atomic<std::uint64_t> size{0};  // lets MPI_Request_free pass without the lock while nothing is kept
+};
+
+RequestTable& table() noexcept {
+  static auto* const requests = new RequestTable;  // never destroyed: other threads may still be in MPI calls
+  return *requests;
+}
+
+std::shared_ptr<const KeptRequest> find_request(MPI_Request request) {
+  RequestTable& kept = table();
+  const std::scoped_lock lock(kept.mutex);
+  const auto found = kept.requests.find(handle_bits(request));
+  return found == kept.requests.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+void send_init(const Scene& scene, Buffer buffer, int dest, MPI_Comm comm) {
+  const Communicator* communicator = find_communicator(scene.thread, comm);
+  if (communicator == nullptr || dest < 0 || dest >= communicator->peers().size()) return;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(buffer.count) * type_bytes(scene.thread, buffer.type);
+  scene.receipt.add(communicator->peers()[dest], Class::kPointToPoint, bytes);
+}
+
+void keep_request(const char* call, MPI_Request request, const Receipt& receipt) {
+  auto made = std::make_shared<const KeptRequest>(KeptRequest{call, receipt});
+  RequestTable& kept = table();
+  const std::scoped_lock lock(kept.mutex);
+  kept.requests[handle_bits(request)] = std::move(made);
+  kept.size.store(kept.requests.size(), std::memory_order_relaxed);
+}
+
+void start_request(MPI_Request request) noexcept {
+  shielded([&] {
+    Thread* thread = Process::instance().enter();
+    if (thread == nullptr) return;
+    const std::shared_ptr<const KeptRequest> kept = find_request(request);
+    if (kept) {
+      count_receipt(*thread, kept->call, kept->receipt);
+    } else {
+      thread->part.count_unattributed("MPI_Start of an unknown request", 1);
+    }
+  });
+}
+
+void free_request(MPI_Request request) noexcept {
+  RequestTable& kept = table();
+  if (kept.size.load(std::memory_order_relaxed) == 0) return;
+  shielded([&] {
+    const std::scoped_lock lock(kept.mutex);
+    kept.requests.erase(handle_bits(request));
+    kept.size.store(kept.requests.size(), std::memory_order_relaxed);
+  });
+}
+
+void count_receipt(Thread& thread, const char* call, const Receipt& receipt) {
+  for (const Flow& flow : receipt.flows) {
+    layout::PairCell* cell = thread.pair(flow.key);
+    if (cell == nullptr) return;
+    cell->messages += flow.messages;
+    cell->bytes += flow.bytes;
+  }
+  if (receipt.call != 0) {
+    layout::CallCell* cell = thread.part.call(receipt.call, receipt.communicator);
+    if (cell == nullptr) return;
+    cell->calls += 1;
+    cell->bytes += receipt.call_bytes;
+  }
+  if (receipt.outside > 0) {
+    thread.part.count_unattributed(std::string(call) + " outside MPI_COMM_WORLD", receipt.outside);
+  }
+}
+
+void count_unattributed(const char* call) noexcept {
+  shielded([&] {
+    Thread* thread = Process::instance().enter();
+    if (thread != nullptr) thread->part.count_unattributed(call, 1);
+  });
+}
+
+}  // namespace ranktree::preload

@@ -1,0 +1,105 @@
+// What one thread keeps: its part, and small caches that make the common send a few loads and two additions.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "preload/part.h"
+#include "preload/receipt.h"
+
+namespace ranktree::preload {
+
+struct Communicator;
+
+// Direct-mapped caches. A slot holds when its generation is the present one: freeing a communicator or a datatype,
+// whose handle may come back for another, starts a new generation. Generations begin at 1, so a fresh slot never
+// matches.
+struct PeerSlot {
+  MPI_Comm comm;
+  int rank;
+  std::uint32_t generation;
+  layout::PairCell* cell;  // point-to-point messages to that rank
+};
+struct TypeSlot {
+  MPI_Datatype type;
+  std::uint32_t generation;
+  std::uint64_t bytes;
+};
+struct CommunicatorSlot {
+  MPI_Comm comm;
+  std::uint32_t generation;
+  Communicator* communicator;
+};
+inline constexpr unsigned kPeerSlots = 64;
+inline constexpr unsigned kTypeSlots = 16;
+inline constexpr unsigned kCommunicatorSlots = 16;
+
+struct Thread {
+  Thread(std::string path, const PartOwner& owner) : part(std::move(path), owner) {}
+
+  // The cell of a pair; nullptr when memory has run out. When the table moved, remembered cells are forgotten.
+  layout::PairCell* pair(std::uint64_t key) noexcept {
+    layout::PairCell* cell = part.pair(key);
+    if (part_moves != part.moves()) {
+      peers.fill({});
+      part_moves = part.moves();
+    }
+    return cell;
+  }
+
+  std::array<PeerSlot, kPeerSlots> peers{};
+  std::array<TypeSlot, kTypeSlots> types{};
+  std::array<CommunicatorSlot, kCommunicatorSlots> communicators{};
+  Part part;
+  std::uint64_t part_moves = 0;  // cells in `peers` are of this state of the part
+  Receipt receipt;               // reused by every collective call
+};
+
+// The library's state: one set a thread, and the two generations. Initial-exec: one load from the thread pointer.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
+extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
+extern constinit thread_local Thread* this_thread __attribute__((tls_model("initial-exec")));
+extern constinit std::atomic<std::uint32_t> communicator_generation;
+extern constinit std::atomic<std::uint32_t> datatype_generation;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+// Marks that this thread is inside an MPI call: calls the MPI makes to itself (Fortran bindings, ROMIO), or another
+// tool makes, are not the program's.
+class Call {
+ public:
+  Call() noexcept : outermost_(depth++ == 0) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  Call(Call&&) = delete;
+  Call& operator=(Call&&) = delete;
+  ~Call() { --depth; }
+  [[nodiscard]] bool outermost() const noexcept { return outermost_; }
+
+ private:
+  bool outermost_;
+};
+
+// MPI handles are pointers in Open MPI and ints in MPICH.
+template <typename Handle>
+std::uint64_t handle_bits(Handle handle) noexcept {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uintptr_t>(handle);
+  } else {
+    return static_cast<std::uint32_t>(handle);
+  }
+}
+
+// The slot of a handle, from the upper bits of a product: low bits of pointers are all alike.
+template <unsigned slots, typename Handle>
+unsigned slot_of(Handle handle) noexcept {
+  static_assert((slots & (slots - 1)) == 0);
+  return static_cast<unsigned>(handle_bits(handle) * 0x9E3779B97F4A7C15U >> 40) & (slots - 1);
+}
+
+}  // namespace ranktree::preload
