@@ -183,6 +183,19 @@ def test_the_exit_code_is_that_of_the_command(cluster: MiniCluster) -> None:
     assert cluster.call("mpirun", "-np", 1, "--host", "n1", "sh", "-c", "exit 7").returncode == 7
 
 
+@pytest.mark.skipif(shutil.which("mpiexec.mpich") is None, reason="Debian's MPICH is not installed")
+def test_hydra_reaches_every_node(cluster: MiniCluster) -> None:
+    hosts = ["-hosts", ",".join(NAMES), "-ppn", 2]
+    output = cluster.need("mpirun", "--launcher", "mpich", "-n", 8, *hosts, "hostname")
+    assert sorted(output.split()) == sorted(NAMES * 2)
+
+
+def test_an_unknown_launcher_is_refused(cluster: MiniCluster) -> None:
+    result = cluster.call("mpirun", "--launcher", "lam", "-n", 1, "true")
+    assert result.returncode == 1
+    assert result.stderr == "minicluster: mpirun: --launcher is one of openmpi, mpich, not lam\n"
+
+
 def test_an_unknown_node_is_named(cluster: MiniCluster) -> None:
     result = cluster.call("exec", "n9", "true")
     assert (result.returncode, result.stderr) == (1, f"minicluster: {cluster.state}: no node 'n9'\n")

@@ -35,9 +35,8 @@ def parser() -> argparse.ArgumentParser:
     sub = verb("bytes", "bytes on the cable from node to node since the last reset")
     sub.add_argument("--json", action="store_true")
     sub.add_argument("--reset", action="store_true", help="count anew after printing")
-    sub = verb("mpirun", "run an MPI launcher on the head; its arguments follow")
-    sub.add_argument("--launcher", choices=sorted(launch.LAUNCHERS), default="openmpi")
-    sub.add_argument("--mpiexec", help="the launcher's program, when it is not Debian's")
+    text = "run an MPI launcher on the head: [--launcher openmpi|mpich] [--mpiexec PROGRAM], then its own arguments"
+    sub = verb("mpirun", text)
     sub.add_argument("arguments", nargs=argparse.REMAINDER)
     sub = verb("slurm-up", "start real Slurm on the cluster")
     sub.add_argument("--cpus", type=positive, default=4, help="CPUs of a node")
@@ -62,6 +61,17 @@ def add_up(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--keep", action="append", default=[], metavar="FOLDER", help="folder in /tmp that nodes shall see"
     )
+
+
+def launcher_options(arguments: Sequence[str]) -> tuple[str, str | None, Sequence[str]]:
+    """Our own options in front of the launcher's: its kind, its program, the rest."""
+    values: dict[str, str | None] = {"--launcher": "openmpi", "--mpiexec": None}
+    while len(arguments) > 1 and arguments[0] in values:
+        values[arguments[0]] = arguments[1]
+        arguments = arguments[2:]
+    if values["--launcher"] not in launch.LAUNCHERS:
+        raise ClusterError(f"mpirun: --launcher is one of {', '.join(launch.LAUNCHERS)}, not {values['--launcher']}")
+    return values["--launcher"], values["--mpiexec"], arguments
 
 
 def positive(text: str) -> int:
@@ -123,7 +133,8 @@ def run(options: argparse.Namespace) -> int:
     if options.verb == "exec":
         launch.run_in_node(cluster, options.node, options.arguments)
     elif options.verb == "mpirun":
-        launch.mpirun(cluster, options.launcher, options.mpiexec, options.arguments)
+        launcher, program, arguments = launcher_options(options.arguments)
+        launch.mpirun(cluster, launcher, program, arguments)
     elif options.verb == "slurm-up":
         slurm.up(cluster, options.cpus)
     elif options.verb == "slurm-down":
