@@ -112,10 +112,32 @@ Process& Process::instance() noexcept {
 void Process::open_keys() {
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_communicator, &communicator_key_, nullptr);
   PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget_window, &window_key_, nullptr);
+}
+
+void Process::arm_finish() {
+  if (finish_armed_) return;
   int finish_key = MPI_KEYVAL_INVALID;
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finish_recording, &finish_key, nullptr);
-  PMPI_Comm_set_attr(MPI_COMM_SELF, finish_key, nullptr);
+  finish_armed_ = PMPI_Comm_set_attr(MPI_COMM_SELF, finish_key, nullptr) == MPI_SUCCESS;
   PMPI_Comm_free_keyval(&finish_key);  // lives on as long as the attribute does
+}
+
+// Whether the user asked for a trace; settles where it goes, before the program changes its folder.
+bool Process::wanted() {
+  output_ = environment("RANKTREE_TRACE");
+  if (output_.empty()) return false;
+  output_ = std::filesystem::absolute(output_).string();
+  return true;
+}
+
+void Process::describe_owner(MPI_Group world) {
+  world_group_ = world;
+  PMPI_Group_rank(world, &owner_.rank);
+  PMPI_Group_size(world, &owner_.ranks);
+  owner_.host = host_name();
+  owner_.mpi = library_version();
+  owner_.program = command_line();
+  mkdir((output_ + ".parts").c_str(), 0755);
 }
 
 void Process::try_start() {
@@ -124,24 +146,63 @@ void Process::try_start() {
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
   if (initialized == 0) return;
-  output_ = environment("RANKTREE_TRACE");
-  if (finalized != 0 || output_.empty() || is_spawned()) {
+  if (finalized != 0 || !wanted() || is_spawned()) {
     state_ = State::kOff;
     return;
   }
-  output_ = std::filesystem::absolute(output_).string();
-  PMPI_Comm_rank(MPI_COMM_WORLD, &owner_.rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &owner_.ranks);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world_group_);
-  owner_.host = host_name();
-  owner_.mpi = library_version();
-  owner_.program = command_line();
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  describe_owner(world);
   open_keys();
-  mkdir((output_ + ".parts").c_str(), 0755);
+  arm_finish();
   state_ = State::kRecording;
 }
 
-void Process::start() noexcept { enter(); }
+void Process::start() noexcept {
+  enter();
+  shielded([this] {  // after sessions the world comes late
+    const Call call;
+    const std::scoped_lock lock(mutex_);
+    if (state_ == State::kRecording) arm_finish();
+  });
+}
+
+#if RANKTREE_HAS_MPI_Session_init
+void Process::follow_session(MPI_Session session) {
+  MPI_Group world = MPI_GROUP_NULL;
+  if (PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS) return;
+  describe_owner(world);
+  if (communicator_key_ == MPI_KEYVAL_INVALID) open_keys();
+  state_ = State::kRecording;
+}
+
+void Process::start_session(MPI_Session session) noexcept {
+  shielded([this, session] {
+    const std::scoped_lock lock(mutex_);
+    if (finish_armed_ || state_ == State::kOff) return;
+    sessions_.push_back(session);
+    if (world_group_ == MPI_GROUP_NULL && wanted()) follow_session(session);
+  });
+  enter();
+}
+
+void Process::end_session(MPI_Session session) noexcept {
+  shielded([this, session] {
+    const std::scoped_lock lock(mutex_);
+    const auto open = std::find(sessions_.begin(), sessions_.end(), session);
+    if (open == sessions_.end()) return;
+    const bool leading = open == sessions_.begin();
+    sessions_.erase(open);
+    if (finish_armed_ || !leading) return;
+    if (world_group_ != MPI_GROUP_NULL) PMPI_Group_free(&world_group_);
+    if (!sessions_.empty()) {
+      follow_session(sessions_.front());
+    } else {
+      for (const auto& thread : threads_) thread->part.mark_finished();
+    }
+  });
+}
+#endif
 
 Thread* Process::make_thread() {
   if (!idle_threads_.empty()) {

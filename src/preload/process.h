@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "preload/thread.h"
+#include "preload_has.h"
 
 namespace ranktree::preload {
 
@@ -22,6 +23,13 @@ class Process {
 
   // Starts recording when RANKTREE_TRACE asks for it and MPI is initialised; harmless when called again.
   void start() noexcept;
+
+#if RANKTREE_HAS_MPI_Session_init
+  // Programs without MPI_Init: "mpi://WORLD" takes the part of MPI_COMM_WORLD. Nothing collective may be done at the
+  // end of a session, so each rank leaves its parts, marked as finished, for `ranktree trace` to put together.
+  void start_session(MPI_Session session) noexcept;
+  void end_session(MPI_Session session) noexcept;
+#endif
 
   // The caller's records, made at its first call; nullptr when nothing is recorded.
   Thread* enter() noexcept;
@@ -40,7 +48,14 @@ class Process {
   enum class State { kUntried, kRecording, kOff };
 
   void try_start();
+  bool wanted();
+  void describe_owner(MPI_Group world);
   void open_keys();
+  void arm_finish();
+#if RANKTREE_HAS_MPI_Session_init
+  void follow_session(MPI_Session session);
+  std::vector<MPI_Session> sessions_;  // open ones; the first gave the world group
+#endif
   Thread* make_thread();
   static void watch_thread_end();
   void leave() noexcept;
@@ -52,6 +67,7 @@ class Process {
   std::atomic<State> state_{State::kUntried};
   std::string output_;
   PartOwner owner_;
+  bool finish_armed_ = false;
   MPI_Group world_group_ = MPI_GROUP_NULL;
   int communicator_key_ = MPI_KEYVAL_INVALID;
   int window_key_ = MPI_KEYVAL_INVALID;
