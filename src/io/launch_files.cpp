@@ -1,0 +1,181 @@
+#include "io/launch_files.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/place/plan.h"
+#include "io/launchers.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::place::Plan;
+using core::place::Seat;
+
+// Fails with 3 unless the rank is where the plan has it, and unless the kernel then confirms the binding.
+constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
+# Written by ranktree. Binds this rank to the PUs the plan gives it, checks that it is on the planned host, and becomes
+# the program. Usage: LAUNCHER ... @SELF@ PROGRAM [ARGUMENT...]. Exit code 3: the rank is not where the plan has it.
+rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-$SLURM_PROCID}}}}}
+planned=
+map=$(dirname -- "$0")/@MAP@
+refuse() {
+  echo "ranktree: rank ${rank:-?}: $1" >&2
+  exit 3
+}
+case $rank in '' | *[!0-9]*) refuse "no launcher's rank variable is set" ;; esac
+[ -r "$map" ] || refuse "cannot read $map on $(uname -n)"
+seat=$(sed -n "/^$rank /{s/^[^ ]* //p;q;}" "$map")
+[ -n "$seat" ] || refuse "$map has no line for this rank"
+host=${seat% *}
+pus=${seat#* }
+here=$(uname -n)
+case $host in
+  - | "$here") planned=yes ;;
+  *.*) [ "${host%%.*}" = "$here" ] && planned=yes ;;
+  *) [ "$host" = "${here%%.*}" ] && planned=yes ;;
+esac
+[ "$planned" = yes ] || refuse "expected host $host, found $here"
+reason=$(taskset -pc "$pus" $$ 2>&1) || refuse "cannot bind to PUs $pus on $here: $reason"
+bound=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
+[ "$bound" = "$pus" ] || refuse "expected PUs $pus on $here, bound to $bound"
+exec "$@"
+)SCRIPT";
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// A set of PUs as the hexadecimal mask of I_MPI_PIN_DOMAIN.
+std::string hexadecimal_mask(std::span<const int> pus) {
+  constexpr int kBitsADigit = 4;
+  std::string digits(static_cast<std::size_t>(pus.back() / kBitsADigit) + 1, '0');
+  for (const int pu : pus) {
+    char& digit = digits[digits.size() - 1 - static_cast<std::size_t>(pu / kBitsADigit)];
+    const int value = (digit >= 'a' ? digit - 'a' + 10 : digit - '0') | (1 << (pu % kBitsADigit));
+    digit = "0123456789abcdef"[value];
+  }
+  return digits;
+}  // namespace
+
+// Every line of Intel's file carries the list of the whole host: entry i is for the host's i-th rank.
+std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
+  const auto one_pu = [&](int rank) { return plan.seats[static_cast<std::size_t>(rank)].pus.size() == 1; };
+  const bool single = std::all_of(ranks.begin(), ranks.end(), one_pu);
+  std::string list;
+  for (const int rank : ranks) {
+    const std::vector<int>& pus = plan.seats[static_cast<std::size_t>(rank)].pus;
+    list += (list.empty() ? "" : ",") + (single ? std::to_string(pus.front()) : hexadecimal_mask(pus));
+  }
+  return single ? "-env I_MPI_PIN_PROCESSOR_LIST " + list : "-env I_MPI_PIN_DOMAIN [" + list + "]";
+}
+
+}  // namespace
+
+std::string rankfile(const Plan& plan) {
+  std::string text;
+  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
+    const Seat& seat = plan.seats[rank];
+    text += "rank " + std::to_string(rank) + "=" + seat.host + " slot=" + cpu_list(seat.pus) + "\n";
+  }
+  return text;
+}
+
+std::string hosts_by_rank(const Plan& plan, std::string_view suffix) {
+  std::string text;
+  for (const Seat& seat : plan.seats) text.append(seat.host).append(suffix).append("\n");
+  return text;
+}
+
+std::string wrapper_map(const Plan& plan) {
+  std::string text;
+  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
+    const Seat& seat = plan.seats[rank];
+    text += std::to_string(rank) + " " + (seat.host.empty() ? "-" : seat.host) + " " + cpu_list(seat.pus) + "\n";
+  }
+  return text;
+}
+
+std::string wrapper_script(std::string_view map_name) {
+  return replaced(replaced(std::string(kScript), "@MAP@", map_name), "@SELF@", "ranktree-bind");
+}
+
+std::string intel_configuration(const Plan& plan, const std::string& program, bool pin) {
+  std::map<std::string, std::string> pinning;
+  for (const auto& [host, ranks] : ranks_by_host(plan)) {
+    pinning.emplace(host, pin ? intel_pinning(plan, ranks) + " " : "");
+  }
+  std::string text;
+  for (const Seat& seat : plan.seats) {
+    text += "-n 1 -host " + seat.host + " " + pinning.at(seat.host) + program + "\n";
+  }
+  return text;
+}
+
+std::string cray_rank_order(const Plan& plan) {
+  std::string text;
+  for (const auto& [host, ranks] : cray_order(plan)) {
+    text += "# " + host + "\n";
+    for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(ranks[i]);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string flux_task_map(const Plan& plan) {
+  std::map<std::string, std::size_t> node;
+  for (const auto& [host, ranks] : ranks_by_host(plan)) node.emplace(host, node.size());
+  std::string text;
+  for (std::size_t rank = 0; rank < plan.seats.size();) {
+    const std::string& host = plan.seats[rank].host;
+    std::size_t end = rank;
+    while (end < plan.seats.size() && plan.seats[end].host == host) ++end;
+    text += (text.empty() ? "[" : ",") + std::string("[") + std::to_string(node.at(host)) + ",1," +
+            std::to_string(end - rank) + ",1]";
+    rank = end;
+  }
+  return text + "]";
+}
+
+std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const Plan& plan) {
+  std::map<std::string, std::vector<int>> ranks;
+  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
+    ranks[plan.seats[rank].host].push_back(static_cast<int>(rank));
+  }
+  std::vector<std::pair<std::string, std::vector<int>>> result;
+  for (const std::string& host : plan.hosts) {
+    if (ranks.contains(host)) result.emplace_back(host, ranks.at(host));
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& plan) {
+  auto hosts = ranks_by_host(plan);
+  const auto first_pu = [&](int rank) { return plan.seats[static_cast<std::size_t>(rank)].pus.front(); };
+  for (auto& [host, ranks] : hosts) {
+    std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) { return first_pu(a) < first_pu(b); });
+  }
+  return hosts;
+}
+
+bool shares_pus(const Plan& plan) {
+  std::set<std::pair<std::string_view, int>> taken;
+  for (const Seat& seat : plan.seats) {
+    for (const int pu : seat.pus) {
+      if (!taken.emplace(seat.host, pu).second) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ranktree::io

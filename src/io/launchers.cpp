@@ -1,0 +1,266 @@
+#include "io/launchers.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/place/plan.h"
+#include "io/launch_files.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::Error;
+using core::Fault;
+using core::place::Plan;
+
+constexpr std::string_view kWrapper = "ranktree-bind";
+constexpr std::string_view kMap = "ranktree-bind.map";
+
+constexpr std::array<std::pair<Launcher, std::string_view>, 8> kNames = {{{Launcher::kOpenMpi4, "openmpi4"},
+                                                                          {Launcher::kOpenMpi5, "openmpi5"},
+                                                                          {Launcher::kMpich, "mpich"},
+                                                                          {Launcher::kIntel, "intel"},
+                                                                          {Launcher::kSlurm, "slurm"},
+                                                                          {Launcher::kCray, "cray"},
+                                                                          {Launcher::kFlux, "flux"},
+                                                                          {Launcher::kGeneric, "generic"}}};
+
+std::string in(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
+
+std::string ranks_of(const Plan& plan) { return std::to_string(plan.seats.size()); }
+
+// Launchers address hosts; a machine without a Node level has none to name.
+void need_host_names(const Plan& plan, Launcher launcher) {
+  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
+    if (!plan.seats[rank].host.empty()) continue;
+    throw Error(Fault::kUnsupported, "launcher " + std::string(launcher_name(launcher)) + ": rank " +
+                                         std::to_string(rank) +
+                                         " has no host name: map onto a machine with a node level, or use 'generic'");
+  }
+}
+
+void add_wrapper(const Plan& plan, const std::string& folder, Launch& launch) {
+  launch.files.push_back({std::string(kWrapper), wrapper_script(kMap), true});
+  launch.files.push_back({std::string(kMap), wrapper_map(plan), false});
+  launch.wrapper = {in(folder, kWrapper)};
+}
+
+Launch openmpi4(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "mpirun";
+  launch.files.push_back({"rankfile", rankfile(plan), false});
+  // Slots are logical cores by default. Physical numbers alone would widen each to its core; with hardware threads
+  // counted they are the operating system's PUs.
+  launch.options = {"-n",
+                    ranks_of(plan),
+                    "--rankfile",
+                    in(folder, "rankfile"),
+                    "--use-hwthread-cpus",
+                    "--mca",
+                    "rmaps_rank_file_physical",
+                    "1"};
+  if (shares_pus(plan)) launch.options.emplace_back("--oversubscribe");
+  launch.notes = {"a slot that does not exist ends mpirun 4.1 with exit code 1 and no message"};
+  return launch;
+}
+
+Launch openmpi5(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "mpirun";
+  launch.files.push_back({"hostfile", hosts_by_rank(plan, ""), false});
+  // PRRTE's rankfile takes logical numbers only and drops all binding when oversubscribed: hosts come from the
+  // sequential mapper, binding from the wrapper.
+  launch.options = {"-n", ranks_of(plan), "--hostfile", in(folder, "hostfile"), "--map-by", "seq", "--bind-to", "none"};
+  add_wrapper(plan, folder, launch);
+  return launch;
+}
+
+Launch mpich(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "mpiexec";
+  launch.files.push_back({"hostfile", hosts_by_rank(plan, ":1"), false});
+  // Hydra's own binding list restarts each time a host is repeated: binding comes from the wrapper.
+  launch.options = {"-n", ranks_of(plan), "-f", in(folder, "hostfile"), "-bind-to", "none"};
+  add_wrapper(plan, folder, launch);
+  return launch;
+}
+
+// Hydra splits the lines of a configuration file at blanks and knows no quotes.
+std::string plain_words(std::span<const std::string> program) {
+  std::string text;
+  for (const std::string& word : program) {
+    const auto blank = [](unsigned char letter) { return std::isspace(letter) != 0; };
+    if (word.empty() || std::any_of(word.begin(), word.end(), blank)) {
+      throw Error(Fault::kUnsupported, "launcher intel: the argument '" + word +
+                                           "' cannot be written in a configuration file: put the command in a script");
+    }
+    text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+Launch intel(const Plan& plan, const std::string& folder, std::span<const std::string> program) {
+  if (program.empty()) {
+    throw Error(Fault::kUnsupported, "launcher intel: its configuration file names the program: give it after --");
+  }
+  Launch launch;
+  launch.starter = "mpirun";
+  std::string words = plain_words(program);
+  // A PU given twice is dropped from Intel's list, so shared PUs are bound by the wrapper.
+  const bool pin = !shares_pus(plan);
+  if (!pin) {
+    add_wrapper(plan, folder, launch);
+    launch.environment = {"I_MPI_PIN=0"};
+    words = launch.wrapper.front() + " " + words;
+    launch.wrapper.clear();
+  }
+  launch.files.push_back({"configfile", intel_configuration(plan, words, pin), false});
+  launch.options = {"-configfile", in(folder, "configfile")};
+  launch.program_in_file = true;
+  return launch;
+}
+
+Launch slurm(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "srun";
+  launch.files.push_back({"hostfile", hosts_by_rank(plan, ""), false});
+  launch.environment = {"SLURM_HOSTFILE=" + in(folder, "hostfile")};
+  // Slurm's map_cpu gives the same list to every node by local task: binding comes from the wrapper.
+  launch.options = {"-n", ranks_of(plan), "-m", "arbitrary", "--cpu-bind=none"};
+  add_wrapper(plan, folder, launch);
+  return launch;
+}
+
+// Why Cray's file cannot express the plan; empty when it can. Ranks go in blocks of one size and every node binds
+// alike.
+std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::string, std::vector<int>>>& hosts) {
+  const auto& [first_host, first_ranks] = hosts.front();
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const auto& [host, ranks] = hosts[i];
+    const bool last = i + 1 == hosts.size();
+    if (ranks.size() > first_ranks.size() || (ranks.size() < first_ranks.size() && !last)) {
+      return "needs equally many ranks on every node; " + first_host + " has " + std::to_string(first_ranks.size()) +
+             ", " + host + " " + std::to_string(ranks.size());
+    }
+    const auto seat = [&](int rank) -> const std::vector<int>& {
+      return plan.seats[static_cast<std::size_t>(rank)].pus;
+    };
+    for (std::size_t j = 0; j < ranks.size(); ++j) {
+      if (seat(ranks[j]) == seat(first_ranks[j]) && seat(ranks[j]).size() == 1) continue;
+      return "needs one PU a rank and the same PUs on every node; rank " + std::to_string(ranks[j]) + " on " + host +
+             " has " + cpu_list(seat(ranks[j])) + ", rank " + std::to_string(first_ranks[j]) + " on " + first_host +
+             " " + cpu_list(seat(first_ranks[j]));
+    }
+  }
+  return "";
+}
+
+Launch cray(const Plan& plan, const std::string& folder) {
+  const auto hosts = cray_order(plan);
+  if (const std::string reason = cray_refusal(plan, hosts); !reason.empty()) {
+    throw Error(Fault::kUnsupported, "launcher cray: MPICH_RANK_ORDER " + reason + ": use slurm or generic");
+  }
+  std::string pus;
+  for (const int rank : hosts.front().second) {
+    pus += (pus.empty() ? "" : ",") + cpu_list(plan.seats[static_cast<std::size_t>(rank)].pus);
+  }
+  Launch launch;
+  launch.starter = "srun";
+  launch.files.push_back({"MPICH_RANK_ORDER", cray_rank_order(plan), false});
+  launch.environment = {"MPICH_RANK_REORDER_METHOD=3", "MPICH_RANK_REORDER_FILE=" + in(folder, "MPICH_RANK_ORDER")};
+  launch.options = {"-n", ranks_of(plan), "--ntasks-per-node=" + std::to_string(hosts.front().second.size()),
+                    "-m", "block",        "--cpu-bind=map_cpu:" + pus};
+  // The library renumbers inside MPI_Init, after a wrapper would have read the launcher's number.
+  launch.notes = {"not checked on a Cray: verify the first run",
+                  "the job's nodes must be the plan's " + std::to_string(hosts.size()) + ", in the plan's order"};
+  return launch;
+}
+
+Launch flux(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "flux run";
+  const auto hosts = ranks_by_host(plan);
+  std::string names;
+  for (const auto& [host, ranks] : hosts) names += (names.empty() ? "" : ",") + host;
+  launch.options = {"-N" + std::to_string(hosts.size()),       "-n", ranks_of(plan),    "--requires=hosts:" + names,
+                    "--taskmap=manual:" + flux_task_map(plan), "-o", "cpu-affinity=off"};
+  add_wrapper(plan, folder, launch);
+  launch.notes = {"not checked under Flux: verify the first run",
+                  "the allocation's nodes must be in the plan's order: the task map counts them"};
+  return launch;
+}
+
+Launch generic(const Plan& plan, const std::string& folder) {
+  Launch launch;
+  launch.starter = "mpirun";
+  launch.options = {"-n", ranks_of(plan)};
+  add_wrapper(plan, folder, launch);
+  launch.notes = {"any launcher works that starts each rank on the host the plan gives it, with its own binding off"};
+  return launch;
+}
+
+}  // namespace
+
+std::string_view launcher_name(Launcher launcher) {
+  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& entry) { return entry.first == launcher; })->second;
+}
+
+std::optional<Launcher> launcher_from_name(std::string_view name) {
+  for (const auto& [launcher, known] : kNames) {
+    if (known == name) return launcher;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> launcher_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [launcher, name] : kNames) names.push_back(name);
+  return names;
+}
+
+Launch make_launch(const Plan& plan, Launcher launcher, const std::string& folder,
+                   std::span<const std::string> program) {
+  if (launcher != Launcher::kGeneric) need_host_names(plan, launcher);
+  switch (launcher) {
+    case Launcher::kOpenMpi4:
+      return openmpi4(plan, folder);
+    case Launcher::kOpenMpi5:
+      return openmpi5(plan, folder);
+    case Launcher::kMpich:
+      return mpich(plan, folder);
+    case Launcher::kIntel:
+      return intel(plan, folder, program);
+    case Launcher::kSlurm:
+      return slurm(plan, folder);
+    case Launcher::kCray:
+      return cray(plan, folder);
+    case Launcher::kFlux:
+      return flux(plan, folder);
+    case Launcher::kGeneric:
+      break;
+  }
+  return generic(plan, folder);
+}
+
+std::string cpu_list(std::span<const int> pus) {
+  std::string text;
+  for (std::size_t first = 0; first < pus.size();) {
+    std::size_t last = first;
+    while (last + 1 < pus.size() && pus[last + 1] == pus[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(pus[first]);
+    if (last > first) text += "-" + std::to_string(pus[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+}  // namespace ranktree::io

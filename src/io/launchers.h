@@ -1,0 +1,57 @@
+// What each MPI launcher needs to follow a plan: its own files and its own options. Values only; nothing is run or
+// written. How each was verified stands in docs/enforce.md.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/place/plan.h"
+
+namespace ranktree::io {
+
+enum class Launcher {
+  kOpenMpi4,  // mpirun of Open MPI 4 (and 3): rankfile
+  kOpenMpi5,  // mpirun of Open MPI 5 (PRRTE): sequential host file, wrapper
+  kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file, wrapper
+  kIntel,     // mpirun of Intel MPI: configuration file
+  kSlurm,     // srun: arbitrary host file, wrapper
+  kCray,      // MPICH_RANK_ORDER file, wrapper
+  kFlux,      // flux run: manual task map, wrapper
+  kGeneric    // any launcher: the wrapper alone, which refuses to run a rank on the wrong host
+};
+
+std::string_view launcher_name(Launcher launcher);
+std::optional<Launcher> launcher_from_name(std::string_view name);
+// In the order of the enumeration, for help texts.
+std::vector<std::string_view> launcher_names();
+
+struct LaunchFile {
+  std::string name;  // without folder
+  std::string content;
+  bool executable = false;
+};
+
+// A command is: environment, starter, [the caller's own options], options, [program with its arguments after wrapper].
+struct Launch {
+  std::vector<LaunchFile> files;
+  std::vector<std::string> environment;  // NAME=value, set for the launcher
+  std::string starter;                   // the launcher's usual name: mpirun, mpiexec, srun
+  std::vector<std::string> options;      // placement options, number of ranks included
+  std::vector<std::string> wrapper;      // goes before the program; empty when the launcher binds
+  bool program_in_file = false;          // the program is named in a file and must not be on the command line
+  std::vector<std::string> notes;        // what the reader should know, one sentence each
+};
+
+// `folder` is where the files will be, as the nodes see it ("." allowed). `program` with its arguments is needed only
+// by launchers that name it in a file (kIntel); empty otherwise. O(ranks + PUs).
+// Throws Error(kUnsupported) when the launcher cannot express the plan, saying why and what to use instead.
+Launch make_launch(const core::place::Plan& plan, Launcher launcher, const std::string& folder,
+                   std::span<const std::string> program);
+
+// "0-2,5": ascending numbers the way the kernel writes a CPU list.
+std::string cpu_list(std::span<const int> pus);
+
+}  // namespace ranktree::io

@@ -1,0 +1,71 @@
+// Owners of MPI objects: copying is impossible, moving swaps, the destructor frees what is owned.
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+
+namespace ranktree::mpi {
+
+// `Traits` names the handle's type, its null value and the call that frees it. A null handle is owned by nobody. The
+// destructor ignores the code of the free call: an owner must end before MPI_Finalize, when nothing can be reported.
+template <typename Traits>
+class Handle {
+ public:
+  using Raw = typename Traits::Raw;
+
+  Handle() = default;
+  // Takes over the object.
+  explicit Handle(Raw raw) : raw_(raw) {}
+  ~Handle() {
+    if (raw_ != Traits::null()) Traits::free(&raw_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  Handle(Handle&& other) noexcept { swap(other); }
+  Handle& operator=(Handle&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  [[nodiscard]] Raw get() const { return raw_; }
+  // Where an MPI call may put a new object; only for a handle that owns nothing yet.
+  [[nodiscard]] Raw* receive() { return &raw_; }
+  void swap(Handle& other) noexcept { std::swap(raw_, other.raw_); }
+
+ private:
+  Raw raw_ = Traits::null();
+};
+
+struct CommunicatorTraits {
+  using Raw = MPI_Comm;
+  static Raw null() { return MPI_COMM_NULL; }
+  static void free(Raw* raw) { MPI_Comm_free(raw); }
+};
+struct GroupTraits {
+  using Raw = MPI_Group;
+  static Raw null() { return MPI_GROUP_NULL; }
+  static void free(Raw* raw) { MPI_Group_free(raw); }
+};
+struct DatatypeTraits {
+  using Raw = MPI_Datatype;
+  static Raw null() { return MPI_DATATYPE_NULL; }
+  static void free(Raw* raw) { MPI_Type_free(raw); }
+};
+
+using Communicator = Handle<CommunicatorTraits>;
+using Group = Handle<GroupTraits>;
+using Datatype = Handle<DatatypeTraits>;
+
+// MPI between construction and destruction.
+class Session {
+ public:
+  Session(int* argument_count, char*** arguments) { MPI_Init(argument_count, arguments); }
+  ~Session() { MPI_Finalize(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
+};
+
+}  // namespace ranktree::mpi

@@ -1,0 +1,96 @@
+// Started as an MPI program: tells where every rank of the launch really is, as JSON on rank 0's standard output.
+//   {"format":"ranktree-ranks","version":1,"mpi":"...","hosts":[{"name":"n0","cores":[[0],[1]]}],
+//    "ranks":[{"host":"n0","pus":[0]}]}
+// With --version: the text of MPI_Get_library_version, without starting MPI.
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "mpi/check.h"
+#include "mpi/gather.h"
+#include "mpi/handle.h"
+#include "mpi/place_here.h"
+
+namespace {
+
+using nlohmann::json;
+namespace mpi = ranktree::mpi;
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  mpi::check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+  std::string version(text.data(), static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(std::string("\n\0", 2)));
+}
+
+// One rank of each shared-memory group describes its host, so that a large job does not send the same text many times.
+bool describes_host() {
+  mpi::Communicator host;
+  mpi::check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, host.receive()),
+             "MPI_Comm_split_type");
+  int rank = 0;
+  mpi::check(MPI_Comm_rank(host.get(), &rank), "MPI_Comm_rank");
+  return rank == 0;
+}
+
+std::string own_text() {
+  json own = {{"host", mpi::host_here()}, {"pus", mpi::pus_here()}};
+  if (describes_host()) own["cores"] = mpi::cores_here();
+  return own.dump(-1, ' ', true, json::error_handler_t::replace);
+}
+
+json report(const std::vector<std::string>& texts) {
+  json hosts = json::array();
+  json ranks = json::array();
+  std::set<std::string> described;
+  for (const std::string& text : texts) {
+    json own = json::parse(text);
+    if (own.contains("cores") && described.insert(own["host"]).second) {
+      hosts.push_back({{"name", own["host"]}, {"cores", own["cores"]}});
+    }
+    ranks.push_back({{"host", own["host"]}, {"pus", own["pus"]}});
+  }
+  return {{"format", "ranktree-ranks"}, {"version", 1}, {"mpi", library_version()}, {"hosts", hosts}, {"ranks", ranks}};
+}
+
+void report_ranks() {
+  mpi::return_errors();
+  int rank = 0;
+  mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  const std::vector<std::string> texts = mpi::gather_texts(MPI_COMM_WORLD, own_text(), 0);
+  if (rank == 0) std::printf("%s\n", report(texts).dump().c_str());
+  // Before MPI_Finalize: some MPIs lose, or hold back, what is written later.
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc > 1 && std::strcmp(argv[1], "--version") == 0) {
+      std::printf("%s\n", library_version().c_str());
+      return 0;
+    }
+    const mpi::Session session(&argc, &argv);
+    try {
+      report_ranks();
+    } catch (const std::exception& error) {
+      // The other ranks wait for this one.
+      std::fprintf(stderr, "ranktree-ranks: %s\n", error.what());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ranktree-ranks: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
