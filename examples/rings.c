@@ -38,11 +38,12 @@ typedef struct {
   unsigned char* gathered;  // one token a ring, at leaders
 } Place;
 
-static void stop(const char* text) {
+_Noreturn static void stop(const char* text) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   fprintf(stderr, "rings: rank %d: %s\n", rank, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
+  exit(1);
 }
 
 static void* allocate(size_t bytes) {
@@ -160,7 +161,7 @@ static void leave(Place* place) {
   MPI_Comm_free(&place->ring);
 }
 
-static void usage(const char* argument) {
+_Noreturn static void usage(const char* argument) {
   char text[200];
   snprintf(text, sizeof text,
            "%s: usage: rings [--rings R] [--bytes B (at least %zu)] [--iterations I] [--turns T] [--json]", argument,

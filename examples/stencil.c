@@ -34,11 +34,12 @@ typedef struct {
   double* values;  // interior and halo, last dimension fastest
 } Block;
 
-static void stop(const char* text) {
+_Noreturn static void stop(const char* text) {
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   fprintf(stderr, "stencil: rank %d: %s\n", rank, text);
   MPI_Abort(MPI_COMM_WORLD, 1);
+  exit(1);
 }
 
 static int extent(const Block* block, int dimension) { return block->interior[dimension] + 2 * block->halo[dimension]; }
@@ -216,7 +217,7 @@ static void free_block(Block* block, const Options* options) {
   MPI_Comm_free(&block->comm);
 }
 
-static void usage(const char* argument) {
+_Noreturn static void usage(const char* argument) {
   char text[160];
   snprintf(text, sizeof text,
            "%s: usage: stencil [--dimensions 2|3] [--cells N] [--iterations I] [--periodic] [--json]", argument);
