@@ -1,0 +1,274 @@
+// Parts as bytes laid out by hand from docs/formats/trace-parts.md, and as the preload library writes them.
+#include "io/trace_parts.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "preload/part.h"
+
+namespace {
+
+using ranktree::core::Error;
+using ranktree::core::pattern::Class;
+using ranktree::core::pattern::Operation;
+using ranktree::io::read_trace_part;
+using ranktree::io::recover_trace;
+using ranktree::io::TracePart;
+using ranktree::preload::Part;
+using ranktree::preload::PartOwner;
+namespace layout = ranktree::io::trace_layout;
+
+template <typename Value>
+void put(std::string& bytes, std::size_t at, Value value) {
+  if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+constexpr std::size_t kPairs = 2624;  // right after the header, which is 2616 bytes and may be followed by anything
+constexpr std::size_t kCalls = kPairs + 32 + 2 * 24;
+constexpr std::size_t kLog = kCalls + 32 + 32;
+
+// Rank 2 of 3, which sent 5 messages of 40 bytes together to rank 0, got 8 bytes from rank 1, and was once in a Bcast
+// from 1 of 16 bytes (bucket 5) on the communicator 77 = {1, 2}.
+std::string part_by_hand() {
+  std::string bytes = "RTPART\r\n";
+  put<std::uint32_t>(bytes, 8, 1);   // version
+  put<std::int32_t>(bytes, 12, 2);   // rank
+  put<std::int32_t>(bytes, 16, 3);   // ranks
+  put<std::int32_t>(bytes, 20, 0);   // thread
+  put<std::uint32_t>(bytes, 24, 1);  // finished
+  put<std::uint64_t>(bytes, 32, kPairs);
+  put<std::uint64_t>(bytes, 40, kCalls);
+  put<std::uint64_t>(bytes, 48, kLog);
+  bytes.resize(kPairs);
+  bytes.replace(56, 5, "node7");
+  const auto section = [&](std::size_t at, std::uint32_t kind, std::uint32_t cell, std::uint64_t cells,
+                           std::uint64_t used) {
+    put<std::uint32_t>(bytes, at, kind);
+    put<std::uint32_t>(bytes, at + 4, cell);
+    put<std::uint64_t>(bytes, at + 8, cells);
+    put<std::uint64_t>(bytes, at + 16, used);
+    put<std::uint64_t>(bytes, at + 24, 0);
+  };
+  section(kPairs, 0, 24, 2, 2);
+  const std::vector<std::uint64_t> cells{(0U << 3 | 0U << 1 | 0U) + 1, 5, 40, (1U << 3 | 3U << 1 | 1U) + 1, 1, 8};
+  for (std::size_t i = 0; i < cells.size(); ++i) put<std::uint64_t>(bytes, kPairs + 32 + 8 * i, cells[i]);
+  section(kCalls, 1, 32, 1, 1);
+  const std::vector<std::uint64_t> call{std::uint64_t{2} << 32 | 5U << 8 | 2U, 77, 1, 16};  // root 1, bucket 5, Bcast
+  for (std::size_t i = 0; i < call.size(); ++i) put<std::uint64_t>(bytes, kCalls + 32 + 8 * i, call[i]);
+  section(kLog, 2, 1, 72, 64);
+  put<std::uint32_t>(bytes, kLog + 32, 1);  // a communicator, 32 bytes
+  put<std::uint32_t>(bytes, kLog + 36, 32);
+  put<std::uint64_t>(bytes, kLog + 40, 77);
+  put<std::uint32_t>(bytes, kLog + 48, 2);
+  put<std::uint32_t>(bytes, kLog + 52, 0);
+  put<std::int32_t>(bytes, kLog + 56, 1);
+  put<std::int32_t>(bytes, kLog + 60, 2);
+  put<std::uint32_t>(bytes, kLog + 64, 2);  // an unattributed name, 32 bytes
+  put<std::uint32_t>(bytes, kLog + 68, 32);
+  put<std::uint64_t>(bytes, kLog + 72, 9);
+  put<std::uint64_t>(bytes, kLog + 80, 5);
+  bytes.resize(kLog + 32 + 72);
+  bytes.replace(kLog + 88, 5, "MPI_X");
+  return bytes;
+}
+
+std::string refusal(const std::string& bytes) {
+  try {
+    read_trace_part(bytes, "p.part");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// A folder of its own that is removed at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "ranktree-parts-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder(Folder&&) = delete;
+  Folder& operator=(Folder&&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+PartOwner owner(int rank, int ranks) {
+  return {rank, ranks, 0, "host" + std::to_string(rank), "Some MPI", "./program"};
+}
+
+TEST(TracePart, IsReadAsTheFormatSays) {
+  const TracePart part = read_trace_part(part_by_hand(), "p.part");
+  EXPECT_EQ(part.rank, 2);
+  EXPECT_TRUE(part.finished);
+  EXPECT_EQ(part.records.ranks, 3);
+  EXPECT_EQ(part.records.hosts.at(2), "node7");
+  ASSERT_EQ(part.records.entries.size(), 2U);
+  const auto& sent = part.records.entries[0];
+  EXPECT_EQ(sent.from, 2);
+  EXPECT_EQ(sent.to, 0);
+  EXPECT_EQ(sent.kind, Class::kPointToPoint);
+  EXPECT_EQ(sent.messages, 5);
+  EXPECT_EQ(sent.bytes, 40);
+  const auto& pulled = part.records.entries[1];
+  EXPECT_EQ(pulled.from, 1);
+  EXPECT_EQ(pulled.to, 2);
+  EXPECT_EQ(pulled.kind, Class::kRma);
+  ASSERT_EQ(part.records.calls.size(), 1U);
+  const auto& [kind, sum] = *part.records.calls.begin();
+  EXPECT_EQ(kind.communicator, 77U);
+  EXPECT_EQ(kind.operation, Operation::kBcast);
+  EXPECT_EQ(kind.root, 1);
+  EXPECT_EQ(kind.bucket, 5);
+  EXPECT_EQ(sum.bytes, 16);
+  EXPECT_EQ(part.records.communicators.at(77).members, (std::vector<int>{1, 2}));
+  EXPECT_EQ(part.records.unattributed.at("MPI_X"), 9);
+}
+
+TEST(TracePart, IsRefusedInOneLineNamingTheByte) {
+  const std::string good = part_by_hand();
+  const auto with = [&good](std::size_t at, auto value) {
+    std::string bytes = good;
+    put(bytes, at, value);
+    return refusal(bytes);
+  };
+  EXPECT_EQ(refusal(""), "p.part: byte 0: the file ends too early");
+  EXPECT_EQ(refusal(good.substr(0, 1000)), "p.part: byte 0: the file ends too early");
+  EXPECT_EQ(refusal(good.substr(0, kCalls + 40)), "p.part: byte 2704: the section ends after the file");
+  EXPECT_EQ(with(0, 'X'), "p.part: byte 0: not a part of a trace (wrong magic)");
+  EXPECT_EQ(with(8, std::uint32_t{9}), "p.part: byte 8: version 9, expected 1");
+  EXPECT_EQ(with(16, std::int32_t{0}), "p.part: byte 12: rank 2 of 0 ranks");
+  EXPECT_EQ(with(12, std::int32_t{-1}), "p.part: byte 12: rank -1 of 3 ranks");
+  EXPECT_EQ(with(kPairs + 8, std::uint64_t{1} << 62), "p.part: byte 2624: the section ends after the file");
+  EXPECT_EQ(with(kPairs + 32, std::uint64_t{3 << 3 | 1}), "p.part: byte 2656: peer 3 of 3");
+  EXPECT_EQ(with(kCalls + 32, std::uint64_t{200}), "p.part: byte 2736: operation 199");
+  EXPECT_EQ(with(kLog + 56, std::int32_t{3}), "p.part: byte 2824: member 3 of 3");
+}
+
+TEST(TracePart, LeavesOutALastRecordThatWasCutOff) {
+  std::string bytes = part_by_hand();
+  put<std::uint32_t>(bytes, kLog + 68, 400);  // the second record claims more than was committed
+  const TracePart part = read_trace_part(bytes, "p.part");
+  EXPECT_EQ(part.records.communicators.size(), 1U);
+  EXPECT_TRUE(part.records.unattributed.empty());
+}
+
+TEST(Part, SurvivesItsProcessThroughManyGrowths) {
+  const Folder folder;
+  const int peers = 5000;
+  {
+    Part part(folder / "rank-1-0.part", owner(1, peers));
+    ASSERT_TRUE(part.on_disk());
+    for (int round = 0; round < 3; ++round) {
+      for (int peer = 0; peer < peers; ++peer) {
+        layout::PairCell* cell = part.pair(layout::pair_key(peer, Class::kPointToPoint, false));
+        cell->messages += 1;
+        cell->bytes += static_cast<std::uint64_t>(peer);
+      }
+    }
+    for (int i = 0; i < 1000; ++i) {
+      part.call(layout::call_key(Operation::kBcast, 3, i % 7), static_cast<std::uint64_t>(i))->calls += 2;
+      const std::vector<int> members(static_cast<std::size_t>(i % 50 + 1), i);
+      EXPECT_TRUE(part.log_communicator(static_cast<std::uint64_t>(i), members, {}));
+      part.count_unattributed(i % 2 == 0 ? "MPI_Even" : "MPI_Odd", 1);
+    }
+    EXPECT_GT(part.moves(), 10U);
+  }  // no mark_finished: as after a crash
+  std::ifstream file(folder / "rank-1-0.part", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const TracePart part = read_trace_part(bytes, "part");
+  EXPECT_FALSE(part.finished);
+  ASSERT_EQ(part.records.entries.size(), static_cast<std::size_t>(peers));
+  double total = 0;
+  for (const auto& entry : part.records.entries) {
+    EXPECT_EQ(entry.messages, 3);
+    EXPECT_EQ(entry.bytes, 3 * entry.to);
+    total += entry.bytes;
+  }
+  EXPECT_EQ(total, 3.0 * peers * (peers - 1) / 2);
+  EXPECT_EQ(part.records.calls.size(), 1000U);
+  EXPECT_EQ(part.records.communicators.size(), 1000U);
+  EXPECT_EQ(part.records.communicators.at(149).members, std::vector<int>(50, 149));
+  EXPECT_EQ(part.records.unattributed.at("MPI_Odd"), 500);
+}
+
+TEST(Part, RecordsInMemoryWhereNoFileCanBeMade) {
+  Part part("/nonexistent/folder/rank-0-0.part", owner(0, 300));
+  EXPECT_FALSE(part.on_disk());
+  for (int peer = 0; peer < 300; ++peer) part.pair(layout::pair_key(peer, Class::kNeighbor, false))->messages = 4;
+  EXPECT_EQ(part.records().entries.size(), 300U);
+}
+
+TEST(RecoverTrace, PutsTogetherWhatIsThereAndNamesWhatIsNot) {
+  const Folder folder;
+  {
+    Part zero(folder / "rank-0-0.part", owner(0, 4));
+    zero.pair(layout::pair_key(2, Class::kPointToPoint, false))->messages = 7;
+    zero.mark_finished();
+    Part second_thread(folder / "rank-0-1.part", owner(0, 4));
+    second_thread.pair(layout::pair_key(2, Class::kPointToPoint, false))->messages = 3;
+    Part two(folder / "rank-2-0.part", owner(2, 4));
+    two.call(layout::call_key(Operation::kBarrier, 0, -1), 5)->calls = 6;  // the communicator's list is not there
+  }
+  std::ofstream(folder / "rank-3-0.part") << "torn";
+  const auto pattern = recover_trace(folder.path());
+  EXPECT_EQ(pattern.ranks, 4);
+  ASSERT_EQ(pattern.indices, (std::vector<int>{2}));
+  EXPECT_EQ(pattern.of(Class::kPointToPoint).messages[0], 10);
+  EXPECT_FALSE(pattern.metadata.complete);
+  EXPECT_EQ(pattern.metadata.missing, (std::vector<int>{1, 3}));
+  EXPECT_EQ(pattern.metadata.hosts, (std::vector<std::string>{"host0", "", "host2", ""}));
+  EXPECT_EQ(pattern.metadata.unattributed.at("MPI_Barrier (communicator lost)"), 6);
+  EXPECT_TRUE(pattern.collectives.empty());
+}
+
+TEST(RecoverTrace, IsCompleteWhenEveryRankFinished) {
+  const Folder folder;
+  for (int rank = 0; rank < 3; ++rank) {
+    Part part(folder / ("rank-" + std::to_string(rank) + "-0.part"), owner(rank, 3));
+    part.mark_finished();
+  }
+  EXPECT_TRUE(recover_trace(folder.path()).metadata.complete);
+}
+
+TEST(RecoverTrace, RefusesWhatIsNoTrace) {
+  const Folder folder;
+  EXPECT_THROW(recover_trace(folder.path()), Error);
+  EXPECT_THROW(recover_trace(folder / "nowhere"), Error);
+  {
+    Part(folder / "rank-0-0.part", owner(0, 2));
+  }
+  {
+    Part(folder / "rank-1-0.part", owner(1, 3));
+  }
+  EXPECT_THROW(recover_trace(folder.path()), Error);
+}
+
+TEST(TraceRecords, ComeBackFromTheirPackedForm) {
+  const TracePart part = read_trace_part(part_by_hand(), "p.part");
+  const std::string bytes = ranktree::io::pack(part.records);
+  const auto back = ranktree::io::unpack(bytes, "message");
+  EXPECT_EQ(ranktree::io::pack(back), bytes);
+  EXPECT_EQ(back.communicators.at(77).members, (std::vector<int>{1, 2}));
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    EXPECT_THROW(ranktree::io::unpack(std::string_view(bytes).substr(0, length), "message"), Error) << length;
+  }
+}
+
+}  // namespace
