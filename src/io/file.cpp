@@ -8,11 +8,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 
@@ -67,6 +68,36 @@ int create_beside(const std::string& path, std::string& name) {
   return -1;
 }
 
+// A complete, synced file under a name of its own, removed again unless it is renamed to its path.
+class Draft {
+ public:
+  Draft(const std::string& path, std::string_view bytes) : path_(path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+      throw core::Error(core::Fault::kSystem, path + ": cannot write: it exists and is not a regular file");
+    }
+    Descriptor file(create_beside(path, temporary_));
+    if (file.number() < 0) fail(path, "write", errno);
+    if (write_all(file.number(), bytes) && ::fsync(file.number()) == 0 && file.close()) return;
+    const int reason = errno;
+    ::unlink(temporary_.c_str());
+    fail(path, "write", reason);
+  }
+  ~Draft() { ::unlink(temporary_.c_str()); }  // in vain after publish()
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+  Draft(Draft&&) = delete;
+  Draft& operator=(Draft&&) = delete;
+
+  void publish() const {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "write", errno);
+  }
+
+ private:
+  std::string path_;
+  std::string temporary_;
+};
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -92,20 +123,15 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw core::Error(core::Fault::kSystem, path + ": cannot write: it exists and is not a regular file");
-  }
-  std::string temporary;
-  Descriptor file(create_beside(path, temporary));
-  if (file.number() < 0) fail(path, "write", errno);
-  const bool written = write_all(file.number(), bytes) && ::fsync(file.number()) == 0 && file.close() &&
-                       ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!written) {
-    const int reason = errno;
-    ::unlink(temporary.c_str());
-    fail(path, "write", reason);
-  }
+  const Draft draft(path, bytes);
+  draft.publish();
+}
+
+void write_files_atomically(const std::vector<NamedBytes>& files) {
+  std::vector<std::unique_ptr<Draft>> drafts;
+  drafts.reserve(files.size());
+  for (const NamedBytes& file : files) drafts.push_back(std::make_unique<Draft>(file.path, file.bytes));
+  for (const auto& draft : drafts) draft->publish();
 }
 
 }  // namespace ranktree::io

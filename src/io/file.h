@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ranktree::io {
 
@@ -12,5 +13,12 @@ std::string read_file(const std::string& path);
 // Writes to a new file in the same folder, syncs it and renames it over `path`: the file appears complete or not at
 // all, and an existing one stays until then. Throws Error(kSystem), naming path and reason; nothing is left behind.
 void write_file_atomically(const std::string& path, std::string_view bytes);
+
+struct NamedBytes {
+  std::string path;
+  std::string bytes;
+};
+// The same for several files: all are written and synced before the first is renamed.
+void write_files_atomically(const std::vector<NamedBytes>& files);
 
 }  // namespace ranktree::io

@@ -1,0 +1,151 @@
+// The header of a .npy file: a magic, a version, a length, and the literal of a Python dictionary (NEP 1).
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "io/npz.h"
+#include "io/zip_format.h"
+
+namespace ranktree::io {
+namespace {
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr char kOwnOrder = std::endian::native == std::endian::little ? '<' : '>';
+
+// Takes {'descr': '<i8', 'fortran_order': False, 'shape': (3,), } apart, in any order of keys.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view literal, const std::string& place) : rest_(literal), place_(place) {}
+
+  NpyHeader parse() {
+    need('{');
+    while (!take('}')) {
+      const std::string_view key = quoted();
+      need(':');
+      if (key == "descr") {
+        parse_type(quoted());
+      } else if (key == "fortran_order") {
+        parse_order();
+      } else if (key == "shape") {
+        parse_shape();
+      } else {
+        refuse("unknown key in its header");
+      }
+      if (!take(',')) {
+        need('}');
+        break;
+      }
+    }
+    if (keys_ != kAllKeys) refuse("its header lacks descr, fortran_order or shape");
+    // The order of dimensions means nothing where there is only one.
+    if (dimensions_ > 1) refuse("expected one dimension, found " + std::to_string(dimensions_));
+    return header_;
+  }
+
+ private:
+  static constexpr unsigned kDescr = 1, kOrder = 2, kShape = 4, kAllKeys = 7;
+
+  [[noreturn]] void refuse(const std::string& text) const {
+    throw core::Error(core::Fault::kInput, place_ + ": " + text);
+  }
+  void skip_blanks() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
+  }
+  bool take(char letter) {
+    skip_blanks();
+    if (!rest_.starts_with(letter)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void need(char letter) {
+    if (!take(letter)) refuse(std::string("its header is damaged: expected '") + letter + "'");
+  }
+  std::string_view quoted() {
+    skip_blanks();
+    const char quote = rest_.empty() ? '\0' : rest_.front();
+    const std::size_t end = quote == '\'' || quote == '"' ? rest_.find(quote, 1) : std::string_view::npos;
+    // A list of fields begins with '[': a structured type.
+    if (end == std::string_view::npos) refuse("expected integers, floats, bytes or text in its header");
+    const std::string_view word = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return word;
+  }
+  void parse_type(std::string_view word) {
+    constexpr std::size_t kShortest = 3;
+    constexpr std::size_t kWidest = std::size_t{1} << 40;
+    const std::string_view size = word.size() < kShortest ? std::string_view() : word.substr(2);
+    const auto [stop, error] = std::from_chars(size.data(), size.data() + size.size(), header_.item_size);
+    if (size.empty() || error != std::errc() || stop != size.data() + size.size() || header_.item_size > kWidest ||
+        std::string_view("<>|=").find(word[0]) == std::string_view::npos ||
+        std::string_view("iufSU").find(word[1]) == std::string_view::npos) {
+      refuse("expected integers, floats, bytes or text, found type '" + std::string(word) + "'");
+    }
+    header_.kind = word[1];
+    header_.swapped = word[0] != kOwnOrder && (word[0] == '<' || word[0] == '>');
+    if (header_.kind == 'U') header_.item_size *= sizeof(std::uint32_t);
+    keys_ |= kDescr;
+  }
+  void parse_order() {
+    skip_blanks();
+    const std::string_view word = rest_.starts_with("True") ? "True" : "False";
+    if (!rest_.starts_with(word)) refuse("its header is damaged: expected True or False");
+    rest_.remove_prefix(word.size());
+    keys_ |= kOrder;
+  }
+  void parse_shape() {
+    need('(');
+    header_.count = 1;
+    while (!take(')')) {
+      skip_blanks();
+      std::uint64_t extent = 0;
+      const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
+      if (error != std::errc()) refuse("its header is damaged: expected a number in shape");
+      rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
+      header_.count = extent;
+      ++dimensions_;
+      if (!take(',')) {
+        need(')');
+        break;
+      }
+    }
+    keys_ |= kShape;
+  }
+
+  std::string_view rest_;
+  const std::string& place_;
+  NpyHeader header_;
+  unsigned keys_ = 0;
+  int dimensions_ = 0;
+};
+
+}  // namespace
+
+NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place) {
+  const auto refuse = [&](const std::string& text) { throw core::Error(core::Fault::kInput, place + ": " + text); };
+  constexpr std::size_t kVersion = 6;
+  constexpr std::size_t kFixed = 12;  // as long as the longest fixed part
+  if (bytes.size() < kFixed || !bytes.starts_with(kMagic)) refuse("expected a .npy array (beginning with \\x93NUMPY)");
+  const bool first_version = bytes[kVersion] == 1;
+  if (bytes[kVersion] < 1 || bytes[kVersion] > 3) refuse("expected .npy version 1, 2 or 3");
+  const std::size_t length = first_version ? zip::read<std::uint16_t>(bytes, 8) : zip::read<std::uint32_t>(bytes, 8);
+  const std::size_t start = first_version ? 10 : 12;
+  if (length > bytes.size() - start) refuse("its header is longer than the array, or than any that is read here");
+  NpyHeader header = HeaderParser(bytes.substr(start, length), place).parse();
+  header.data_offset = start + length;
+  const std::uint64_t size = member_size - header.data_offset;
+  const bool fits =
+      header.item_size == 0 ? size == 0 : size % header.item_size == 0 && size / header.item_size == header.count;
+  if (!fits) {
+    refuse("declares " + std::to_string(header.count) + " items of " + std::to_string(header.item_size) +
+           " bytes, but holds " + std::to_string(size) + " bytes");
+  }
+  return header;
+}
+
+}  // namespace ranktree::io

@@ -1,0 +1,108 @@
+// Named arrays in one file: a zip of .npy members, as numpy.load, numpy.savez and numpy.savez_compressed know it.
+//
+// Only what patterns need: arrays of one dimension (or none) of integers, floats, bytes or text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ranktree::io {
+
+// What the header of a .npy member says.
+struct NpyHeader {
+  char kind = 'i';       // numpy's letter: i, u, f, S, U
+  bool swapped = false;  // the other byte order than this machine's
+  std::size_t item_size = 0;
+  std::uint64_t count = 0;      // items
+  std::size_t data_offset = 0;  // of the first item, within the member
+};
+
+// Reads a header from the first bytes of a member, which holds `member_size` bytes in all. Throws Error(kInput), led by
+// `place`, unless it describes exactly the bytes that follow.
+NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place);
+
+// Reads from bytes held by the caller. Every refusal is an Error(kInput) naming file and array. Memory is taken for an
+// array only after its sizes in the zip, in its own header and in the caller's expectation agree, and never more than
+// the compressed bytes can unfold to.
+class NpzReader {
+ public:
+  NpzReader(std::string_view bytes, std::string origin);
+
+  [[nodiscard]] bool has(const std::string& name) const { return members_.contains(name + ".npy"); }
+  // The number of items, without unpacking them.
+  [[nodiscard]] std::uint64_t count(const std::string& name) const;
+
+  // The array's items; its length must be `expected`. Integers: the file's dtype may be any integer whose values fit.
+  [[nodiscard]] std::vector<std::int64_t> int64s(const std::string& name, std::uint64_t expected) const;
+  [[nodiscard]] std::vector<std::int32_t> int32s(const std::string& name, std::uint64_t expected) const;
+  // Integers or floats; an integer beyond +-2^53 is refused.
+  [[nodiscard]] std::vector<double> doubles(const std::string& name, std::uint64_t expected) const;
+  // A text held as uint8 bytes, as numpy bytes ('S') or as numpy text ('U'): UTF-8.
+  [[nodiscard]] std::string text(const std::string& name) const;
+
+ private:
+  struct Member {
+    bool deflated = false;
+    std::uint32_t crc = 0;
+    std::uint64_t stored_size = 0;
+    std::uint64_t size = 0;
+    std::uint64_t offset = 0;  // of the local header
+  };
+  struct Directory {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint64_t members = 0;
+  };
+  struct Array {
+    NpyHeader header;
+    std::string bytes;  // the whole member
+  };
+
+  [[noreturn]] void refuse(const std::string& text) const;
+  [[nodiscard]] std::string place(const std::string& name) const;
+  [[nodiscard]] Directory find_directory() const;
+  [[nodiscard]] Directory find_zip64_directory(std::size_t end) const;
+  std::size_t read_member(std::size_t position);
+  void read_zip64_extra(std::string_view extra, const std::string& name, Member& member) const;
+  void check_overlaps(std::uint64_t directory) const;
+  [[nodiscard]] const Member& find(const std::string& name) const;
+  [[nodiscard]] std::string_view stored(const std::string& name, const Member& member) const;
+  [[nodiscard]] NpyHeader header_of(const std::string& name) const;
+  [[nodiscard]] Array array(const std::string& name, std::uint64_t expected, std::string_view kinds) const;
+
+  std::string_view bytes_;
+  std::string origin_;
+  std::map<std::string, Member> members_;
+};
+
+// Puts the file together in memory; members are deflated. Sizes of 4 GiB and more are written in ZIP64.
+class NpzWriter {
+ public:
+  // kAlways writes the ZIP64 records even where they are not needed; for tests.
+  enum class Zip64 : std::uint8_t { kWhereNeeded, kAlways };
+  explicit NpzWriter(Zip64 zip64 = Zip64::kWhereNeeded) : zip64_(zip64) {}
+
+  void add(const std::string& name, std::span<const std::int64_t> values);
+  void add(const std::string& name, std::span<const std::int32_t> values);
+  void add(const std::string& name, std::span<const double> values);
+  // int64 when every value is a whole number within +-2^53, float64 otherwise.
+  void add_numbers(const std::string& name, std::span<const double> values);
+  void add_text(const std::string& name, std::string_view text);  // as uint8
+
+  [[nodiscard]] std::string finish() &&;
+
+ private:
+  void add_member(const std::string& name, const char* descriptor, std::size_t count, std::string_view bytes);
+
+  std::string file_;
+  std::string directory_;
+  std::uint64_t members_ = 0;
+  Zip64 zip64_;
+};
+
+}  // namespace ranktree::io

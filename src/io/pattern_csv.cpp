@@ -1,0 +1,210 @@
+// Pairs as comma-separated values, and the same columns parted by semicolons, tabs or blanks.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "core/pattern/pattern.h"
+#include "io/pattern_formats.h"
+#include "io/text.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::pattern::Class;
+using core::pattern::Entry;
+using core::pattern::Pattern;
+using core::pattern::Rank;
+using core::pattern::Traffic;
+
+constexpr const char* kName = "CSV";
+constexpr std::int64_t kMostRanks = std::numeric_limits<Rank>::max();
+constexpr std::array<std::string_view, core::pattern::kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
+
+enum class Column : std::uint8_t { kSource, kDestination, kMessages, kBytes, kClass };
+constexpr std::array<std::string_view, 5> kColumnNames{"src", "dst", "messages", "bytes", "class"};
+
+struct Header {
+  char separator = ',';
+  std::vector<Column> columns;
+  std::optional<std::int64_t> ranks;  // "ranks=N" in a comment
+  std::optional<std::int64_t> pairs;  // "lines=N" in a comment
+};
+
+// The number after "<key>=" in a comment.
+std::optional<std::int64_t> number_in(std::string_view comment, std::string_view key) {
+  const std::size_t found = comment.find(key);
+  if (found == std::string_view::npos) return std::nullopt;
+  const char* begin = comment.data() + found + key.size();
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(begin, comment.data() + comment.size(), value);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+bool names_columns(std::string_view line) { return line.starts_with("src") || line.starts_with("\"src\""); }
+
+char separator_of(std::string_view line) {
+  for (const char separator : {',', ';', '\t'}) {
+    if (line.find(separator) != std::string_view::npos) return separator;
+  }
+  return ' ';
+}
+
+// The line with the names of the columns: "src,dst,messages,bytes", in any order.
+void read_columns(TextReader& file, std::string_view line, Header& header) {
+  header.separator = separator_of(line);
+  TextReader words(line, file.origin());
+  words.next_line();
+  while (!words.at_line_end()) {
+    if (!header.columns.empty()) {
+      if (words.line().front() == header.separator) words.step_over(header.separator, "a column's name");
+    }
+    std::string_view name = words.word(header.separator);
+    if (name.size() > 1 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    const auto* found = std::find(kColumnNames.begin(), kColumnNames.end(), name);
+    if (found == kColumnNames.end()) file.refuse("unknown column: expected src, dst, messages, bytes or class");
+    const auto column = static_cast<Column>(found - kColumnNames.begin());
+    if (std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end()) {
+      file.refuse("column '" + std::string(*found) + "' is there twice");
+    }
+    header.columns.push_back(column);
+  }
+  const auto has = [&](Column column) {
+    return std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end();
+  };
+  if (!has(Column::kSource) || !has(Column::kDestination) || (!has(Column::kMessages) && !has(Column::kBytes))) {
+    file.refuse("expected columns src, dst and at least one of messages, bytes");
+  }
+}
+
+void read_comment(TextReader& file, Header& header) {
+  std::string_view comment = file.line().substr(1);
+  if (const auto ranks = number_in(comment, "ranks=")) header.ranks = ranks;
+  if (const auto pairs = number_in(comment, "lines=")) header.pairs = pairs;
+  if (header.ranks && (*header.ranks < 1 || *header.ranks > kMostRanks)) {
+    file.refuse("ranks: expected a number in 1..2147483647, found " + std::to_string(*header.ranks));
+  }
+  const std::size_t start = comment.find_first_not_of(' ');
+  if (start == std::string_view::npos || !names_columns(comment.substr(start))) return;
+  read_columns(file, comment.substr(start, comment.find('|') - start), header);
+}
+
+// Reads up to and with the names of the columns, which may stand in a comment.
+Header read_header(TextReader& file) {
+  Header header;
+  while (header.columns.empty() && file.next_line()) {
+    if (file.at_line_end()) continue;
+    if (file.line().front() == '#') {
+      read_comment(file, header);
+    } else if (names_columns(file.line())) {
+      read_columns(file, file.line(), header);
+    } else {
+      file.refuse("expected the names of the columns, as in 'src,dst,messages,bytes'");
+    }
+  }
+  if (header.columns.empty()) {
+    file.refuse_at(file.line_number() + 1, "the file ends, expected the names of the columns");
+  }
+  return header;
+}
+
+Class read_class(TextReader& file, char separator) {
+  const std::string_view name = file.word(separator);
+  const auto* found = std::find(kClassNames.begin(), kClassNames.end(), name);
+  if (found == kClassNames.end()) file.refuse("class: expected p2p, neighbor, collective or rma");
+  return static_cast<Class>(found - kClassNames.begin());
+}
+
+Entry read_entry(TextReader& file, const Header& header) {
+  const std::int64_t last = header.ranks.value_or(kMostRanks) - 1;
+  Entry entry;
+  for (std::size_t i = 0; i < header.columns.size(); ++i) {
+    const Column column = header.columns[i];
+    if (i > 0) file.step_over(header.separator, kColumnNames.at(static_cast<std::size_t>(column)).data());
+    if (column == Column::kSource) entry.from = static_cast<Rank>(file.integer("src", 0, last));
+    if (column == Column::kDestination) entry.to = static_cast<Rank>(file.integer("dst", 0, last));
+    if (column == Column::kMessages) entry.messages = file.amount("messages");
+    if (column == Column::kBytes) entry.bytes = file.amount("bytes");
+    if (column == Column::kClass) entry.kind = read_class(file, header.separator);
+  }
+  file.expect_line_end();
+  return entry;
+}
+
+bool any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
+bool has_classes(const Pattern& pattern) {
+  return std::any_of(pattern.traffic.begin() + 1, pattern.traffic.end(),
+                     [](const Traffic& traffic) { return any(traffic.messages) || any(traffic.bytes); });
+}
+
+// A pair without traffic is kept as one line of point-to-point zeros.
+bool is_written(const Pattern& pattern, std::size_t kind, std::size_t i) {
+  const auto has = [&](const Traffic& traffic) { return traffic.messages[i] != 0 || traffic.bytes[i] != 0; };
+  return has(pattern.traffic.at(kind)) ||
+         (kind == 0 && std::none_of(pattern.traffic.begin(), pattern.traffic.end(), has));
+}
+
+}  // namespace
+
+Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warnings& warnings) {
+  TextReader file(bytes, origin);
+  const Header header = read_header(file);
+  EntryList entries;
+  constexpr std::size_t kTypicalLine = 16;
+  entries.reserve(bytes.size() / kTypicalLine);
+  std::int64_t ranks = header.ranks.value_or(0);
+  while (file.next_data_line("#")) {
+    const Entry entry = read_entry(file, header);
+    if (!header.ranks) ranks = std::max<std::int64_t>({ranks, entry.from + 1, entry.to + 1});
+    entries.add(entry, file.line_number());
+  }
+  if (header.pairs && *header.pairs != static_cast<std::int64_t>(entries.size())) {
+    file.refuse_at(file.line_number() + 1, "the file ends, expected " + std::to_string(*header.pairs) +
+                                               " lines of data, found " + std::to_string(entries.size()));
+  }
+  if (!header.ranks) {
+    if (ranks == 0) file.refuse("neither entries nor a comment '# ranks=N': 0 ranks");
+    warnings.push_back("CSV without a comment '# ranks=N': " + std::to_string(ranks) +
+                       " ranks, from the highest that is named");
+  }
+  check_declared_ranks(ranks, file.file_size(), origin);
+  return entries.build(static_cast<Rank>(ranks), file);
+}
+
+std::string write_pattern_csv(const Pattern& pattern, Warnings& warnings) {
+  warn_of_lost_calls(pattern, kName, warnings);
+  const bool classes = has_classes(pattern);
+  std::string body;
+  std::int64_t lines = 0;
+  for (Rank from = 0; from < pattern.ranks; ++from) {
+    for (std::int64_t i = pattern.indptr[from]; i < pattern.indptr[from + 1]; ++i) {
+      for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
+        if (!is_written(pattern, kind, i)) continue;
+        append_number(body, std::int64_t{from});
+        body += ',';
+        append_number(body, std::int64_t{pattern.indices[i]});
+        body += ',';
+        append_number(body, pattern.traffic.at(kind).messages[i]);
+        body += ',';
+        append_number(body, pattern.traffic.at(kind).bytes[i]);
+        if (classes) body.append(",").append(kClassNames.at(kind));
+        body += '\n';
+        ++lines;
+      }
+    }
+  }
+  return "# ranktree pattern | ranks=" + std::to_string(pattern.ranks) + " | lines=" + std::to_string(lines) +
+         "\nsrc,dst,messages,bytes" + (classes ? ",class" : "") + "\n" + body;
+}
+
+}  // namespace ranktree::io

@@ -1,0 +1,286 @@
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "io/npz.h"
+#include "io/pattern_formats.h"
+#include "io/text.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::pattern::CollectiveCalls;
+using core::pattern::Communicator;
+using core::pattern::Metadata;
+using core::pattern::Pattern;
+using core::pattern::Rank;
+using core::pattern::Traffic;
+using nlohmann::json;
+
+constexpr std::array<const char*, core::pattern::kClassCount> kClassNames{"p2p", "neighbor", "collective", "rma"};
+constexpr const char* kFormat = "ranktree-pattern";
+constexpr int kVersion = 1;
+
+[[noreturn]] void refuse(const std::string& origin, const std::string& text) {
+  throw core::Error(core::Fault::kInput, origin + ": " + text);
+}
+
+bool any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
+// --- metadata
+
+std::string metadata_text(const Pattern& pattern) {
+  const Metadata& metadata = pattern.metadata;
+  const json value{{"format", kFormat},           {"version", kVersion},
+                   {"ranks", pattern.ranks},      {"complete", metadata.complete},
+                   {"program", metadata.program}, {"mpi", metadata.mpi},
+                   {"source", metadata.source},   {"hosts", metadata.hosts},
+                   {"missing", metadata.missing}, {"unattributed", metadata.unattributed}};
+  // Text from outside (a command line) may not be UTF-8; a trace is not lost for that.
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Fields may be absent; those present must have the right type.
+template <typename Value>
+void take(const json& object, const char* key, Value& value, const std::string& place) {
+  const auto found = object.find(key);
+  if (found == object.end()) return;
+  try {
+    found->get_to(value);
+  } catch (const json::exception&) {
+    refuse(place, std::string("field '") + key + "' has the wrong type");
+  }
+}
+
+void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  const std::string place = origin + ": metadata";
+  const json value = json::parse(file.text("metadata"), nullptr, false);
+  if (!value.is_object()) refuse(place, "expected a JSON object");
+  std::string format;
+  int version = 0;
+  std::int64_t ranks = pattern.ranks;
+  take(value, "format", format, place);
+  take(value, "version", version, place);
+  take(value, "ranks", ranks, place);
+  if (format != kFormat) refuse(place, std::string("expected \"format\": \"") + kFormat + "\"");
+  if (version != kVersion) refuse(place, "expected version 1, found " + std::to_string(version));
+  if (ranks != pattern.ranks) {
+    refuse(place, "declares " + std::to_string(ranks) + " ranks, but indptr is of " + std::to_string(pattern.ranks));
+  }
+  Metadata& metadata = pattern.metadata;
+  take(value, "complete", metadata.complete, place);
+  take(value, "program", metadata.program, place);
+  take(value, "mpi", metadata.mpi, place);
+  take(value, "source", metadata.source, place);
+  take(value, "hosts", metadata.hosts, place);
+  take(value, "missing", metadata.missing, place);
+  take(value, "unattributed", metadata.unattributed, place);
+  for (const Rank rank : metadata.missing) {
+    if (rank < 0 || rank >= pattern.ranks) refuse(place, "missing: rank " + std::to_string(rank) + " is out of range");
+  }
+}
+
+// --- pairs
+
+// Totals are stored for those who read the file with numpy; here they only have to agree with the classes.
+void check_total(const NpzReader& file, const std::string& origin, const char* name, const std::vector<double>& sum) {
+  if (!file.has(name)) return;
+  const std::vector<double> stored = file.doubles(name, sum.size());
+  const auto [mine, theirs] = std::mismatch(sum.begin(), sum.end(), stored.begin());
+  if (mine == sum.end()) return;
+  refuse(origin, std::string(name) + "[" + std::to_string(std::distance(sum.begin(), mine)) +
+                     "]: the classes add up to " + number_text(*mine) + ", found " + number_text(*theirs));
+}
+
+std::vector<double> class_array(const NpzReader& file, const std::string& name, std::size_t entries) {
+  return file.has(name) ? file.doubles(name, entries) : std::vector<double>(entries, 0);
+}
+
+void check_amounts(const std::string& origin, const std::string& name, const std::vector<double>& values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](double v) { return !(v >= 0 && v <= kLargestExact); });
+  if (bad == values.end()) return;
+  refuse(origin, name + "[" + std::to_string(std::distance(values.begin(), bad)) +
+                     "]: expected a number in 0..2^53, found " + number_text(*bad));
+}
+
+void read_traffic(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  const std::size_t entries = pattern.indices.size();
+  bool classes = false;
+  for (int kind = 0; kind < core::pattern::kClassCount; ++kind) {
+    const std::string name = kClassNames.at(static_cast<std::size_t>(kind));
+    classes = classes || file.has(name + "_messages") || file.has(name + "_bytes");
+    Traffic& traffic = pattern.traffic.at(static_cast<std::size_t>(kind));
+    traffic.messages = class_array(file, name + "_messages", entries);
+    traffic.bytes = class_array(file, name + "_bytes", entries);
+    check_amounts(origin, name + "_messages", traffic.messages);
+    check_amounts(origin, name + "_bytes", traffic.bytes);
+  }
+  if (classes) {
+    const Traffic sum = core::pattern::total(pattern);
+    check_total(file, origin, "messages", sum.messages);
+    check_total(file, origin, "bytes", sum.bytes);
+    return;
+  }
+  if (!file.has("messages") && !file.has("bytes")) refuse(origin, "neither array 'messages' nor 'bytes' is there");
+  Traffic& all = pattern.of(core::pattern::Class::kPointToPoint);
+  all.messages = class_array(file, "messages", entries);
+  all.bytes = class_array(file, "bytes", entries);
+  check_amounts(origin, "messages", all.messages);
+  check_amounts(origin, "bytes", all.bytes);
+}
+
+// --- collective calls and communicators
+
+void read_calls(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  if (!file.has("call_communicator")) return;
+  const std::uint64_t calls = file.count("call_communicator");
+  const auto communicators = file.int32s("call_communicator", calls);
+  const auto operations = file.int32s("call_operation", calls);
+  const auto roots = file.int32s("call_root", calls);
+  const auto buckets = file.int32s("call_bucket", calls);
+  const auto counts = file.doubles("call_count", calls);
+  const auto bytes = file.doubles("call_bytes", calls);
+  check_amounts(origin, "call_count", counts);
+  check_amounts(origin, "call_bytes", bytes);
+  constexpr int kLargestBucket = 64;
+  for (std::size_t i = 0; i < calls; ++i) {
+    if (operations[i] < 0 || operations[i] >= core::pattern::kOperationCount) {
+      refuse(origin, "call_operation[" + std::to_string(i) + "]: expected 0.." +
+                         std::to_string(core::pattern::kOperationCount - 1) + ", found " +
+                         std::to_string(operations[i]));
+    }
+    if (buckets[i] < 0 || buckets[i] > kLargestBucket) {
+      refuse(origin, "call_bucket[" + std::to_string(i) + "]: expected 0..64, found " + std::to_string(buckets[i]));
+    }
+    pattern.collectives.push_back({.communicator = communicators[i],
+                                   .operation = static_cast<core::pattern::Operation>(operations[i]),
+                                   .root = roots[i],
+                                   .bucket = buckets[i],
+                                   .calls = counts[i],
+                                   .bytes = bytes[i]});
+  }
+}
+
+// The rows of a CSR pair of arrays.
+std::vector<std::vector<Rank>> read_groups(const NpzReader& file, const std::string& origin, const std::string& offsets,
+                                           const std::string& members, std::uint64_t groups) {
+  const auto indptr = file.int64s(offsets, groups + 1);
+  const std::uint64_t entries = file.count(members);
+  const auto indices = file.int32s(members, entries);
+  std::vector<std::vector<Rank>> rows(groups);
+  for (std::uint64_t i = 0; i <= groups; ++i) {
+    const std::int64_t before = i == 0 ? 0 : indptr[i - 1];
+    const auto end = static_cast<std::int64_t>(entries);
+    if (indptr[i] < before || indptr[i] > end || (i == 0 && indptr[i] != 0) || (i == groups && indptr[i] != end)) {
+      refuse(origin, offsets + "[" + std::to_string(i) + "]: expected offsets from 0 to " + std::to_string(end) +
+                         " in ascending order, found " + std::to_string(indptr[i]));
+    }
+    if (i > 0) rows[i - 1].assign(indices.begin() + before, indices.begin() + indptr[i]);
+  }
+  return rows;
+}
+
+void read_communicators(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  if (!file.has("communicator_indptr")) return;
+  const std::uint64_t offsets = file.count("communicator_indptr");
+  if (offsets == 0) refuse(origin, "communicator_indptr: expected at least one item");
+  auto members = read_groups(file, origin, "communicator_indptr", "communicator_members", offsets - 1);
+  std::vector<std::vector<Rank>> remotes(members.size());
+  if (file.has("communicator_remote_indptr")) {
+    remotes = read_groups(file, origin, "communicator_remote_indptr", "communicator_remote", members.size());
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    pattern.communicators.push_back({std::move(members[i]), std::move(remotes[i])});
+  }
+}
+
+void write_calls(NpzWriter& file, const std::vector<CollectiveCalls>& calls) {
+  const auto integers = [&](const char* name, auto field) {
+    std::vector<std::int32_t> values;
+    for (const CollectiveCalls& call : calls) values.push_back(static_cast<std::int32_t>(call.*field));
+    file.add(name, std::span<const std::int32_t>(values));
+  };
+  const auto numbers = [&](const char* name, double CollectiveCalls::* field) {
+    std::vector<double> values;
+    for (const CollectiveCalls& call : calls) values.push_back(call.*field);
+    file.add_numbers(name, values);
+  };
+  integers("call_communicator", &CollectiveCalls::communicator);
+  integers("call_operation", &CollectiveCalls::operation);
+  integers("call_root", &CollectiveCalls::root);
+  integers("call_bucket", &CollectiveCalls::bucket);
+  numbers("call_count", &CollectiveCalls::calls);
+  numbers("call_bytes", &CollectiveCalls::bytes);
+}
+
+void write_groups(NpzWriter& file, const Pattern& pattern, std::vector<Rank> Communicator::* group,
+                  const std::string& offsets, const std::string& members) {
+  std::vector<std::int64_t> indptr{0};
+  std::vector<Rank> indices;
+  for (const Communicator& communicator : pattern.communicators) {
+    indices.insert(indices.end(), (communicator.*group).begin(), (communicator.*group).end());
+    indptr.push_back(static_cast<std::int64_t>(indices.size()));
+  }
+  file.add(offsets, std::span<const std::int64_t>(indptr));
+  file.add(members, std::span<const std::int32_t>(indices));
+}
+
+}  // namespace
+
+Pattern read_pattern_npz(std::string_view bytes, const std::string& origin) {
+  const NpzReader file(bytes, origin);
+  const std::uint64_t offsets = file.count("indptr");
+  if (offsets < 2) refuse(origin, "indptr: expected at least 1 rank, found 0");
+  if (offsets - 1 > static_cast<std::uint64_t>(std::numeric_limits<Rank>::max())) {
+    refuse(origin, "indptr: expected at most 2147483647 ranks, found " + std::to_string(offsets - 1));
+  }
+  Pattern pattern;
+  pattern.ranks = static_cast<Rank>(offsets - 1);
+  pattern.indptr = file.int64s("indptr", offsets);
+  const std::int64_t entries = pattern.indptr.back();
+  if (entries < 0) refuse(origin, "indptr: its last item is negative");
+  pattern.indices = file.int32s("indices", static_cast<std::uint64_t>(entries));
+  read_traffic(file, origin, pattern);
+  read_communicators(file, origin, pattern);
+  read_calls(file, origin, pattern);
+  if (file.has("metadata")) read_metadata(file, origin, pattern);
+  core::pattern::validate(pattern, origin);
+  return pattern;
+}
+
+std::string write_pattern_npz(const Pattern& pattern) {
+  NpzWriter file;
+  file.add_text("metadata", metadata_text(pattern));
+  file.add("indptr", pattern.indptr);
+  file.add("indices", pattern.indices);
+  const Traffic sum = core::pattern::total(pattern);
+  file.add_numbers("messages", sum.messages);
+  file.add_numbers("bytes", sum.bytes);
+  for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
+    const Traffic& traffic = pattern.traffic.at(kind);
+    if (!any(traffic.messages) && !any(traffic.bytes)) continue;
+    file.add_numbers(std::string(kClassNames.at(kind)) + "_messages", traffic.messages);
+    file.add_numbers(std::string(kClassNames.at(kind)) + "_bytes", traffic.bytes);
+  }
+  if (!pattern.communicators.empty()) {
+    write_groups(file, pattern, &Communicator::members, "communicator_indptr", "communicator_members");
+    write_groups(file, pattern, &Communicator::remote, "communicator_remote_indptr", "communicator_remote");
+  }
+  if (!pattern.collectives.empty()) write_calls(file, pattern.collectives);
+  return std::move(file).finish();
+}
+
+}  // namespace ranktree::io

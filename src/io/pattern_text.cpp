@@ -1,0 +1,79 @@
+// What the text formats share.
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "io/pattern_formats.h"
+
+namespace ranktree::io {
+
+using core::pattern::Entry;
+using core::pattern::Metric;
+using core::pattern::Pattern;
+using core::pattern::Rank;
+using core::pattern::Traffic;
+
+namespace {
+
+bool any(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return value != 0; });
+}
+
+void check_metric(Metric metric, const char* format) {
+  if (metric != Metric::kAverage) return;
+  throw core::Error(core::Fault::kInput, std::string(format) + " holds bytes (size) or messages (msg), not avg");
+}
+
+}  // namespace
+
+std::vector<double> one_number(const Pattern& pattern, Metric metric, const char* format, Warnings& warnings) {
+  check_metric(metric, format);
+  Traffic sum = core::pattern::total(pattern);
+  const bool size = metric == Metric::kSize;
+  if (any(size ? sum.messages : sum.bytes)) {
+    warnings.push_back(
+        std::string(format) + " holds one number a pair: " +
+        (size ? "bytes are written, numbers of messages are lost" : "numbers of messages are written, bytes are lost"));
+  }
+  for (std::size_t kind = 1; kind < core::pattern::kClassCount; ++kind) {
+    const Traffic& traffic = pattern.traffic.at(kind);
+    if (!any(traffic.messages) && !any(traffic.bytes)) continue;
+    warnings.push_back(std::string(format) +
+                       " holds no classes: point-to-point, collective and one-sided traffic are added");
+    break;
+  }
+  warn_of_lost_calls(pattern, format, warnings);
+  return size ? std::move(sum.bytes) : std::move(sum.messages);
+}
+
+void warn_of_lost_calls(const Pattern& pattern, const char* format, Warnings& warnings) {
+  if (!pattern.collectives.empty()) {
+    warnings.push_back(std::string(format) + " holds no collective calls: " +
+                       std::to_string(pattern.collectives.size()) + " records are lost unless expanded to pairs first");
+  }
+  if (!pattern.metadata.unattributed.empty()) {
+    warnings.push_back(std::string(format) + " holds no unattributed calls: their counts are lost");
+  }
+  if (!pattern.metadata.complete) {
+    warnings.push_back(std::string(format) + " cannot say that a trace is incomplete, and this one is");
+  }
+}
+
+Entry entry_of(Rank from, Rank to, double value, Metric metric) {
+  Entry entry{.from = from, .to = to};
+  (metric == Metric::kSize ? entry.bytes : entry.messages) = value;
+  return entry;
+}
+
+void warn_of_one_number(const char* format, Metric metric, Warnings& warnings) {
+  check_metric(metric, format);
+  warnings.push_back(std::string(format) + " holds one number a pair: read as " +
+                     (metric == Metric::kSize ? "bytes; numbers of messages are unknown (0)"
+                                              : "numbers of messages; bytes are unknown (0)"));
+}
+
+}  // namespace ranktree::io
