@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   bind_pattern(module);
   bind_place(module);
   bind_enforce(module);
+  bind_trace(module);
 }

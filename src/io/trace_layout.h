@@ -15,10 +15,14 @@ inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint64_t kPageBytes = 4096;  // every section starts at a multiple
 
 // A larger world in a part is taken for damage: what is allocated for it would not be backed by the files' size.
-inline constexpr std::int32_t kMaxRanks = 1 << 24;
+inline constexpr std::int32_t kMaxRanks = 16 * 1024 * 1024;
 
 // The sections a part has; FileHeader::section holds where each is.
-enum SectionKind : std::uint32_t { kPairs, kCalls, kLog };
+enum SectionKind : std::uint32_t {  // NOLINT(performance-enum-size): its width in the file
+  kPairs,
+  kCalls,
+  kLog
+};
 inline constexpr int kSectionCount = 3;
 
 // The first page. A section that grows is copied to the end of the file first and then switched to by one 8-byte store,
@@ -63,7 +67,10 @@ struct CallCell {
 };
 
 // A record of the log: this header, a body, zero bytes up to a multiple of 8.
-enum RecordKind : std::uint32_t { kCommunicatorRecord = 1, kUnattributedRecord = 2 };
+enum RecordKind : std::uint32_t {  // NOLINT(performance-enum-size): its width in the file
+  kCommunicatorRecord = 1,
+  kUnattributedRecord = 2
+};
 struct RecordHeader {
   std::uint32_t kind;
   std::uint32_t bytes;  // of the whole record, a multiple of 8
@@ -82,22 +89,22 @@ struct UnattributedBody {
 
 // A pair's key: peer, class, and whether the data came from the peer (a Get) or went to it.
 constexpr std::uint64_t pair_key(std::int32_t peer, core::pattern::Class kind, bool pulled) {
-  const auto from_peer = static_cast<std::uint64_t>(pulled ? 1 : 0);
-  return (static_cast<std::uint64_t>(peer) << 3 | static_cast<std::uint64_t>(kind) << 1 | from_peer) + 1;
+  const auto from_peer = static_cast<std::uint64_t>(pulled ? 1U : 0U);
+  return (static_cast<std::uint64_t>(peer) << 3U | static_cast<std::uint64_t>(kind) << 1U | from_peer) + 1;
 }
-constexpr std::uint64_t key_peer(std::uint64_t key) { return (key - 1) >> 3; }
+constexpr std::uint64_t key_peer(std::uint64_t key) { return (key - 1) >> 3U; }
 constexpr core::pattern::Class key_class(std::uint64_t key) {
-  return static_cast<core::pattern::Class>((key - 1) >> 1 & 3);
+  return static_cast<core::pattern::Class>((key - 1) >> 1U & 3U);
 }
-constexpr bool key_pulled(std::uint64_t key) { return ((key - 1) & 1) != 0; }
+constexpr bool key_pulled(std::uint64_t key) { return ((key - 1) & 1U) != 0; }
 
 // A call's key: operation, size bucket and root (-1: none), never 0.
 constexpr std::uint64_t call_key(core::pattern::Operation operation, int bucket, std::int32_t root) {
-  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(root + 1)) << 32 |
-         static_cast<std::uint64_t>(bucket) << 8 | (static_cast<std::uint64_t>(operation) + 1);
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(root + 1)) << 32U |
+         static_cast<std::uint64_t>(bucket) << 8U | (static_cast<std::uint64_t>(operation) + 1);
 }
-constexpr std::uint64_t key_operation(std::uint64_t key) { return (key & 0xff) - 1; }
-constexpr std::uint64_t key_bucket(std::uint64_t key) { return key >> 8 & 0xffffff; }
-constexpr std::int64_t key_root(std::uint64_t key) { return static_cast<std::int64_t>(key >> 32) - 1; }
+constexpr std::uint64_t key_operation(std::uint64_t key) { return (key & 0xffU) - 1; }
+constexpr std::uint64_t key_bucket(std::uint64_t key) { return key >> 8U & 0xffffffU; }
+constexpr std::int64_t key_root(std::uint64_t key) { return static_cast<std::int64_t>(key >> 32U) - 1; }
 
 }  // namespace ranktree::io::trace_layout

@@ -45,7 +45,7 @@ class PartReader {
   }
 
   template <typename Value>
-  Value value_at(std::uint64_t at) const {
+  [[nodiscard]] Value value_at(std::uint64_t at) const {
     if (at > bytes_.size() || sizeof(Value) > bytes_.size() - at) refuse(at, "the file ends too early");
     Value item;
     std::memcpy(&item, bytes_.data() + at, sizeof item);
@@ -75,7 +75,8 @@ class PartReader {
   }
 
   // The section of a kind and where its cells begin; it is checked to lie within the file.
-  std::pair<layout::SectionHeader, std::uint64_t> section(layout::SectionKind kind, std::uint32_t cell_bytes) const {
+  [[nodiscard]] std::pair<layout::SectionHeader, std::uint64_t> section(layout::SectionKind kind,
+                                                                        std::uint32_t cell_bytes) const {
     const std::uint64_t offset = header_.section.at(kind);
     const auto section = value_at<layout::SectionHeader>(offset);
     if (section.kind != kind || section.cell_bytes != cell_bytes) refuse(offset, "not the section expected here");
@@ -146,7 +147,7 @@ class PartReader {
     part_.records.communicators.emplace(body.identity, std::move(communicator));
   }
 
-  std::vector<Rank> read_ranks(std::uint64_t at, std::uint32_t count) const {
+  [[nodiscard]] std::vector<Rank> read_ranks(std::uint64_t at, std::uint32_t count) const {
     std::vector<Rank> ranks(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       ranks[i] = value_at<Rank>(at + std::uint64_t{4} * i);

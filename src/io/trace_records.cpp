@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/pattern/pattern.h"
 
 namespace ranktree::io {
 namespace {
@@ -96,6 +101,7 @@ bool listed_before(const Communicator& a, const Communicator& b) {
 // Moves the communicators into the pattern; the index of each by identity.
 std::map<std::uint64_t, std::int32_t> list_communicators(TraceRecords& records, Pattern& pattern) {
   std::vector<std::pair<std::uint64_t, Communicator*>> order;
+  order.reserve(records.communicators.size());
   for (auto& [identity, communicator] : records.communicators) order.emplace_back(identity, &communicator);
   std::sort(order.begin(), order.end(),
             [](const auto& a, const auto& b) { return listed_before(*a.second, *b.second); });

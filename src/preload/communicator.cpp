@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "preload/process.h"
@@ -34,16 +35,16 @@ WorldRanks world_ranks(MPI_Group group) {
 }
 
 std::uint64_t mix(std::uint64_t value) noexcept {
-  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ value >> 27) * 0x94D049BB133111EBU;
-  return value ^ value >> 31;
+  value = (value ^ value >> 30U) * 0xBF58476D1CE4E5B9U;
+  value = (value ^ value >> 27U) * 0x94D049BB133111EBU;
+  return value ^ value >> 31U;
 }
 
 // The same on every member, different (but for 2^-64) for different lists.
 std::uint64_t identity_of(const WorldRanks& local, const WorldRanks& remote) noexcept {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(local.size()));
   for (int i = 0; i < local.size(); ++i) hash = mix(hash + static_cast<std::uint32_t>(local[i]));
-  hash = mix(hash ^ static_cast<std::uint64_t>(remote.size()) << 32);
+  hash = mix(hash ^ static_cast<std::uint64_t>(remote.size()) << 32U);
   for (int i = 0; i < remote.size(); ++i) hash = mix(hash + static_cast<std::uint32_t>(remote[i]));
   return hash;
 }

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -17,7 +16,7 @@ namespace ranktree::preload {
 namespace {
 
 constexpr int kTag = 0;
-constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 30;  // an int counts the bytes of one message
+constexpr std::uint64_t kChunkBytes = std::uint64_t{1} << 30U;  // an int counts the bytes of one message
 
 // Runs what may throw; false when it did. A rank that gave up in the middle would leave the others waiting.
 template <typename Body>
@@ -53,7 +52,7 @@ class PrivateWorld {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
-  bool send(const std::string& bytes, int to) const {
+  [[nodiscard]] bool send(const std::string& bytes, int to) const {
     std::uint64_t length = bytes.size();
     bool sent = PMPI_Send(&length, 1, MPI_UINT64_T, to, kTag, comm_) == MPI_SUCCESS;
     for (std::uint64_t at = 0; sent && at < length; at += kChunkBytes) {
@@ -65,7 +64,7 @@ class PrivateWorld {
 
   // When there is no memory for them the bytes are received into nothing (and MPI says "truncated"), so that the sender
   // is not left waiting.
-  bool receive(std::string& bytes, int from) const {
+  [[nodiscard]] bool receive(std::string& bytes, int from) const {
     std::uint64_t length = 0;
     if (PMPI_Recv(&length, 1, MPI_UINT64_T, from, kTag, comm_, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     const bool room = attempt([&] { bytes.resize(length); });
@@ -95,7 +94,7 @@ class PrivateWorld {
 // learn it from an empty message.
 bool climb(const PrivateWorld& world, io::TraceRecords& records, bool whole) {
   for (int step = 1; step < world.size(); step *= 2) {
-    if ((world.rank() & step) != 0) {
+    if (world.rank() % (2 * step) != 0) {
       std::string bytes;
       whole = whole && attempt([&] { bytes = io::pack(records); });
       return world.send(bytes, world.rank() - step) && whole;

@@ -2,10 +2,12 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "core/pattern/pattern.h"
+#include "io/trace_layout.h"
 #include "preload/communicator.h"
 #include "preload/process.h"
 #include "preload/thread.h"

@@ -31,7 +31,7 @@ constexpr std::uint64_t kFirstLog = layout::kPageBytes - sizeof(layout::SectionH
 // Spreads keys over a table of 2^k cells; the multiplier is 2^64 / golden ratio.
 std::uint64_t spread(std::uint64_t key) noexcept {
   const std::uint64_t mixed = key * 0x9E3779B97F4A7C15U;
-  return mixed ^ mixed >> 32;
+  return mixed ^ mixed >> 32U;
 }
 
 std::size_t whole_pages(std::size_t bytes) noexcept {
@@ -41,7 +41,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
 template <std::size_t n>
 void set_text(std::array<char, n>& field, std::string_view text) noexcept {
   const std::size_t length = std::min(text.size(), n - 1);
-  std::memcpy(field.data(), text.data(), length);
+  std::copy_n(text.begin(), length, field.begin());
   field[length] = '\0';
 }
 

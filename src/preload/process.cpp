@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -105,7 +105,7 @@ void say(const std::string& line) noexcept {
 }
 
 Process& Process::instance() noexcept {
-  static auto* const process = new Process;
+  static auto* const process = new Process;  // NOLINT(bugprone-unhandled-exception-at-new): nothing works without
   return *process;
 }
 
@@ -236,6 +236,11 @@ Thread* Process::enter() noexcept {
 // A thread that ends leaves its part to the next new one: thousands of short-lived threads need few files.
 void Process::watch_thread_end() {
   struct Leave {
+    Leave() = default;
+    Leave(const Leave&) = delete;
+    Leave& operator=(const Leave&) = delete;
+    Leave(Leave&&) = delete;
+    Leave& operator=(Leave&&) = delete;
     ~Leave() { Process::instance().leave(); }
   };
   thread_local const Leave leave;
@@ -275,9 +280,10 @@ void Process::finish() noexcept {
   const Call call;
   bool written = false;
   shielded([&] {
-    written =
-        gather_records([this] { return merged_records(); },
-                       [this](io::TraceRecords&& all) { io::save_pattern(output_, io::to_pattern(std::move(all))); });
+    written = gather_records([this] { return merged_records(); },
+                             [this](io::TraceRecords&& all) {
+                               io::save_pattern(output_, io::to_pattern(std::move(all)), io::PatternFormat::kNpz);
+                             });
   });
   close_parts(written);
   if (!written && owner_.rank == 0) say(output_ + ": not written; the records are in " + output_ + ".parts");

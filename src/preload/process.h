@@ -45,7 +45,7 @@ class Process {
   void finish() noexcept;
 
  private:
-  enum class State { kUntried, kRecording, kOff };
+  enum class State : std::uint8_t { kUntried, kRecording, kOff };
 
   void try_start();
   bool wanted();

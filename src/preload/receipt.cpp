@@ -18,7 +18,7 @@ void Receipt::add(int world_rank, core::pattern::Class kind, std::uint64_t bytes
 
 void Receipt::set_call(core::pattern::Operation operation, std::uint64_t communicator_identity, int root,
                        std::uint64_t bytes) {
-  call = io::trace_layout::call_key(operation, std::bit_width(bytes), root);
+  call = io::trace_layout::call_key(operation, static_cast<int>(std::bit_width(bytes)), root);
   communicator = communicator_identity;
   call_bytes = bytes;
 }

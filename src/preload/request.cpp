@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/pattern/pattern.h"
+#include "io/trace_layout.h"
 #include "preload/communicator.h"
 #include "preload/hooks.h"
 #include "preload/process.h"
@@ -34,7 +35,8 @@ struct RequestTable {
 };
 
 RequestTable& table() noexcept {
-  static auto* const requests = new RequestTable;  // never destroyed: other threads may still be in MPI calls
+  static auto* const requests = new RequestTable;  // NOLINT(bugprone-unhandled-exception-at-new): never destroyed:
+                                                   // other threads may still be in MPI calls
   return *requests;
 }
 

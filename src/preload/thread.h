@@ -99,7 +99,7 @@ std::uint64_t handle_bits(Handle handle) noexcept {
 template <unsigned slots, typename Handle>
 unsigned slot_of(Handle handle) noexcept {
   static_assert((slots & (slots - 1)) == 0);
-  return static_cast<unsigned>(handle_bits(handle) * 0x9E3779B97F4A7C15U >> 40) & (slots - 1);
+  return static_cast<unsigned>(handle_bits(handle) * 0x9E3779B97F4A7C15U >> 40U) & (slots - 1);
 }
 
 }  // namespace ranktree::preload

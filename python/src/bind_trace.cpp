@@ -1,0 +1,35 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>  // IWYU pragma: keep
+
+#include <filesystem>
+#include <string>
+
+#include "bind.h"
+#include "core/pattern/pattern.h"
+#include "io/pattern_file.h"
+#include "io/trace_parts.h"
+
+namespace nb = nanobind;
+
+namespace {
+
+// Writes the pattern of a parts folder; what the caller needs to tell the user about it.
+nb::dict recover(const std::filesystem::path& folder, const std::string& output) {
+  const ranktree::core::pattern::Pattern pattern = ranktree::io::recover_trace(folder);
+  ranktree::io::save_pattern(output, pattern, ranktree::io::PatternFormat::kNpz);
+  nb::dict found;
+  found["ranks"] = pattern.ranks;
+  found["complete"] = pattern.metadata.complete;
+  found["missing"] = pattern.metadata.missing;
+  return found;
+}
+
+}  // namespace
+
+void bind_trace(nb::module_& module) {
+  module.def("recover_trace", &recover, nb::arg("parts_folder"), nb::arg("output"),
+             "Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns "
+             "{'ranks', 'complete', 'missing'}; `complete` is true when every rank came to its end.");
+}
