@@ -113,8 +113,9 @@ void NpzWriter::add_member(const std::string& name, const char* descriptor, std:
   deflater.add(bytes);
   deflater.finish();
   const uLong head_crc = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
-  const auto crc =
-      static_cast<std::uint32_t>(crc32_z(head_crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  // An empty array may have no address, and crc32_z takes a null one for "start again".
+  const auto crc = static_cast<std::uint32_t>(
+      bytes.empty() ? head_crc : crc32_z(head_crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
   const std::uint64_t size = header.size() + bytes.size();
   const std::uint64_t offset = file_.size();
   const bool large = zip64_ == Zip64::kAlways || std::max({size, std::uint64_t{body.size()}, offset}) >= zip::kInExtra;
