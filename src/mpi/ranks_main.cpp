@@ -4,6 +4,7 @@
 // With --version: the text of MPI_Get_library_version, without starting MPI.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -29,6 +30,7 @@ std::string library_version() {
   int length = 0;
   mpi::check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
   std::string version(text.data(), static_cast<std::size_t>(length));
+  std::replace(version.begin(), version.end(), '\t', ' ');
   return version.substr(0, version.find_first_of(std::string("\n\0", 2)));
 }
 

@@ -1,0 +1,38 @@
+"""Launchers' files on disk."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+Files = Iterable[tuple[str, str, bool]]  # name, content, executable
+
+
+def write_files(folder: Path, files: Files, force: bool) -> list[Path]:
+    """Writes every file or none; existing ones are replaced only with `force`."""
+    files = list(files)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not force:
+        for name, _, _ in files:
+            if os.path.lexists(folder / name):
+                raise ValueError(f"{folder / name}: exists already; --force replaces it")
+    temporary: list[tuple[Path, Path]] = []
+    try:
+        for name, content, executable in files:
+            path = folder / f"{name}.{os.getpid()}.tmp"
+            temporary.append((path, folder / name))
+            path.write_text(content, encoding="ascii")
+            if executable:
+                path.chmod(path.stat().st_mode | 0o111 & ~current_umask())
+        for path, final in temporary:
+            path.replace(final)
+    finally:
+        for path, _ in temporary:
+            path.unlink(missing_ok=True)
+    return [final for _, final in temporary]
+
+
+def current_umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

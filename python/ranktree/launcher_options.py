@@ -1,0 +1,72 @@
+"""What is known of launchers' options: how many words follow each, and which of them place or bind ranks."""
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+# How many words follow an option, by its name without dashes; options not listed take none.
+OPENMPI_TWO = words("mca gmca prtemca gprtemca pmixmca gpmixmca omca gomca")
+OPENMPI_ONE = words(
+    """n np c num-procs H host hostfile machinefile default-hostfile add-host add-hostfile x wdir wd path prefix
+    map-by rank-by bind-to rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank N npernode npersocket npernuma
+    ppr slot-list am amca tune timeout output output-filename stdin report-pid report-uri preload-files personality
+    app max-restarts max-vm-size ompi-server dvm dvm-uri display runtime-options stream-buffering with-ft pset
+    launch-agent gpu-support memory-alloc-kinds xml-file"""
+)
+HYDRA_TWO = words("env genv")
+HYDRA_ONE = words(
+    """n np f machinefile hostfile hosts host envlist genvlist wdir path umask launcher launcher-exec bootstrap
+    bootstrap-exec rmk bind-to map-by membind binding ppn perhost grr rr iface configfile profile rankmap demux usize
+    outfile outfile-pattern errfile errfile-pattern prepend-pattern order-nodes local-binding timeout nameserver
+    hostname-propagation topolib gpus-per-proc pmi-port-range port-range arch ckpoint-interval ckpoint-prefix
+    ckpoint-num ckpointlib prefix branch-count tune tune-file trace-pt2pt s"""
+)
+HYDRA = {**dict.fromkeys(HYDRA_TWO, 2), **dict.fromkeys(HYDRA_ONE, 1)}
+TABLES = {
+    "openmpi": {**dict.fromkeys(OPENMPI_TWO, 2), **dict.fromkeys(OPENMPI_ONE, 1)},
+    "mpich": HYDRA,
+    "intel": HYDRA,
+}
+# srun reads options the GNU way: these short ones are followed by a word, and all long ones but these.
+SLURM_SHORT_WITH_WORD = frozenset("ABCcDdeFGiJLMmNnopqrStTUwWx")
+SLURM_FLAGS = words(
+    """disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
+    multi-prog no-allocate no-kill no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet
+    quit-on-interrupt reboot resv-ports share slurmd-debug-off spread-job unbuffered usage use-min-nodes verbose
+    version whole contiguous"""
+)
+
+# The number of ranks, by family.
+COUNTS = {
+    "openmpi": words("n np c num-procs"),
+    "mpich": words("n np"),
+    "intel": words("n np"),
+    "slurm": words("n ntasks"),
+}
+# What a plan decides: a command with one of these says something else.
+HYDRA_PLACEMENT = words("map-by bind-to binding ppn perhost grr rr rankmap configfile order-nodes")
+PLACEMENT = {
+    "openmpi": words(
+        """map-by rank-by bind-to rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank N npernode npersocket
+        npernuma pernode ppr slot-list bynode byslot bycore bysocket byhwthread bind-to-core bind-to-socket nolocal
+        app"""
+    ),
+    "mpich": HYDRA_PLACEMENT,
+    "intel": HYDRA_PLACEMENT,
+    "slurm": words(
+        """m distribution cpu-bind ntasks-per-node tasks-per-node ntasks-per-core ntasks-per-socket x exclude r
+        relative multi-prog c cpus-per-task"""
+    ),
+}
+# Host options that the plan's own replace, by launcher. Open MPI 4's make the allocation in which the rankfile
+# chooses.
+HYDRA_HOSTS = words("f machinefile hostfile hosts host")
+HOSTS = {
+    "openmpi4": frozenset(),
+    "openmpi5": words("H host hostfile machinefile default-hostfile"),
+    "mpich": HYDRA_HOSTS,
+    "intel": HYDRA_HOSTS,
+    "slurm": words("w nodelist"),
+}

@@ -1,0 +1,80 @@
+"""A launcher's command made to follow a plan: the caller's options stay, placement comes from the plan."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ranktree import _core
+from ranktree.launcher import LaunchCommand, Option, hosts_named
+from ranktree.launcher_options import COUNTS, HOSTS, PLACEMENT
+
+CONFLICTING_PARAMETER = re.compile(
+    r"^(rmaps_base_(mapping_policy|ranking_policy|pattern|n_pernode|n_persocket|cpus_per_proc|pernode|bynode|no_schedule_local)"
+    r"|rmaps_(default_mapping_policy|rank_file_path|ppr_.*|seq_.*)|hwloc_(base|default)_binding_policy|hwloc_.*cpu_list)$"
+)
+# Variables that would place or bind beside the plan; the launcher is started without them.
+VARIABLES = re.compile(
+    r"^(OMPI_MCA_rmaps_base_(mapping|ranking)_policy|OMPI_MCA_hwloc_base_(binding_policy|cpu_list)|OMPI_MCA_rmaps_rank_file_.*"
+    r"|PRTE_MCA_(rmaps_default_(mapping|ranking)_policy|hwloc_default_(binding_policy|cpu_list))"
+    r"|HYDRA_(BINDING|BIND_TO|MAP_BY|HOST_FILE|CONFIG_FILE)|I_MPI_(PIN.*|PERHOST|HYDRA_HOST_FILE)"
+    r"|SLURM_(HOSTFILE|DISTRIBUTION|CPU_BIND.*|NTASKS_PER_.*))$"
+)
+
+
+def conflict(command: LaunchCommand, option: Option) -> bool:
+    """True when an option places or binds ranks; 'bind nothing' is no conflict, the plan binds."""
+    unbound = option.values[:1] == ("none",)
+    if option.name == "bind-to":
+        return not unbound
+    if option.name in {"mca", "gmca", "omca", "prtemca"} and len(option.values) == 2:
+        parameter, value = option.values
+        return bool(CONFLICTING_PARAMETER.match(parameter)) and value != "none"
+    if command.family == "slurm" and option.name == "cpu-bind":
+        return not unbound
+    if command.family == "slurm" and option.name in {"c", "cpus-per-task"}:
+        return option.values[:1] != ("1",)
+    return option.name in PLACEMENT[command.family]
+
+
+def binds_nothing(option: Option) -> bool:
+    """The options that conflict() lets pass because the plan replaces them."""
+    if option.name in {"bind-to", "cpu-bind", "c", "cpus-per-task"}:
+        return True
+    return len(option.values) == 2 and bool(CONFLICTING_PARAMETER.match(option.values[0]))
+
+
+def kept_options(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> list[str]:
+    """The words of the options that stay. ValueError names the option that contradicts the plan."""
+    kept: list[str] = []
+    for option in command.options:
+        written = " ".join(option.words)
+        if option.name in COUNTS[command.family]:
+            if option.values != (str(len(seats)),):
+                raise ValueError(f"'{written}' contradicts the plan, which places {len(seats)} ranks")
+        elif conflict(command, option):
+            raise ValueError(f"'{written}' places or binds ranks, and so does the plan: leave it out")
+        elif option.name not in HOSTS[command.launcher] and not binds_nothing(option):
+            kept.extend(option.words)
+    check_hosts(command, seats)
+    return kept
+
+
+def check_hosts(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> None:
+    """A command that names hosts must name those of the plan."""
+    named = hosts_named(command)
+    if named is None:
+        return
+    for rank, (host, _) in enumerate(seats):
+        if not any(_core.same_host(host, other) for other in named):
+            raise ValueError(f"the command's hosts are {','.join(named)}; the plan has rank {rank} on {host}")
+
+
+def rewrite(command: LaunchCommand, launch: Mapping, kept: Sequence[str], program: Sequence[str]) -> list[str]:
+    """The command with the launch's options and `program`, its wrapper included."""
+    started = [] if launch["program_in_file"] else [*launch["wrapper"], *program]
+    return [*command.prefix, command.starter, *kept, *launch["options"], *started]
+
+
+def environment(given: Mapping[str, str], launch: Mapping) -> dict[str, str]:
+    """The launcher's environment: without variables that place ranks, with those the plan needs."""
+    result = {name: value for name, value in given.items() if not VARIABLES.match(name)}
+    return result | dict(entry.split("=", 1) for entry in launch["environment"])
