@@ -1,3 +1,83 @@
-#include "bind.h"
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
-void bind_place(nanobind::module_&) {}
+#include <cstdint>
+#include <string>
+
+#include "bind.h"
+#include "core/base/error.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/place/plan.h"
+#include "core/topo/tree.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+namespace pattern = ranktree::core::pattern;
+namespace place = ranktree::core::place;
+using ranktree::core::topo::Tree;
+
+pattern::Metric metric_of(const std::string& name) {
+  const auto metric = pattern::metric_from_name(name);
+  if (!metric) {
+    throw ranktree::core::Error(ranktree::core::Fault::kInput,
+                                "metric: expected size, msg or avg, found '" + name + "'");
+  }
+  return *metric;
+}
+
+place::Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
+                      const std::string& metric, std::uint64_t seed, bool oversubscribe) {
+  place::PlanOptions options;
+  options.algorithm = algorithm;
+  options.metric = metric_of(metric);
+  options.seed = seed;
+  options.oversubscribe = oversubscribe;
+  const nb::gil_scoped_release release;
+  return place::make_plan(tree, expanded, options);
+}
+
+// Weight by level of the lowest common ancestor, and the total.
+nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const std::vector<int>& leaf_of,
+                   const std::string& metric) {
+  const place::Placement placement{leaf_of};
+  int ranks_a_leaf = 1;
+  for (const int leaf : leaf_of) ranks_a_leaf += leaf >= 0 ? 1 : 0;  // sharing is the caller's business
+  place::validate(tree, placement, expanded.ranks, {ranks_a_leaf});
+  const place::Cost cost = place::evaluate(tree, pattern::affinity(expanded, metric_of(metric)), placement);
+  return nb::make_tuple(cost.weight, cost.total);
+}
+
+}  // namespace
+
+void bind_place(nb::module_& module) {
+  nb::class_<place::Seat>(module, "Seat", "Where one rank sits: a host and PUs by operating-system number.")
+      .def_ro("host", &place::Seat::host)
+      .def_ro("pus", &place::Seat::pus);
+  nb::class_<place::CostRow>(module, "CostRow", "The cost of one placement: weight by level, root first, and total.")
+      .def_ro("placement", &place::CostRow::placement)
+      .def_ro("weight", &place::CostRow::weight)
+      .def_ro("total", &place::CostRow::total);
+  nb::class_<place::Plan>(module, "Plan", "Where each rank of a job shall sit, and what that buys.")
+      .def_ro("seats", &place::Plan::seats, "by rank")
+      .def_ro("levels", &place::Plan::levels, "kind of each level, root first")
+      .def_ro("level_costs", &place::Plan::level_costs)
+      .def_ro("hosts", &place::Plan::hosts, "every host of the machine in tree order")
+      .def_ro("pus_per_host", &place::Plan::pus_per_host)
+      .def_ro("algorithm", &place::Plan::algorithm)
+      .def_ro("metric", &place::Plan::metric)
+      .def_ro("seed", &place::Plan::seed)
+      .def_ro("costs", &place::Plan::costs)
+      .def_ro("gain", &place::Plan::gain, "False: nothing beats leaving the ranks where they are");
+  module.def("make_plan", &make_plan, "tree"_a, "pattern"_a, "algorithm"_a = "best", "metric"_a = "size", "seed"_a = 1,
+             "oversubscribe"_a = false,
+             "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4).");
+  module.def("evaluate", &evaluate, "tree"_a, "pattern"_a, "leaf_of"_a, "metric"_a = "size",
+             "(weight by level, total) of a placement given as one leaf a rank.");
+}

@@ -37,15 +37,17 @@ struct Plan {
   bool gain = false;           // false: nothing beats identity; the plan is identity and says so
 };
 
-// Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
-// pattern knows hosts that the tree has), and fills the table. Algorithm names: "treematch", "greedy", "round-robin",
-// "random", "identity". Throws Error(kInput) on an unknown name, Error(kMismatch) when ranks do not fit the tree.
 struct PlanOptions {
-  std::string algorithm = "treematch";
+  std::string algorithm =
+      "best";  // treematch, greedy, round-robin, random, identity; best: the cheapest of the first three
   pattern::Metric metric = pattern::Metric::kSize;
   std::uint64_t seed = 1;
   bool oversubscribe = false;  // allow ceil(ranks / leaves) ranks a leaf
 };
+
+// Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
+// pattern knows hosts that the tree has), and fills the table. Collective calls must have been expanded; those left are
+// ignored. Throws Error(kInput) on an unknown algorithm, Error(kMismatch) when the ranks do not fit the tree.
 Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
 }  // namespace ranktree::core::place

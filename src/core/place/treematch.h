@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
+#include "core/place/grouping.h"
 #include "core/place/placement.h"
 
 namespace ranktree::core::place {
@@ -16,6 +19,26 @@ struct TreeMatchOptions {
   std::uint64_t seed = 1;                 // FastGroupProcesses draws a sample
 };
 
+// One turn of Algorithm 1's loop, from the leaves up: the matrix it worked on (extended if need be) and the groups
+// made.
+struct TreeMatchStep {
+  int arity = 0;
+  Affinity matrix;
+  Grouping groups;
+};
+
+// Algorithm 1 up to line 7 on a symmetric tree with the given arities, root first. The last step has one group.
+std::vector<TreeMatchStep> treematch_steps(std::span<const int> arities, const pattern::Affinity& affinity,
+                                           const TreeMatchOptions& options);
+
+// MapGroups: the seat of every process, seats numbered from the left; the first `processes` items of the first step are
+// processes, the others artificial.
+std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item processes);
+
+// The whole of it. Where usable siblings are unequal the paper's premise fails (§4.1): processes are then divided from
+// the root down among subtrees by greedy growth, each subtree taking as many as it holds, the largest first; within
+// symmetric subtrees TreeMatch goes on (docs/decisions/0003-treematch-gaps.md).
+// Throws Error(kMismatch) when the ranks do not fit.
 Placement treematch(const topo::Tree& tree, const pattern::Affinity& affinity, const TreeMatchOptions& options);
 
 }  // namespace ranktree::core::place

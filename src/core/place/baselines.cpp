@@ -1,0 +1,188 @@
+// The placements that every plan is compared with.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/place/seats.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+namespace {
+
+using pattern::Rank;
+using topo::Leaf;
+using topo::Object;
+using topo::Tree;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The seats of each node, in tree order. Without a Node level the children of the root count as nodes.
+std::vector<std::vector<Leaf>> seats_by_node(const Tree& tree, const Constraints& constraints) {
+  std::vector<std::vector<Leaf>> nodes;
+  Object last = -1;
+  for (const Leaf leaf : seats_of(tree, constraints)) {
+    Object node = tree.node_of(leaf);
+    if (node < 0) {
+      node = tree.leaf_object(leaf);
+      while (tree.parent(node) > 0) node = tree.parent(node);
+    }
+    if (nodes.empty() || node != last) nodes.emplace_back();
+    last = node;
+    nodes.back().push_back(leaf);
+  }
+  return nodes;
+}
+
+// Counts the free seats below every object and finds the free seat nearest to a leaf.
+class FreeSeats {
+ public:
+  FreeSeats(const Tree& tree, const Constraints& constraints) : tree_(tree), free_(at(tree.object_count()), 0) {
+    for (const Leaf leaf : seats_of(tree, constraints)) change(leaf, 1);
+  }
+
+  // The first free seat, in logical order, below the lowest ancestor of `leaf` that has one; takes it. O(depth x
+  // arity).
+  Leaf take_near(Leaf leaf) {
+    Object object = tree_.leaf_object(leaf);
+    while (free_[at(object)] == 0) object = tree_.parent(object);
+    while (tree_.child_count(object) > 0) {
+      object = tree_.first_child(object);
+      while (free_[at(object)] == 0) ++object;
+    }
+    change(tree_.first_leaf(object), -1);
+    return tree_.first_leaf(object);
+  }
+
+ private:
+  void change(Leaf leaf, int amount) {
+    for (Object object = tree_.leaf_object(leaf); object >= 0; object = tree_.parent(object)) {
+      free_[at(object)] += amount;
+    }
+  }
+
+  const Tree& tree_;
+  std::vector<std::int64_t> free_;
+};
+
+// The rank to place next: the unplaced one most strongly tied to the placed ones; ties and fresh starts go to the
+// larger total, then to the smaller rank. A heap with outdated entries left in.
+class Frontier {
+ public:
+  explicit Frontier(const pattern::Affinity& affinity)
+      : affinity_(affinity), tie_(at(affinity.ranks), 0), total_(at(affinity.ranks), 0), placed_(at(affinity.ranks)) {
+    for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+      for (const double weight : affinity.weights_of(rank)) total_[at(rank)] += weight;
+      push(rank);
+    }
+  }
+
+  Rank next() {
+    while (true) {
+      const auto [key, rank] = heap_.top();
+      heap_.pop();
+      if (placed_[at(-rank)] == 0 && key.first == tie_[at(-rank)]) return -rank;
+    }
+  }
+
+  void place(Rank rank) {
+    placed_[at(rank)] = 1;
+    const auto neighbours = affinity_.neighbours(rank);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (placed_[at(neighbours[i])] != 0) continue;
+      tie_[at(neighbours[i])] += affinity_.weights_of(rank)[i];
+      push(neighbours[i]);
+    }
+  }
+
+  [[nodiscard]] bool is_placed(Rank rank) const { return placed_[at(rank)] != 0; }
+
+ private:
+  void push(Rank rank) { heap_.push({{tie_[at(rank)], total_[at(rank)]}, -rank}); }
+
+  const pattern::Affinity& affinity_;
+  std::vector<double> tie_, total_;
+  std::vector<std::uint8_t> placed_;
+  std::priority_queue<std::pair<std::pair<double, double>, Rank>> heap_;
+};
+
+}  // namespace
+
+std::vector<Leaf> seats_of(const Tree& tree, const Constraints& constraints) {
+  std::vector<Leaf> seats;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    if (tree.allowed(leaf)) seats.insert(seats.end(), at(constraints.capacity), leaf);
+  }
+  return seats;
+}
+
+void require_seats(const Tree& tree, Rank ranks, const Constraints& constraints) {
+  const auto seats = static_cast<std::int64_t>(seats_of(tree, constraints).size());
+  if (ranks <= seats) return;
+  throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
+                                    " places for the pattern's ranks, found " + std::to_string(seats) +
+                                    "; name a larger machine or allow oversubscription");
+}
+
+Placement identity(const Tree& tree, Rank ranks, const Constraints& constraints) {
+  require_seats(tree, ranks, constraints);
+  auto seats = seats_of(tree, constraints);
+  seats.resize(at(ranks));
+  return {std::move(seats)};
+}
+
+Placement round_robin(const Tree& tree, Rank ranks, const Constraints& constraints) {
+  require_seats(tree, ranks, constraints);
+  const auto nodes = seats_by_node(tree, constraints);
+  Placement placement;
+  for (std::size_t turn = 0; placement.leaf_of.size() < at(ranks); ++turn) {
+    for (const auto& seats : nodes) {
+      if (turn < seats.size() && placement.leaf_of.size() < at(ranks)) placement.leaf_of.push_back(seats[turn]);
+    }
+  }
+  return placement;
+}
+
+Placement random(const Tree& tree, Rank ranks, const Constraints& constraints, std::uint64_t seed) {
+  require_seats(tree, ranks, constraints);
+  auto seats = seats_of(tree, constraints);
+  Random generator(seed);
+  for (std::size_t i = 0; i < at(ranks); ++i) std::swap(seats[i], seats[i + generator.below(seats.size() - i)]);
+  seats.resize(at(ranks));
+  return {std::move(seats)};
+}
+
+// Each rank in turn goes to the free seat nearest to the placed rank it talks to most. O((pairs + n depth arity) log
+// n).
+Placement greedy(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
+  require_seats(tree, affinity.ranks, constraints);
+  FreeSeats free(tree, constraints);
+  Frontier frontier(affinity);
+  Placement placement{std::vector<Leaf>(at(affinity.ranks), -1)};
+  Leaf last = 0;
+  for (Rank step = 0; step < affinity.ranks; ++step) {
+    const Rank rank = frontier.next();
+    const auto neighbours = affinity.neighbours(rank);
+    const auto weights = affinity.weights_of(rank);
+    Leaf near = last;
+    double heaviest = 0;
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (!frontier.is_placed(neighbours[i]) || weights[i] <= heaviest) continue;
+      heaviest = weights[i];
+      near = placement.leaf_of[at(neighbours[i])];
+    }
+    last = placement.leaf_of[at(rank)] = free.take_near(near);
+    frontier.place(rank);
+  }
+  return placement;
+}
+
+}  // namespace ranktree::core::place

@@ -1,0 +1,231 @@
+#include "core/place/grouping.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ranktree::core::place {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The matrix as rows of doubles; only used where p choose k is small, so p is.
+class Dense {
+ public:
+  explicit Dense(const Affinity& matrix) : order_(at(matrix.ranks)), values_(order_ * order_, 0), sums_(order_, 0) {
+    for (Item row = 0; row < matrix.ranks; ++row) {
+      const auto columns = matrix.neighbours(row);
+      const auto weights = matrix.weights_of(row);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        values_[at(row) * order_ + at(columns[i])] = weights[i];
+        sums_[at(row)] += weights[i];
+      }
+    }
+  }
+  [[nodiscard]] double value(Item row, Item column) const { return values_[at(row) * order_ + at(column)]; }
+  [[nodiscard]] double sum(Item row) const { return sums_[at(row)]; }
+
+ private:
+  std::size_t order_;
+  std::vector<double> values_, sums_;
+};
+
+// All communication of the members less what stays inside, counted in both directions.
+double group_value(const Dense& matrix, std::span<const Item> group) {
+  double value = 0;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    value += matrix.sum(group[i]);
+    for (std::size_t j = 0; j < i; ++j) value -= 2 * matrix.value(group[i], group[j]);
+  }
+  return value;
+}
+
+// Moves to the next k-subset of 0..items-1 in lexicographic order; false after the last.
+bool next_group(Group& group, Item items) {
+  const auto size = static_cast<Item>(group.size());
+  Item place = size - 1;
+  while (place >= 0 && group[at(place)] == items - size + place) --place;
+  if (place < 0) return false;
+  ++group[at(place)];
+  for (Item i = place + 1; i < size; ++i) group[at(i)] = group[at(i - 1)] + 1;
+  return true;
+}
+
+// Group indices by ascending value; equal values keep lexicographic order.
+std::vector<std::size_t> by_value(const GroupList& groups) {
+  std::vector<std::size_t> order(groups.values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return groups.values[a] < groups.values[b]; });
+  return order;
+}
+
+// Takes every group of order[first..limit) that is compatible with those taken; stops when all items are covered. Since
+// k divides p, a maximal independent set over all groups always covers everything (§4.1).
+struct Selection {
+  std::vector<std::size_t> groups;
+  std::size_t last = 0;  // place in the order of the last group taken
+  bool complete = false;
+};
+Selection select(const GroupList& groups, std::span<const std::size_t> order, std::size_t first, std::size_t limit,
+                 Item items) {
+  std::vector<bool> used(at(items), false);
+  Selection selection;
+  const std::size_t wanted = at(items) / at(groups.group_size);
+  for (std::size_t i = first; i < limit && !selection.complete; ++i) {
+    const auto group = groups.group(order[i]);
+    if (std::any_of(group.begin(), group.end(), [&](Item item) { return used[at(item)]; })) continue;
+    for (const Item item : group) used[at(item)] = true;
+    selection.groups.push_back(order[i]);
+    selection.last = i;
+    selection.complete = selection.groups.size() == wanted;
+  }
+  return selection;
+}
+
+double total_value(const GroupList& groups, std::span<const std::size_t> selected) {
+  return std::accumulate(selected.begin(), selected.end(), 0.0,
+                         [&](double sum, std::size_t index) { return sum + groups.values[index]; });
+}
+
+double choose(std::int64_t n, std::int64_t k) {
+  if (k < 0 || k > n) return 0;
+  double result = 1;
+  for (std::int64_t i = 1; i <= std::min(k, n - k); ++i) {
+    result *= static_cast<double>(n - std::min(k, n - k) + i) / static_cast<double>(i);
+  }
+  return result;
+}
+
+}  // namespace
+
+double group_count(Item items, int group_size) { return choose(items, group_size); }
+
+GroupList list_all_possible_groups(const Affinity& matrix, int group_size) {
+  const Dense dense(matrix);
+  GroupList list;
+  list.group_size = group_size;
+  Group group(at(group_size));
+  std::iota(group.begin(), group.end(), 0);
+  do {
+    list.members.insert(list.members.end(), group.begin(), group.end());
+    list.values.push_back(group_value(dense, group));
+  } while (next_group(group, matrix.ranks));
+  return list;
+}
+
+// For a group g of k items among p: the values of the groups disjoint from g sum to
+//   C(p-k-1, k-1) x (sum of rows outside g) - 2 C(p-k-2, k-2) x (pairs outside g),
+// because every outside item is in C(p-k-1, k-1) of them and every outside pair in C(p-k-2, k-2).
+std::vector<double> weighted_degrees(const Affinity& matrix, const GroupList& groups) {
+  const Dense dense(matrix);
+  const std::int64_t p = matrix.ranks;
+  const std::int64_t k = groups.group_size;
+  const double rows = std::accumulate(matrix.weights.begin(), matrix.weights.end(), 0.0);
+  const double values = std::accumulate(groups.values.begin(), groups.values.end(), 0.0);
+  std::vector<double> degrees;
+  degrees.reserve(groups.values.size());
+  for (std::size_t index = 0; index < groups.values.size(); ++index) {
+    double row_sum = 0;
+    for (const Item item : groups.group(index)) row_sum += dense.sum(item);
+    const double inside = (row_sum - groups.values[index]) / 2;  // pairs within the group
+    const double pairs_outside = rows / 2 - row_sum + inside;
+    const double disjoint = choose(p - k - 1, k - 1) * (rows - row_sum) - 2 * choose(p - k - 2, k - 2) * pairs_outside;
+    const double around = std::max(0.0, values - groups.values[index] - disjoint);
+    const double own = groups.values[index];
+    degrees.push_back(own > 0 ? around / own : std::numeric_limits<double>::infinity());
+  }
+  return degrees;
+}
+
+std::vector<std::size_t> smallest_values_first(const GroupList& groups, Item items) {
+  const auto order = by_value(groups);
+  return select(groups, order, 0, order.size(), items).groups;
+}
+
+// Starts the greedy choice at the first, second, ... group of the order and keeps the choice whose last group comes
+// earliest. Later starts look no further than the best end so far; the whole search is bounded.
+std::vector<std::size_t> largest_values_last(const GroupList& groups, Item items) {
+  constexpr std::size_t kMaxSteps = 10'000'000;
+  const auto order = by_value(groups);
+  Selection best = select(groups, order, 0, order.size(), items);
+  std::size_t steps = best.last;
+  for (std::size_t first = 1; first < best.last && steps < kMaxSteps; ++first) {
+    Selection candidate = select(groups, order, first, best.last, items);
+    steps += best.last - first;
+    if (candidate.complete) best = std::move(candidate);
+  }
+  return best.groups;
+}
+
+std::vector<std::size_t> largest_weighted_degrees_first(const GroupList& groups, std::span<const double> degrees,
+                                                        Item items) {
+  std::vector<std::size_t> order(degrees.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return degrees[a] > degrees[b]; });
+  return select(groups, order, 0, order.size(), items).groups;
+}
+
+Grouping group_processes(const Affinity& matrix, int group_size, std::int64_t degree_threshold) {
+  const GroupList list = list_all_possible_groups(matrix, group_size);
+  auto best = smallest_values_first(list, matrix.ranks);
+  const auto improve = [&](std::vector<std::size_t> candidate) {
+    if (total_value(list, candidate) < total_value(list, best)) best = std::move(candidate);
+  };
+  improve(largest_values_last(list, matrix.ranks));
+  if (static_cast<std::int64_t>(list.values.size()) <= degree_threshold) {
+    improve(largest_weighted_degrees_first(list, weighted_degrees(matrix, list), matrix.ranks));
+  }
+  Grouping groups;
+  for (const std::size_t index : best) {
+    const auto group = list.group(index);
+    groups.emplace_back(group.begin(), group.end());
+  }
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+// O(entries log degree).
+Affinity aggregate_matrix(const Affinity& matrix, const Grouping& groups) {
+  std::vector<Item> group_of(at(matrix.ranks), -1);
+  for (std::size_t index = 0; index < groups.size(); ++index) {
+    for (const Item item : groups[index]) group_of[at(item)] = static_cast<Item>(index);
+  }
+  Affinity result;
+  result.ranks = static_cast<Item>(groups.size());
+  std::vector<double> sums(groups.size(), 0);
+  for (std::size_t index = 0; index < groups.size(); ++index) {
+    std::vector<Item> touched;
+    for (const Item item : groups[index]) {
+      const auto columns = matrix.neighbours(item);
+      const auto weights = matrix.weights_of(item);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const Item other = group_of[at(columns[i])];
+        if (other == static_cast<Item>(index) || other < 0) continue;
+        if (sums[at(other)] == 0) touched.push_back(other);
+        sums[at(other)] += weights[i];
+      }
+    }
+    std::sort(touched.begin(), touched.end());
+    for (const Item other : touched) {
+      result.indices.push_back(other);
+      result.weights.push_back(std::exchange(sums[at(other)], 0));
+    }
+    result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
+  }
+  return result;
+}
+
+Affinity extend_matrix(const Affinity& matrix, int multiple) {
+  Affinity result = matrix;
+  result.ranks = (matrix.ranks + multiple - 1) / multiple * multiple;
+  result.indptr.resize(at(result.ranks) + 1, matrix.indptr.back());
+  return result;
+}
+
+}  // namespace ranktree::core::place

@@ -1,0 +1,173 @@
+#include "core/place/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/place/seats.h"
+#include "core/place/treematch.h"
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+namespace {
+
+using pattern::Rank;
+using topo::Leaf;
+using topo::Object;
+using topo::Tree;
+
+struct Candidate {
+  std::string name;
+  Placement placement;
+  Cost cost;
+};
+
+class Planner {
+ public:
+  Planner(const Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options)
+      : tree_(tree), affinity_(affinity), options_(options) {
+    if (options.oversubscribe) {
+      const auto places = static_cast<std::int64_t>(seats_of(tree, {}).size());
+      if (places > 0) constraints_.capacity = static_cast<int>((affinity.ranks + places - 1) / places);
+      constraints_.capacity = std::max(constraints_.capacity, 1);
+    }
+  }
+
+  [[nodiscard]] Candidate run(std::string_view name) const {
+    Placement placement;
+    if (name == "identity") {
+      placement = identity(tree_, affinity_.ranks, constraints_);
+    } else if (name == "round-robin") {
+      placement = round_robin(tree_, affinity_.ranks, constraints_);
+    } else if (name == "random") {
+      placement = random(tree_, affinity_.ranks, constraints_, options_.seed);
+    } else if (name == "greedy") {
+      placement = greedy(tree_, affinity_, constraints_);
+    } else if (name == "treematch") {
+      TreeMatchOptions treematch_options;
+      treematch_options.constraints = constraints_;
+      treematch_options.seed = options_.seed;
+      placement = treematch(tree_, affinity_, treematch_options);
+    } else {
+      throw Error(Fault::kInput,
+                  "algorithm: expected best, treematch, greedy, round-robin, random or identity, found '" +
+                      std::string(name) + "'");
+    }
+    return cost_of(std::string(name), std::move(placement));
+  }
+
+  // The candidates of the option, best first where several are tried; ties keep this order.
+  [[nodiscard]] Candidate chosen() const {
+    if (options_.algorithm != "best") return run(options_.algorithm);
+    constexpr std::array<std::string_view, 3> kPortfolio{"treematch", "greedy", "round-robin"};
+    Candidate best = run(kPortfolio[0]);
+    for (std::size_t i = 1; i < kPortfolio.size(); ++i) {
+      Candidate next = run(kPortfolio[i]);
+      if (next.cost.total < best.cost.total) best = std::move(next);
+    }
+    return best;
+  }
+
+  // Where the ranks sat while they were traced, as far as hosts tell: each on the next free seat of its host. Nothing
+  // when the hosts are unknown, or not all in the machine, or too small.
+  [[nodiscard]] std::optional<Candidate> traced(const std::vector<std::string>& hosts) const {
+    if (hosts.empty()) return std::nullopt;
+    std::map<std::string, std::vector<Leaf>, std::less<>> seats;
+    for (const Leaf leaf : seats_of(tree_, constraints_)) {
+      const Object node = tree_.node_of(leaf);
+      if (node >= 0) seats[std::string(tree_.name(node))].push_back(leaf);
+    }
+    std::map<std::string, std::size_t, std::less<>> taken;
+    Placement placement;
+    for (const std::string& host : hosts) {
+      const auto found = seats.find(host);
+      if (found == seats.end() || taken[host] == found->second.size()) return std::nullopt;
+      placement.leaf_of.push_back(found->second[taken[host]++]);
+    }
+    return cost_of("traced", std::move(placement));
+  }
+
+ private:
+  [[nodiscard]] Candidate cost_of(std::string name, Placement placement) const {
+    validate(tree_, placement, affinity_.ranks, constraints_);
+    Cost cost = evaluate(tree_, affinity_, placement);
+    return {std::move(name), std::move(placement), std::move(cost)};
+  }
+
+  const Tree& tree_;
+  const pattern::Affinity& affinity_;
+  const PlanOptions& options_;
+  Constraints constraints_;
+};
+
+void describe_machine(Plan& plan, const Tree& tree) {
+  for (int level = 0; level < tree.level_count(); ++level) {
+    plan.levels.emplace_back(kind_name(tree.level(level).kind));
+    plan.level_costs.push_back(tree.cost(level));
+  }
+  Object last = -1;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    const Object node = tree.node_of(leaf);
+    if (node < 0) continue;
+    if (node != last) {
+      plan.hosts.emplace_back(tree.name(node));
+      plan.pus_per_host.push_back(0);
+      last = node;
+    }
+    plan.pus_per_host.back() += static_cast<int>(tree.pus(leaf).size());
+  }
+}
+
+void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
+  for (const Leaf leaf : placement.leaf_of) {
+    const Object node = tree.node_of(leaf);
+    const auto pus = tree.pus(leaf);
+    plan.seats.push_back({node < 0 ? std::string() : std::string(tree.name(node)), {pus.begin(), pus.end()}});
+  }
+}
+
+}  // namespace
+
+Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
+  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  const Planner planner(tree, affinity, options);
+  const Candidate identity = planner.run("identity");
+  const Candidate round_robin = planner.run("round-robin");
+  const auto traced = planner.traced(expanded.metadata.hosts);
+  const Candidate found = planner.chosen();
+
+  const Candidate* best = &identity;
+  if (traced && traced->cost.total < best->cost.total) best = &*traced;
+  if (found.cost.total < best->cost.total) best = &found;
+
+  Plan plan;
+  describe_machine(plan, tree);
+  seat_ranks(plan, tree, best->placement);
+  plan.algorithm = best->name;
+  plan.metric = metric_name(options.metric);
+  plan.seed = options.seed;
+  plan.gain = best == &found;
+  const auto add_row = [&](const char* name, const Candidate& candidate) {
+    plan.costs.push_back({name, candidate.cost.weight, candidate.cost.total});
+  };
+  add_row("identity", identity);
+  add_row("round-robin", round_robin);
+  if (traced) add_row("traced", *traced);
+  add_row("plan", *best);
+  return plan;
+}
+
+}  // namespace ranktree::core::place

@@ -1,0 +1,69 @@
+// treematch-2013 §4.2.1: Table 2, every entry, and the tree of the text.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/place/grouping.h"
+
+namespace {
+
+using namespace ranktree::core::place;
+
+std::map<int, Division> paper_table() {
+  std::map<int, Division> table;
+  std::ifstream file(std::string(RANKTREE_TEST_DATA) + "/table2.tsv");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    std::istringstream fields(line);
+    int arity = 0;
+    Division division;
+    fields >> arity >> division.threshold >> division.divisor;
+    table[arity] = division;
+  }
+  return table;
+}
+
+TEST(Table2, EveryEntryOfThePaperIsComputed) {
+  const auto table = paper_table();
+  ASSERT_EQ(table.size(), 95U);
+  for (const auto& [arity, expected] : table) {
+    const Division computed = best_division(arity);
+    EXPECT_EQ(computed.threshold, expected.threshold) << "arity " << arity;
+    EXPECT_EQ(computed.divisor, expected.divisor) << "arity " << arity;
+  }
+}
+
+// The table says "all k up to 128 that are not prime" but leaves 121 out.
+TEST(Table2, TheOnlyCompositeArityItLacksIs121) {
+  const auto table = paper_table();
+  for (int arity = 4; arity <= 128; ++arity) {
+    const bool composite = best_division(arity).divisor > 1;
+    EXPECT_EQ(composite, table.contains(arity) || arity == 121) << "arity " << arity;
+  }
+  EXPECT_EQ(best_division(121).divisor, 11);
+}
+
+TEST(Table2, ThresholdsSeparateGainFromLoss) {
+  for (const int arity : {4, 6, 9, 12, 16}) {
+    const auto [threshold, divisor] = best_division(arity);
+    const auto divided = [&, d = divisor](int p) { return d * group_count(p, arity / d); };
+    EXPECT_GT(group_count(static_cast<int>(threshold), arity), divided(static_cast<int>(threshold)));
+    EXPECT_LE(group_count(static_cast<int>(threshold) - 1, arity), divided(static_cast<int>(threshold) - 1));
+  }
+}
+
+TEST(DivideArities, TheTreeOfTheTextBecomesFourTwoTwoOne) {
+  EXPECT_EQ(divide_arities(std::vector<int>{4, 4, 1}), (std::vector<int>{4, 2, 2, 1}));
+}
+
+TEST(DivideArities, LargeAritiesAreDividedAgainAndAgainAndKeepTheirProduct) {
+  // 12 below 64: 6 x 2, then 6 as 3 x 2; the smallest parts end lowest, where most items are.
+  EXPECT_EQ(divide_arities(std::vector<int>{64, 12}), (std::vector<int>{64, 3, 2, 2}));
+  EXPECT_EQ(divide_arities(std::vector<int>{7, 5}), (std::vector<int>{7, 5}));
+}
+
+}  // namespace

@@ -1,0 +1,83 @@
+// Small machines and patterns for the tests of placement.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::test {
+
+using core::pattern::Affinity;
+using core::topo::Kind;
+using core::topo::Tree;
+
+// A symmetric machine: nodes below the root, then packages, ..., cores last.
+inline Tree machine(std::initializer_list<int> arities) {
+  constexpr Kind kKinds[] = {Kind::kCluster, Kind::kNode, Kind::kPackage, Kind::kL3, Kind::kL2, Kind::kCore};
+  std::vector<core::topo::Level> levels{{Kind::kCluster, {}, {}}};
+  for (std::size_t i = 1; i < arities.size(); ++i) levels.push_back({kKinds[i], {}, {}});
+  levels.push_back({Kind::kCore, {}, {}});
+  const std::vector<int> list(arities);
+  return core::topo::uniform_tree(levels, list);
+}
+
+// A symmetric matrix as the graph placement works on.
+inline Affinity from_matrix(const std::vector<std::vector<double>>& matrix) {
+  Affinity affinity;
+  affinity.ranks = static_cast<core::pattern::Rank>(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.size(); ++j) {
+      if (i == j || matrix[i][j] == 0) continue;
+      affinity.indices.push_back(static_cast<core::pattern::Rank>(j));
+      affinity.weights.push_back(matrix[i][j]);
+    }
+    affinity.indptr.push_back(static_cast<std::int64_t>(affinity.indices.size()));
+  }
+  return affinity;
+}
+
+inline std::vector<std::vector<double>> to_matrix(const Affinity& affinity) {
+  std::vector<std::vector<double>> matrix(static_cast<std::size_t>(affinity.ranks),
+                                          std::vector<double>(static_cast<std::size_t>(affinity.ranks), 0));
+  for (core::pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
+    for (std::size_t i = 0; i < affinity.neighbours(rank).size(); ++i) {
+      matrix[static_cast<std::size_t>(rank)][static_cast<std::size_t>(affinity.neighbours(rank)[i])] =
+          affinity.weights_of(rank)[i];
+    }
+  }
+  return matrix;
+}
+
+// Random symmetric weights 0..limit-1, about `density` percent of the pairs.
+inline Affinity random_affinity(int ranks, int density, std::uint64_t limit, std::uint64_t seed) {
+  core::Random random(seed);
+  std::vector<std::vector<double>> matrix(static_cast<std::size_t>(ranks),
+                                          std::vector<double>(static_cast<std::size_t>(ranks), 0));
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (random.below(100) >= static_cast<std::uint64_t>(density)) continue;
+      matrix[i][j] = matrix[j][i] = static_cast<double>(random.below(limit));
+    }
+  }
+  return from_matrix(matrix);
+}
+
+// Ranks renumbered: rank i becomes order[i].
+inline Affinity relabelled(const Affinity& affinity, const std::vector<int>& order) {
+  const auto matrix = to_matrix(affinity);
+  auto result = matrix;
+  for (std::size_t i = 0; i < matrix.size(); ++i) {
+    for (std::size_t j = 0; j < matrix.size(); ++j) {
+      result[static_cast<std::size_t>(order[i])][static_cast<std::size_t>(order[j])] = matrix[i][j];
+    }
+  }
+  return from_matrix(result);
+}
+
+}  // namespace ranktree::test

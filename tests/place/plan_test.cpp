@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "core/place/plan.h"
+#include "fixtures.h"
+
+namespace {
+
+using namespace ranktree::core::place;
+using ranktree::core::Error;
+using ranktree::core::Fault;
+using ranktree::core::pattern::Class;
+using ranktree::core::pattern::Entry;
+using ranktree::core::pattern::from_entries;
+using ranktree::core::pattern::Pattern;
+using ranktree::test::machine;
+
+double cost_of(const Plan& plan, const std::string& row) {
+  const auto found =
+      std::find_if(plan.costs.begin(), plan.costs.end(), [&](const CostRow& each) { return each.placement == row; });
+  return found == plan.costs.end() ? -1 : found->total;
+}
+
+// Rank i talks to i + 2: on two nodes of two cores, order 0 1 2 3 crosses nodes every time.
+Pattern crossed() {
+  return from_entries(4, std::vector<Entry>{{0, 2, Class::kPointToPoint, 1, 100}, {3, 1, Class::kPointToPoint, 1, 50}});
+}
+
+TEST(Plan, BringsPartnersTogetherAndSaysWhatThatBuys) {
+  const Plan plan = make_plan(machine({2, 2}), crossed(), {});
+  EXPECT_TRUE(plan.gain);
+  EXPECT_EQ(cost_of(plan, "identity"), 150 * 4);
+  EXPECT_EQ(cost_of(plan, "plan"), 150 * 2);
+  EXPECT_EQ(plan.seats[0].host, plan.seats[2].host);
+  EXPECT_EQ(plan.seats[1].host, plan.seats[3].host);
+  EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "Core"}));
+  EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1"}));
+}
+
+TEST(Plan, NoGainKeepsIdentityAndSaysSo) {
+  const auto pattern = from_entries(4, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1, 100}});
+  for (const char* algorithm : {"best", "treematch", "greedy", "random", "round-robin", "identity"}) {
+    PlanOptions options;
+    options.algorithm = algorithm;
+    const Plan plan = make_plan(machine({2, 2}), pattern, options);
+    EXPECT_FALSE(plan.gain);
+    EXPECT_EQ(plan.algorithm, "identity");
+    EXPECT_EQ(cost_of(plan, "plan"), cost_of(plan, "identity"));
+    EXPECT_EQ(plan.seats[1].pus, (std::vector<int>{1}));
+  }
+}
+
+TEST(Plan, KnowsWhereTheRanksWere) {
+  Pattern pattern = crossed();
+  pattern.metadata.hosts = {"n0", "n1", "n0", "n1"};  // already as good as it gets
+  const Plan plan = make_plan(machine({2, 2}), pattern, {});
+  EXPECT_EQ(cost_of(plan, "traced"), 150 * 2);
+  EXPECT_FALSE(plan.gain);
+  EXPECT_EQ(plan.algorithm, "traced");
+}
+
+TEST(Plan, HostsThatTheMachineLacksAreNotUsed) {
+  Pattern pattern = crossed();
+  pattern.metadata.hosts = {"a", "b", "a", "b"};
+  EXPECT_EQ(cost_of(make_plan(machine({2, 2}), pattern, {}), "traced"), -1);
+}
+
+TEST(Plan, TheMetricDecides) {
+  // Many small messages against few large ones.
+  const auto pattern = from_entries(
+      3, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1000, 10}, {0, 2, Class::kPointToPoint, 1, 1000}});
+  PlanOptions options;
+  options.metric = ranktree::core::pattern::Metric::kMessages;
+  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).seats[0].host,
+            make_plan(machine({2, 2}), pattern, options).seats[1].host);
+  options.metric = ranktree::core::pattern::Metric::kSize;
+  const Plan by_size = make_plan(machine({2, 2}), pattern, options);
+  EXPECT_EQ(by_size.seats[0].host, by_size.seats[2].host);
+  EXPECT_NE(by_size.seats[0].host, by_size.seats[1].host);
+}
+
+TEST(Plan, TooManyRanksAreAMismatchUnlessOversubscriptionIsAllowed) {
+  const auto pattern = from_entries(5, {});
+  try {
+    make_plan(machine({2, 2}), pattern, {});
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kMismatch);
+  }
+  PlanOptions options;
+  options.oversubscribe = true;
+  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).seats.size(), 5U);
+}
+
+TEST(Plan, AnUnknownAlgorithmIsNamed) {
+  PlanOptions options;
+  options.algorithm = "magic";
+  EXPECT_THROW(make_plan(machine({2, 2}), crossed(), options), Error);
+}
+
+}  // namespace
