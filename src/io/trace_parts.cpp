@@ -6,8 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,7 +14,10 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "io/file.h"
 #include "io/trace_layout.h"
+#include "io/trace_records.h"
 
 namespace ranktree::io {
 namespace {
@@ -173,12 +174,6 @@ class PartReader {
   TracePart part_;
 };
 
-std::string file_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(Fault::kSystem, path.string() + ": cannot be opened");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 std::vector<std::filesystem::path> part_files(const std::filesystem::path& folder) {
   std::error_code failure;
   std::vector<std::filesystem::path> files;
@@ -204,7 +199,7 @@ core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
   for (const auto& path : part_files(folder)) {
     TracePart part;
     try {
-      part = read_trace_part(file_bytes(path), path.string());
+      part = read_trace_part(read_file(path.string()), path.string());
     } catch (const Error& error) {
       reason = error.what();
       finished = false;

@@ -38,10 +38,10 @@ class Next {
 #ifdef RANKTREE_PLAIN
 #define RANKTREE_NEXT(name) [] { return &P##name; }
 #else
-#define RANKTREE_NEXT(name)                                                \
-  [] {                                                                     \
-    static constinit ranktree::preload::Next<decltype(&name)> next{#name}; \
-    return next.get();                                                     \
+#define RANKTREE_NEXT(name)                                                  \
+  [] {                                                                       \
+    static constinit ranktree::preload::Next<decltype(&(name))> next{#name}; \
+    return next.get();                                                       \
   }
 #endif
 #define RANKTREE_ENTRY extern "C" __attribute__((visibility("default")))

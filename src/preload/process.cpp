@@ -62,7 +62,12 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+// MPICH puts a tab between words.
+std::string first_line(std::string_view text) {
+  std::string line(text.substr(0, text.find('\n')));
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
 
 std::string library_version() {
   std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
