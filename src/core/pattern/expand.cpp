@@ -215,8 +215,9 @@ void expand_record(CollectiveModel model, const CollectiveCalls& record, const C
   if (!communicator.remote.empty()) return Crossing(model, record, communicator, collector).expand();
   const auto ranks = static_cast<Rank>(communicator.members.size());
   const MeanCall mean(record, ranks);
-  const Call call{
-      .ranks = ranks, .root = std::max(record.root, 0), .bytes = mean.bytes, .element = likely_element(mean.bytes)};
+  const bool equal_blocks = record.operation == Operation::kReduceScatterBlock && mean.bytes % ranks == 0;
+  const std::int64_t element = likely_element(equal_blocks ? mean.bytes / ranks : mean.bytes);
+  const Call call{.ranks = ranks, .root = std::max(record.root, 0), .bytes = mean.bytes, .element = element};
   expand_local(model, record.operation, call,
                Sends(collector, communicator.members, communicator.members, mean.weight));
 }

@@ -40,8 +40,20 @@ void allgather(const Call& call, const Sends& sends) {
   (doubling ? allgather_recursive_doubling : allgather_bruck)(call, sends);
 }
 
+// Long blocks travel round the ring in pieces.
+void allgatherv(const Call& call, const Sends& sends) {
+  constexpr std::int64_t kPiece = 32768;
+  const bool ring = whole(call.bytes, call.ranks) >= (is_power_of_two(call.ranks) ? 524288 : 81920);
+  if (!ring) return allgather(call, sends);
+  const double blocks = call.ranks - 1;
+  const auto pieces = static_cast<double>((call.bytes + kPiece - 1) / kPiece);
+  for (Rank rank = 0; rank < call.ranks; ++rank) {
+    sends.add(rank, (rank + 1) % call.ranks, static_cast<double>(call.bytes) * blocks, pieces * blocks);
+  }
+}
+
 void alltoall(const Call& call, const Sends& sends) {
-  (call.ranks >= 8 && call.bytes <= 256 ? alltoall_bruck : alltoall_direct)(call, sends);
+  (call.ranks > 8 && call.bytes <= 256 ? alltoall_bruck : alltoall_direct)(call, sends);
 }
 
 void reduce_scatter(const Call& call, const Sends& sends) {
@@ -66,8 +78,9 @@ Algorithm algorithm_of(Operation operation) {
     case Operation::kScatter:
       return scatter_binomial;
     case Operation::kAllgather:
-    case Operation::kAllgatherv:
       return allgather;
+    case Operation::kAllgatherv:
+      return allgatherv;
     case Operation::kAlltoall:
       return alltoall;
     case Operation::kReduceScatter:
