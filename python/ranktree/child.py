@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 FORWARDED = {
     signal.SIGINT,
@@ -17,35 +19,64 @@ FORWARDED = {
     signal.SIGTSTP,
     signal.SIGWINCH,
 }
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+GRACE_SECONDS = 5
 
 
-def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Runs a command to its end, passing on every signal sent to us; returns its exit code, or minus its signal.
+class Child:
+    """A command that runs to its end while every signal sent to us is passed on to it.
 
     Signals that the terminal sends reach the child by themselves: only those with a sending process are passed on.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
-    try:
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Nothing is started yet."""
+        self.arguments = list(arguments)
+        self.environment = dict(environment)
+        self.ended_by: int | None = None  # the signal that asked us to end
+        self.late = False  # it did not end in time
+
+    def run(self, seconds: float | None = None, output: Path | None = None, errors: Path | None = None) -> int:
+        """The exit code, or minus the signal that ended it; both streams may go to files."""
+        redirected = [(output, 1), (errors, 2)]
+        actions = [
+            (os.POSIX_SPAWN_OPEN, number, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            for path, number in redirected
+            if path is not None
+        ]
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED | {signal.SIGCHLD})
         try:
-            child = os.posix_spawnp(
-                arguments[0], list(arguments), dict(environment), setsigmask=before, setsigdef=[signal.SIGPIPE]
+            started = os.posix_spawnp(
+                self.arguments[0],
+                self.arguments,
+                self.environment,
+                file_actions=actions,
+                setsigmask=before,
+                setsigdef=[signal.SIGPIPE],
             )
+            return self._wait(started, seconds)
         except OSError as error:
-            raise OSError(f"{arguments[0]}: {error.strerror}") from None
-        return wait(child)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise OSError(f"{self.arguments[0]}: {error.strerror}") from None
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    def _wait(self, child: int, seconds: float | None) -> int:
+        start = time.monotonic()
+        while True:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            self._forward(child, signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, 1))
+            over = time.monotonic() - start - seconds if seconds is not None else -1
+            if over > 0:
+                os.kill(child, signal.SIGKILL if over > GRACE_SECONDS else signal.SIGTERM)
+                self.late = True
 
-def wait(child: int) -> int:
-    """Waits for the child's end with the signals blocked, passing them on as they come."""
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        received = signal.sigtimedwait(FORWARDED | {signal.SIGCHLD}, 1)
+    def _forward(self, child: int, received: signal.struct_siginfo | None) -> None:
         if received is None or received.si_signo == signal.SIGCHLD:
-            continue
+            return
+        if received.si_signo in ENDING:
+            self.ended_by = received.si_signo
         sent_by_a_process = received.si_code <= 0
         if sent_by_a_process:
             os.kill(child, received.si_signo)

@@ -6,40 +6,53 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ranktree import _core
-from ranktree.helpers import built, helper_for
-from ranktree.launcher import LaunchCommand
+from ranktree.child import Child
+from ranktree.helpers import helper_for, library_text
+from ranktree.launcher import LaunchCommand, version_numbers
 
 SECONDS = 120
 SHOWN = 20
+PROBE = "ranktree-probe"
+HELPER_MARK = '{"format":"ranktree-ranks"'
 Seats = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 
-def require(seats: Seats, command: LaunchCommand, prepare: Prepare, compare_pus: bool) -> None:
-    """Launches our helper in place of the program; RuntimeError names every rank that is not where it should be."""
-    arguments, variables = prepare([str(choose_helper(command))])
-    found = launch(arguments, variables)
+class Interrupted(Exception):
+    """A signal asked us to end while the verification ran."""
+
+
+def require(seats: Seats, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
+    """Launches a program of ours in place of the user's; RuntimeError names every rank that is not as planned."""
+    arguments, variables = prepare([stand_in(command, folder)])
+    found = launch(Child(arguments, variables), folder)
+    if len(found) != len(seats):
+        raise RuntimeError(f"--verify: expected {len(seats)} ranks, {len(found)} answered")
     wrong = _core.misplaced(list(seats), found, compare_pus)
     if not wrong:
         return
     lines = [f"rank {rank}: planned {shown(expected)}, found {shown(real)}" for rank, expected, real in wrong[:SHOWN]]
-    more = [f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
-    raise RuntimeError(
-        "\n  ".join([f"{len(wrong)} of {len(seats)} ranks are not where the plan has them:", *lines, *more])
-    )
+    if len(wrong) > SHOWN:
+        lines.append(f"and {len(wrong) - SHOWN} more")
+    raise RuntimeError("\n  ".join([f"{len(wrong)} of {len(seats)} ranks are not where the plan has them:", *lines]))
 
 
-def choose_helper(command: LaunchCommand) -> Path:
-    """The helper for the launcher's MPI; for srun, which starts any, the one of the program's MPI."""
+def stand_in(command: LaunchCommand, folder: Path) -> str:
+    """The helper built with the very MPI that is launched; else a script that needs no MPI."""
     family = program_family(command.program[0]) if command.family == "slurm" else command.family
-    helper = helper_for(family) if family else next(iter(built().values()), None)
-    if helper is None:
-        raise RuntimeError(f"--verify: no helper is built for the MPI of {command.starter} ({family or 'unknown'})")
-    return helper
+    helper = helper_for(family) if family else None
+    if helper is not None:
+        same = command.family == "slurm" or version_numbers(library_text(helper)) == command.version
+        if same:
+            return str(helper)
+    probe = folder / PROBE
+    probe.write_text(_core.probe_script(), encoding="ascii")
+    probe.chmod(0o755)
+    return str(probe)
 
 
 def program_family(program: str) -> str | None:
-    """The MPI a program is linked with, from the dynamic loader."""
+    """The MPI a program is linked with, from the dynamic loader; None for scripts and the like."""
     result = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=30, check=False)
     for mark, family in (("libmpi.so.40", "openmpi"), ("libmpich", "mpich"), ("libmpi.so.12", "mpich")):
         if mark in result.stdout:
@@ -47,26 +60,43 @@ def program_family(program: str) -> str | None:
     return None
 
 
-def launch(arguments: Sequence[str], variables: dict[str, str]) -> list[tuple[str, list[int]]]:
-    """(host, PUs) of each rank as the helper reports them."""
-    try:
-        result = subprocess.run(
-            list(arguments),
-            env=variables,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-            errors="replace",
-        )
-    except subprocess.TimeoutExpired:
-        raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s") from None
-    for line in result.stdout.splitlines():
-        start = line.find('{"format":"ranktree-ranks"')
+def launch(child: Child, folder: Path) -> list[tuple[str, list[int]]]:
+    """(host, PUs) of each rank as our program reports them."""
+    output, errors = folder / "verify.output", folder / "verify.errors"
+    code = child.run(SECONDS, output, errors)
+    if child.ended_by is not None:
+        raise Interrupted(child.ended_by)
+    if child.late:
+        raise RuntimeError(f"--verify: the launch did not end in {SECONDS} s")
+    found = places(output.read_text(encoding="utf-8", errors="replace"))
+    if not found:
+        said = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+        told = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
+        raise RuntimeError(f"--verify: the launch failed with exit code {code}: {told or 'no message'}")
+    return found
+
+
+def places(text: str) -> list[tuple[str, list[int]]]:
+    """The ranks' places from what either of our programs printed."""
+    by_rank = {}
+    for line in text.splitlines():
+        start = line.find(HELPER_MARK)
         if start >= 0:
             return [(entry["host"], entry["pus"]) for entry in json.loads(line[start:])["ranks"]]
-    said = [line for line in result.stderr.splitlines() if line.strip() and not line.startswith("---")]
-    raise RuntimeError(f"--verify: the launch failed with exit code {result.returncode}: {' | '.join(said[:SHOWN])}")
+        _, mark, rest = line.partition(PROBE + " ")
+        words = rest.split()
+        if mark and len(words) == 3:
+            by_rank[int(words[0])] = (words[1], numbers(words[2]))
+    return [by_rank[rank] for rank in sorted(by_rank)]
+
+
+def numbers(cpu_list: str) -> list[int]:
+    """[0, 1, 2, 5] from the kernel's `0-2,5`."""
+    result = []
+    for part in cpu_list.split(","):
+        first, _, last = part.partition("-")
+        result.extend(range(int(first), int(last or first) + 1))
+    return result
 
 
 def shown(seat: tuple[str, list[int]]) -> str:

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/place/plan.h"
 #include "core/topo/occupancy.h"
+#include "io/launch_files.h"
 #include "io/launchers.h"
 #include "io/plan_file.h"
 
@@ -100,6 +101,7 @@ void bind_enforce(nb::module_& module) {
   module.def("launcher_names", &launcher_names, "Launchers that make_launch knows.");
   module.def("make_launch", &make_launch, "plan"_a, "launcher"_a, "folder"_a, "program"_a,
              "Files and options with which a launcher follows a plan.");
+  module.def("probe_script", &io::probe_script, "A script that prints where the rank running it is.");
   module.def("check_occupancy", &check_occupancy, "ranks"_a, "hosts"_a,
              "(trouble, host, ranks, PUs) for ranks [(host, PUs)] on hosts [(name, PUs by core)].");
   module.def("misplaced", &misplaced, "expected"_a, "found"_a, "compare_pus"_a,

@@ -19,11 +19,23 @@ namespace {
 using core::place::Plan;
 using core::place::Seat;
 
+// A launcher inside a Slurm job inherits Slurm's variables, so those come last.
+constexpr std::string_view kRank =
+    "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-$SLURM_PROCID}}}}}";
+
+// One write, so that lines of different ranks do not mix.
+constexpr std::string_view kProbe = R"SCRIPT(#!/bin/sh
+# Written by ranktree. Tells where this rank is: its number, host and PUs.
+@RANK@
+pus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
+printf '%s\n' "ranktree-probe $rank $(uname -n) $pus"
+)SCRIPT";
+
 // Fails with 3 unless the rank is where the plan has it, and unless the kernel then confirms the binding.
 constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
 # Written by ranktree. Binds this rank to the PUs the plan gives it, checks that it is on the planned host, and becomes
 # the program. Usage: LAUNCHER ... @SELF@ PROGRAM [ARGUMENT...]. Exit code 3: the rank is not where the plan has it.
-rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-$SLURM_PROCID}}}}}
+@RANK@
 planned=
 map=$(dirname -- "$0")/@MAP@
 refuse() {
@@ -107,8 +119,11 @@ std::string wrapper_map(const Plan& plan) {
 }
 
 std::string wrapper_script(std::string_view map_name) {
-  return replaced(replaced(std::string(kScript), "@MAP@", map_name), "@SELF@", "ranktree-bind");
+  const std::string script = replaced(replaced(std::string(kScript), "@RANK@", kRank), "@MAP@", map_name);
+  return replaced(script, "@SELF@", "ranktree-bind");
 }
+
+std::string probe_script() { return replaced(std::string(kProbe), "@RANK@", kRank); }
 
 std::string intel_configuration(const Plan& plan, const std::string& program, bool pin) {
   std::map<std::string, std::string> pinning;

@@ -18,6 +18,8 @@ std::string hosts_by_rank(const core::place::Plan& plan, std::string_view suffix
 std::string wrapper_map(const core::place::Plan& plan);
 // The wrapper itself: a POSIX shell script that reads `map_name` from its own folder.
 std::string wrapper_script(std::string_view map_name);
+// A POSIX shell script that prints "ranktree-probe rank host list": where a rank is, asked without any MPI.
+std::string probe_script();
 // Lines "-n 1 -host n2 -env NAME list program": Intel MPI's configuration file. `program` is the words as they stand in
 // the file; without `pin` the lists are left out.
 std::string intel_configuration(const core::place::Plan& plan, const std::string& program, bool pin);

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ranktree import _core, verify
-from ranktree.child import become_result, run_through
+from ranktree.child import Child, become_result
 from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
 from ranktree.rewrite import environment, kept_options, rewrite
@@ -46,12 +46,15 @@ def command(
             write_files(place, launch["files"], force=True)
             return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
-        if verify_first or verify_hosts:
-            verify.require(seats, launched, prepare, compare_pus=verify_first)
-        arguments, variables = prepare(launched.program)
-        if show:
-            typer.echo(shlex.join(arguments), err=True)
-        result = run_through(arguments, variables)
+        try:
+            if verify_first or verify_hosts:
+                verify.require(seats, launched, prepare, place, compare_pus=verify_first)
+            arguments, variables = prepare(launched.program)
+            if show:
+                typer.echo(shlex.join(arguments), err=True)
+            result = Child(arguments, variables).run()
+        except verify.Interrupted as interrupted:
+            result = -interrupted.args[0]
     become_result(result)
 
 
