@@ -36,9 +36,9 @@ struct CommunicatorSlot {
   std::uint32_t generation;
   Communicator* communicator;
 };
-inline constexpr unsigned kPeerSlots = 64;
-inline constexpr unsigned kTypeSlots = 16;
-inline constexpr unsigned kCommunicatorSlots = 16;
+inline constexpr unsigned kPeerSlots = 256;
+inline constexpr unsigned kTypeSlots = 32;
+inline constexpr unsigned kCommunicatorSlots = 64;
 
 struct Thread {
   Thread(std::string path, const PartOwner& owner) : part(std::move(path), owner) {}
