@@ -1,34 +1,153 @@
 #include "hw/machine.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <charconv>
-#include <sstream>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/topo/kind.h"
+#include "core/topo/machine.h"
 #include "core/topo/tree.h"
+#include "hw/hwloc_node.h"
+#include "io/file.h"
+#include "io/machine_file.h"
 
 namespace ranktree::hw {
+namespace {
+
+using core::topo::Kind;
+using core::topo::Machine;
+using core::topo::NetworkPart;
+
+[[noreturn]] void refuse(const std::string& description, const std::string& text) {
+  throw core::Error(core::Fault::kInput, "machine '" + description + "': " + text);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+bool is_file(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+// One of the words that stand before hwloc's grammar.
+struct NetworkLevel {
+  Kind kind;
+  int arity;
+};
+
+// Takes the leading cluster:, switch: and node: words off; what is left is hwloc's.
+std::vector<NetworkLevel> take_network(const std::string& description, std::string& rest) {
+  std::vector<NetworkLevel> levels;
+  rest = description;
+  while (true) {
+    rest.erase(0, rest.find_first_not_of(" \t\n"));
+    const std::size_t colon = rest.find(':');
+    const auto kind = core::topo::kind_from_name(std::string_view(rest).substr(0, colon));
+    if (colon == std::string::npos || !kind || *kind > Kind::kNode) return levels;
+    int arity = 0;
+    const char* begin = rest.data() + colon + 1;
+    const auto [end, error] = std::from_chars(begin, rest.data() + rest.size(), arity);
+    if (error != std::errc() || arity < 1 || (end != rest.data() + rest.size() && *end != ' ')) {
+      refuse(description, "'" + rest.substr(0, rest.find(' ')) + "': expected kind:count with a count of at least 1");
+    }
+    if (!levels.empty() && *kind < levels.back().kind)
+      refuse(description, "expected cluster:, switch:, node: in this order");
+    levels.push_back({*kind, arity});
+    rest.erase(0, static_cast<std::size_t>(end - rest.data()));
+  }
+}
+
+// hwloc insists on PUs at the end; a description that stops at cores means one PU each.
+std::string with_pus(const std::string& rest) {
+  const std::size_t end = rest.find_last_not_of(" \t\n");
+  if (end == std::string::npos) return "core:1 pu:1";
+  const std::string trimmed = rest.substr(0, end + 1);
+  const std::string last = trimmed.substr(trimmed.find_last_of(" \t\n", end) + 1);
+  const auto kind = core::topo::kind_from_name(last.substr(0, last.find(':')));
+  const bool typed = last.find(':') != std::string::npos && kind.has_value();
+  return typed && *kind != Kind::kPu ? trimmed + " pu:1" : trimmed;
+}
+
+// Fills one part of the network; hosts are numbered in `count`.
+void plug(NetworkPart& part, const std::vector<NetworkLevel>& levels, std::size_t depth, std::int64_t& count) {
+  const bool at_hosts = depth == levels.size() || levels[depth].kind == Kind::kNode;
+  const int arity = depth == levels.size() ? 1 : levels[depth].arity;
+  for (int i = 0; i < arity; ++i) {
+    if (at_hosts) {
+      part.hosts.push_back({"n" + std::to_string(count++), 0});
+    } else {
+      NetworkPart& inside = part.switches.emplace_back();
+      inside.name = (part.name.empty() ? "s" : part.name + ".") + std::to_string(i);
+      plug(inside, levels, depth + 1, count);
+    }
+  }
+}
+
+core::topo::Tree join_xml(const std::vector<std::string>& paths) {
+  Machine machine;
+  for (const std::string& path : paths) {
+    core::topo::Tree node = read_hwloc_xml(io::read_file(path), path);
+    const std::string name(node.name(0));
+    machine.network.hosts.push_back({name.empty() ? "n" + std::to_string(machine.network.hosts.size()) : name, 0});
+    machine.network.hosts.back().shape = machine.add_shape(std::move(node));
+  }
+  return to_tree(machine);
+}
+
+}  // namespace
+
+Machine synthetic_machine(const std::string& description) {
+  std::string rest;
+  std::vector<NetworkLevel> levels = take_network(description, rest);
+  // A cluster is what lies over everything already; only its number could say more.
+  if (!levels.empty() && levels.front().kind == Kind::kCluster) {
+    if (levels.front().arity != 1) refuse(description, "expected one cluster; describe its parts as switches");
+    levels.erase(levels.begin());
+  }
+  Machine machine;
+  machine.add_shape(synthetic_node(with_pus(rest)));
+  std::int64_t leaves = machine.shapes.front().leaf_count();
+  for (const NetworkLevel& level : levels) {
+    if (level.arity > core::topo::kMaxLeaves / leaves) {
+      refuse(description, "expected at most " + std::to_string(core::topo::kMaxLeaves) + " leaves, found more");
+    }
+    leaves *= level.arity;
+  }
+  std::int64_t count = 0;
+  plug(machine.network, levels, 0, count);
+  return machine;
+}
 
 core::topo::Tree load_tree(const std::string& spec) {
-  using core::topo::Kind;
-  std::vector<core::topo::Level> levels{{Kind::kCluster, {}, {}}};
-  std::vector<int> arities;
-  std::istringstream words(spec);
-  for (std::string word; words >> word;) {
-    const auto colon = word.find(':');
-    const auto kind = core::topo::kind_from_name(word.substr(0, colon));
-    int arity = 0;
-    if (kind && colon != std::string::npos) {
-      std::from_chars(word.data() + colon + 1, word.data() + word.size(), arity);
-    }
-    if (arity < 1)
-      throw core::Error(core::Fault::kInput, "machine '" + spec + "': expected kind:count, found '" + word + "'");
-    levels.push_back({*kind, {}, {}});
-    arities.push_back(arity);
+  if (spec.empty() || spec == "live") return live_node();
+  if (spec.ends_with(".json")) return to_tree(io::load_machine(spec));
+  if (spec.find(".xml") != std::string::npos) return join_xml(split(spec, ','));
+  if (is_file(spec)) {
+    const std::string bytes = io::read_file(spec);
+    const bool xml =
+        bytes.find_first_not_of(" \t\r\n") != std::string::npos && bytes[bytes.find_first_not_of(" \t\r\n")] == '<';
+    return xml ? join_xml({spec}) : to_tree(io::read_machine(bytes, spec));
   }
-  return core::topo::uniform_tree(levels, arities);
+  if (spec.find('/') != std::string::npos) io::read_file(spec);  // meant as a path: say why it cannot be read
+  return to_tree(synthetic_machine(spec));
 }
 
 }  // namespace ranktree::hw

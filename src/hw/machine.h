@@ -3,11 +3,20 @@
 
 #include <string>
 
+#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::hw {
 
-// What `--machine` takes: "live" or nothing, paths of hwloc XML or JSON files, or a synthetic description.
+// What `--machine` takes everywhere:
+//   "live" or nothing              this machine
+//   a.xml  or  a.xml,b.xml,...     hwloc XML, one file a node; equal nodes are stored once
+//   machine.json                   a machine file (docs/formats/machine.md)
+//   "switch:2 node:4 package:2 l3:1 core:4"   hwloc's synthetic grammar, with cluster:, switch: and node: in front
+// Throws core::Error naming what is wrong.
 core::topo::Tree load_tree(const std::string& spec);
+
+// The synthetic form alone. Nodes are named n0, n1, ... over the whole machine.
+core::topo::Machine synthetic_machine(const std::string& description);
 
 }  // namespace ranktree::hw

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/place/plan.h"
 #include "io/file.h"
+#include "io/json_place.h"
 
 namespace ranktree::io {
 namespace {
@@ -37,103 +38,6 @@ constexpr int kMaxDepth = 4;                    // the file's objects nest no de
   throw Error(fault, origin + ": " + text);
 }
 
-// A value as it may be shown in one line.
-std::string shown(const json& value) {
-  constexpr std::size_t kLongest = 40;
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
-  return text;
-}
-
-std::size_t line_at(std::string_view bytes, std::size_t position) {
-  const std::string_view before = bytes.substr(0, std::min(position, bytes.size()));
-  return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-}
-
-// Parses JSON, refusing what the library lets pass: a key given twice in one object, and deep nesting.
-json parse(std::string_view bytes, const std::string& origin) {
-  std::vector<std::set<std::string>> keys;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kMaxDepth) fail(origin, "expected at most 4 levels of nesting, found more");
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
-      fail(origin, "field " + shown(parsed) + " is given twice in one object");
-    }
-    return true;
-  };
-  try {
-    return json::parse(bytes.begin(), bytes.end(), watch);
-  } catch (const json::parse_error& error) {
-    const std::string line = std::to_string(line_at(bytes, error.byte == 0 ? 0 : error.byte - 1));
-    const bool ended = error.byte > bytes.size();
-    fail(origin, "line " + line + ": expected JSON, found " + (ended ? "the end of the file" : "something else") +
-                     " at byte " + std::to_string(error.byte));
-  } catch (const json::out_of_range&) {  // a number beyond any double
-    fail(origin, "expected numbers a double can hold, found a larger one");
-  }
-}
-
-// A place in the document: knows its own name for error texts.
-class Place {
- public:
-  Place(const json& value, std::string name, const std::string& origin)
-      : value_(&value), name_(std::move(name)), origin_(&origin) {}
-
-  [[noreturn]] void expected(const std::string& what) const {
-    fail(*origin_, (name_.empty() ? "" : name_ + ": ") + "expected " + what + ", found " + shown(*value_));
-  }
-  [[noreturn]] void mismatch(const std::string& text) const { fail(*origin_, name_ + ": " + text, Fault::kMismatch); }
-
-  [[nodiscard]] Place field(const std::string& key) const {
-    if (!value_->is_object()) expected("an object");
-    const auto found = value_->find(key);
-    const std::string name = name_.empty() ? key : name_ + "." + key;
-    if (found == value_->end()) fail(*origin_, name + ": expected this field, found none");
-    return {*found, name, *origin_};
-  }
-  [[nodiscard]] std::size_t size() const {
-    if (!value_->is_array()) expected("a list");
-    return value_->size();
-  }
-  [[nodiscard]] Place item(std::size_t index) const {
-    return {(*value_)[index], name_ + "[" + std::to_string(index) + "]", *origin_};
-  }
-
-  [[nodiscard]] std::string text() const {
-    if (!value_->is_string()) expected("a text");
-    return value_->get<std::string>();
-  }
-  [[nodiscard]] bool truth() const {
-    if (!value_->is_boolean()) expected("true or false");
-    return value_->get<bool>();
-  }
-  [[nodiscard]] std::uint64_t unsigned_integer() const {
-    if (!value_->is_number_unsigned()) expected("a whole number that is not negative");
-    return value_->get<std::uint64_t>();
-  }
-  [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const {
-    const std::string range = "a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest);
-    if (!value_->is_number_integer()) expected(range);
-    // An unsigned value above the range of int64 would wrap around.
-    const bool huge =
-        value_->is_number_unsigned() && value_->get<std::uint64_t>() > static_cast<std::uint64_t>(highest);
-    if (huge || value_->get<std::int64_t>() < lowest || value_->get<std::int64_t>() > highest) expected(range);
-    return value_->get<std::int64_t>();
-  }
-  [[nodiscard]] double amount() const {
-    if (!value_->is_number()) expected("a number that is not negative");
-    const auto amount = value_->get<double>();
-    if (!std::isfinite(amount) || amount < 0) expected("a number that is not negative");
-    return amount;
-  }
-
- private:
-  const json* value_;
-  std::string name_;
-  const std::string* origin_;
-};
-
 // Host names end up in launchers' files and in shell scripts, so nothing else passes.
 bool is_host_name(std::string_view name) {
   constexpr std::size_t kLongest = 255;
@@ -145,14 +49,14 @@ bool is_host_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-void read_header(const Place& root) {
-  const Place format = root.field("format");
+void read_header(const JsonPlace& root) {
+  const JsonPlace format = root.field("format");
   if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
-  const Place version = root.field("version");
+  const JsonPlace version = root.field("version");
   if (version.integer(0, kMaxRanks) != kVersion) version.expected(std::to_string(kVersion));
 }
 
-void read_levels(const Place& levels, Plan& plan) {
+void read_levels(const JsonPlace& levels, Plan& plan) {
   if (levels.size() == 0) levels.expected("at least one level");
   for (std::size_t i = 0; i < levels.size(); ++i) {
     plan.levels.push_back(levels.item(i).field("kind").text());
@@ -161,10 +65,10 @@ void read_levels(const Place& levels, Plan& plan) {
 }
 
 // A machine without a Node level has no hosts, or one without a name.
-void read_hosts(const Place& hosts, Plan& plan) {
+void read_hosts(const JsonPlace& hosts, Plan& plan) {
   std::set<std::string> known;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const Place name = hosts.item(i).field("name");
+    const JsonPlace name = hosts.item(i).field("name");
     const std::string text = name.text();
     const bool nameless = text.empty() && hosts.size() == 1;
     if (!nameless && !is_host_name(text)) name.expected("a host name");
@@ -174,9 +78,9 @@ void read_hosts(const Place& hosts, Plan& plan) {
   }
 }
 
-Seat read_seat(const Place& place) {
+Seat read_seat(const JsonPlace& place) {
   Seat seat{place.field("host").text(), {}};
-  const Place pus = place.field("pus");
+  const JsonPlace pus = place.field("pus");
   if (pus.size() == 0) pus.expected("at least one PU");
   for (std::size_t i = 0; i < pus.size(); ++i) {
     const auto number = static_cast<int>(pus.item(i).integer(0, kMaxPu));
@@ -187,7 +91,7 @@ Seat read_seat(const Place& place) {
 }
 
 // Every seat is on a host of the machine, and a host has as many PUs as its seats use.
-void read_seats(const Place& seats, Plan& plan) {
+void read_seats(const JsonPlace& seats, Plan& plan) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) index.emplace(plan.hosts[i], i);
   std::vector<std::set<int>> used(plan.hosts.size());
@@ -209,10 +113,10 @@ void read_seats(const Place& seats, Plan& plan) {
   }
 }
 
-void read_costs(const Place& costs, Plan& plan) {
+void read_costs(const JsonPlace& costs, Plan& plan) {
   for (std::size_t i = 0; i < costs.size(); ++i) {
     CostRow row{costs.item(i).field("placement").text(), {}, costs.item(i).field("total").amount()};
-    const Place weight = costs.item(i).field("weight");
+    const JsonPlace weight = costs.item(i).field("weight");
     if (weight.size() != plan.levels.size()) {
       weight.mismatch("expected one number a level (" + std::to_string(plan.levels.size()) + "), found " +
                       std::to_string(weight.size()));
@@ -224,10 +128,10 @@ void read_costs(const Place& costs, Plan& plan) {
 
 // Everything that read_plan demands of the document holds for the plan too.
 Plan plan_from(const json& document, const std::string& origin) {
-  const Place root(document, "", origin);
+  const JsonPlace root(document, "", origin);
   Plan plan;
   read_header(root);
-  const Place ranks = root.field("ranks");
+  const JsonPlace ranks = root.field("ranks");
   const std::int64_t count = ranks.integer(1, kMaxRanks);
   plan.algorithm = root.field("algorithm").text();
   plan.metric = root.field("metric").text();
@@ -235,7 +139,7 @@ Plan plan_from(const json& document, const std::string& origin) {
   plan.gain = root.field("gain").truth();
   read_levels(root.field("levels"), plan);
   read_hosts(root.field("hosts"), plan);
-  const Place seats = root.field("seats");
+  const JsonPlace seats = root.field("seats");
   if (seats.size() != static_cast<std::size_t>(count)) {
     ranks.mismatch("expected as many as there are seats (" + std::to_string(seats.size()) + "), found " +
                    std::to_string(count));
@@ -295,7 +199,9 @@ std::string write_plan(const Plan& plan) {
   return text + "}\n";
 }
 
-Plan read_plan(std::string_view bytes, const std::string& origin) { return plan_from(parse(bytes, origin), origin); }
+Plan read_plan(std::string_view bytes, const std::string& origin) {
+  return plan_from(parse_json(bytes, origin, kMaxDepth), origin);
+}
 
 void save_plan(const std::string& path, const Plan& plan) { write_file_atomically(path, write_plan(plan)); }
 

@@ -1,0 +1,211 @@
+#include "core/topo/machine.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/topo/kind.h"
+#include "core/topo/level_order.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::topo {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kInput, "machine: " + text); }
+
+std::vector<LevelKey> keys_of(const Tree& tree) {
+  std::vector<LevelKey> keys;
+  std::map<Kind, int> seen;
+  for (int level = 0; level < tree.level_count(); ++level) {
+    const Kind kind = tree.level(level).kind;
+    keys.emplace_back(kind, seen[kind]++);
+  }
+  return keys;
+}
+
+int switch_depth(const NetworkPart& part) {
+  int depth = 0;
+  for (const NetworkPart& child : part.switches) depth = std::max(depth, 1 + switch_depth(child));
+  return depth;
+}
+
+// Puts a machine together from its network down.
+class Joiner {
+ public:
+  explicit Joiner(const Machine& machine) : machine_(machine), builder_(levels_of(machine)) {}
+
+  Tree join() {
+    const NetworkPart& network = machine_.network;
+    if (network.switches.empty() && network.hosts.size() == 1) {
+      add_host(-1, network.hosts.front());
+    } else {
+      add_part(builder_.add(-1, 0, -1, network.name), 0, network);
+    }
+    if (hosts_.empty()) refuse("expected at least one host, found none");
+    return std::move(builder_).build();
+  }
+
+ private:
+  std::vector<Level> levels_of(const Machine& machine) {
+    LevelOrder order;
+    std::vector<LevelKey> network;
+    const int switches = switch_depth(machine.network);
+    if (switches > 0 || machine.network.hosts.size() != 1) network.emplace_back(Kind::kCluster, 0);
+    for (int i = 0; i < switches; ++i) network.emplace_back(Kind::kSwitch, i);
+    network.emplace_back(Kind::kNode, 0);
+    order.add(network);
+    for (const Tree& shape : machine.shapes) order.add(keys_of(shape));
+    std::vector<Level> levels;
+    for (const LevelKey& key : order.merge()) {
+      index_[key] = static_cast<int>(levels.size());
+      const auto cost = machine.costs.find(key.first);
+      levels.push_back({key.first, {}, {}});
+      if (cost == machine.costs.end()) continue;
+      levels.back().latency = cost->second.latency;
+      levels.back().bandwidth = cost->second.bandwidth;
+    }
+    return levels;
+  }
+
+  void add_part(std::int32_t handle, int depth, const NetworkPart& part) {
+    for (const NetworkPart& child : part.switches) {
+      add_part(builder_.add(handle, index_.at({Kind::kSwitch, depth}), switches_++, child.name), depth + 1, child);
+    }
+    if (part.switches.empty() && part.hosts.empty())
+      refuse("switch '" + part.name + "' has neither switches nor hosts");
+    for (const Host& host : part.hosts) add_host(handle, host);
+  }
+
+  void add_host(std::int32_t parent, const Host& host) {
+    if (host.shape < 0 || at(host.shape) >= machine_.shapes.size()) refuse("host '" + host.name + "' has no shape");
+    if (!hosts_.insert(host.name).second) refuse("host '" + host.name + "' is named twice");
+    const Tree& shape = machine_.shapes[at(host.shape)];
+    leaves_ += shape.leaf_count();
+    if (leaves_ > kMaxLeaves) refuse("expected at most " + std::to_string(kMaxLeaves) + " leaves, found more");
+    const auto keys = keys_of(shape);
+    std::vector<std::int32_t> handle(at(shape.object_count()));
+    for (Object object = 0; object < shape.object_count(); ++object) {
+      const bool root = object == 0;
+      handle[at(object)] = builder_.add(
+          root ? parent : handle[at(shape.parent(object))], index_.at(keys[at(shape.level_of(object))]),
+          root ? static_cast<int>(hosts_.size()) - 1 : shape.os_index(object), root ? host.name : std::string());
+    }
+    for (Leaf leaf = 0; leaf < shape.leaf_count(); ++leaf) {
+      const auto pus = shape.pus(leaf);
+      builder_.set_pus(handle[at(shape.leaf_object(leaf))], {pus.begin(), pus.end()});
+      if (!shape.allowed(leaf)) builder_.forbid(handle[at(shape.leaf_object(leaf))]);
+    }
+  }
+
+  const Machine& machine_;
+  std::map<LevelKey, int> index_;
+  TreeBuilder builder_;
+  std::set<std::string> hosts_;
+  std::int64_t leaves_ = 0;
+  int switches_ = 0;
+};
+
+bool alike(const Tree& a, const Tree& b) {
+  if (a.object_count() != b.object_count() || a.level_count() != b.level_count()) return false;
+  for (int level = 0; level < a.level_count(); ++level) {
+    if (a.level(level).kind != b.level(level).kind) return false;
+  }
+  for (Object object = 0; object < a.object_count(); ++object) {
+    if (a.parent(object) != b.parent(object) || a.level_of(object) != b.level_of(object)) return false;
+    if (object > 0 && a.os_index(object) != b.os_index(object)) return false;
+  }
+  for (Leaf leaf = 0; leaf < a.leaf_count(); ++leaf) {
+    const auto left = a.pus(leaf);
+    const auto right = b.pus(leaf);
+    if (a.allowed(leaf) != b.allowed(leaf) || !std::equal(left.begin(), left.end(), right.begin(), right.end())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Takes a tree apart at its nodes.
+class Splitter {
+ public:
+  explicit Splitter(const Tree& tree) : tree_(tree) {}
+
+  Machine split() {
+    for (int level = 0; level < tree_.level_count(); ++level) {
+      const Level& each = tree_.level(level);
+      if (each.latency || each.bandwidth) machine_.costs[each.kind] = {each.latency, each.bandwidth};
+    }
+    visit(0, machine_.network);
+    return std::move(machine_);
+  }
+
+ private:
+  void visit(Object object, NetworkPart& part) {
+    const Kind kind = tree_.level(tree_.level_of(object)).kind;
+    if (kind == Kind::kNode) {
+      part.hosts.push_back({std::string(tree_.name(object)), machine_.add_shape(shape_of(object))});
+      return;
+    }
+    if (kind > Kind::kNode) throw Error(Fault::kUnsupported, "machine: expected nodes in the tree, found none");
+    NetworkPart* inside = &part;
+    if (kind == Kind::kSwitch) inside = &part.switches.emplace_back();
+    inside->name = tree_.name(object);
+    for (int i = 0; i < tree_.child_count(object); ++i) visit(tree_.first_child(object) + i, *inside);
+  }
+
+  // The part of the tree below a node, with the levels that occur in it.
+  Tree shape_of(Object node) {
+    std::vector<Object> objects{node};
+    std::set<int> used;
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      used.insert(tree_.level_of(objects[i]));
+      for (int child = 0; child < tree_.child_count(objects[i]); ++child) {
+        objects.push_back(tree_.first_child(objects[i]) + child);
+      }
+    }
+    std::map<int, int> index;
+    std::vector<Level> levels;
+    for (const int level : used) {
+      index[level] = static_cast<int>(levels.size());
+      levels.push_back({tree_.level(level).kind, {}, {}});
+    }
+    TreeBuilder builder(std::move(levels));
+    std::map<Object, std::int32_t> handle{{node, builder.add(-1, 0)}};
+    for (std::size_t i = 1; i < objects.size(); ++i) {
+      const Object object = objects[i];
+      handle[object] =
+          builder.add(handle.at(tree_.parent(object)), index.at(tree_.level_of(object)), tree_.os_index(object));
+    }
+    for (Leaf leaf = tree_.first_leaf(node); leaf < tree_.first_leaf(node) + tree_.leaves_below(node); ++leaf) {
+      const auto pus = tree_.pus(leaf);
+      builder.set_pus(handle.at(tree_.leaf_object(leaf)), {pus.begin(), pus.end()});
+      if (!tree_.allowed(leaf)) builder.forbid(handle.at(tree_.leaf_object(leaf)));
+    }
+    return std::move(builder).build();
+  }
+
+  const Tree& tree_;
+  Machine machine_;
+};
+
+}  // namespace
+
+int Machine::add_shape(Tree node) {
+  const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const Tree& each) { return alike(each, node); });
+  if (found != shapes.end()) return static_cast<int>(found - shapes.begin());
+  shapes.push_back(std::move(node));
+  return static_cast<int>(shapes.size()) - 1;
+}
+
+Tree to_tree(const Machine& machine) { return Joiner(machine).join(); }
+
+Machine to_machine(const Tree& tree) { return Splitter(tree).split(); }
+
+}  // namespace ranktree::core::topo

@@ -1,0 +1,226 @@
+#include "hw/hwloc_node.h"
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/topo/kind.h"
+#include "core/topo/level_order.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::hw {
+namespace {
+
+using core::Error;
+using core::Fault;
+using core::topo::Kind;
+using core::topo::LevelKey;
+using core::topo::Tree;
+
+struct Destroy {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, Destroy>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_s* bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+Topology make_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw Error(Fault::kSystem, "hwloc: cannot start");
+  Topology topology(raw);
+  // Object numbers must not depend on who looks: keep what a cgroup hides, and mark it instead.
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+  return topology;
+}
+
+std::optional<Kind> kind_of(hwloc_obj_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_MACHINE:
+      return Kind::kNode;
+    case HWLOC_OBJ_GROUP:
+      return Kind::kGroup;
+    case HWLOC_OBJ_PACKAGE:
+      return Kind::kPackage;
+    case HWLOC_OBJ_DIE:
+      return Kind::kDie;
+    case HWLOC_OBJ_L5CACHE:
+      return Kind::kL5;
+    case HWLOC_OBJ_L4CACHE:
+      return Kind::kL4;
+    case HWLOC_OBJ_L3CACHE:
+      return Kind::kL3;
+    case HWLOC_OBJ_L2CACHE:
+      return Kind::kL2;
+    case HWLOC_OBJ_L1CACHE:
+      return Kind::kL1;
+    case HWLOC_OBJ_CORE:
+      return Kind::kCore;
+    case HWLOC_OBJ_PU:
+      return Kind::kPu;
+    default:
+      return std::nullopt;
+  }
+}
+
+int os_index_of(const hwloc_obj* object) {
+  return object->os_index <= static_cast<unsigned>(std::numeric_limits<int>::max()) ? static_cast<int>(object->os_index)
+                                                                                    : -1;
+}
+
+// The kinds one hwloc object stands for, outermost first: itself, with its NUMA node above or below it.
+std::vector<std::pair<Kind, int>> kinds_at(const hwloc_obj* object) {
+  const auto own = kind_of(object->type);
+  if (!own) return {};
+  const std::pair self(*own, os_index_of(object));
+  if (object->parent == nullptr || object->memory_arity == 0) return {self};
+  const hwloc_obj* memory = object->memory_first_child;
+  while (memory->type != HWLOC_OBJ_NUMANODE && memory->memory_first_child != nullptr)
+    memory = memory->memory_first_child;
+  const std::pair numa(Kind::kNumaNode, os_index_of(memory));
+  if (*own == Kind::kGroup) return {numa};
+  if (*own < Kind::kNumaNode) return {self, numa};
+  return {numa, self};
+}
+
+// Nested objects of one kind (groups in groups) are told apart by how many lie above.
+class Converter {
+ public:
+  explicit Converter(hwloc_obj_t root) { find_levels(root, {}, {}); }
+
+  Tree convert(hwloc_obj_t root, std::string_view name, hwloc_const_bitmap_t usable) {
+    std::vector<core::topo::Level> levels;
+    for (const LevelKey& key : order_.merge()) {
+      index_[key] = static_cast<int>(levels.size());
+      levels.push_back({key.first, {}, {}});
+    }
+    core::topo::TreeBuilder builder(std::move(levels));
+    add(builder, root, -1, {}, name, usable);
+    return std::move(builder).build();
+  }
+
+ private:
+  using Above = std::map<Kind, int>;
+
+  void find_levels(hwloc_obj_t object, Above above, std::vector<LevelKey> path) {
+    for (const auto& [kind, number] : kinds_at(object)) path.emplace_back(kind, above[kind]++);
+    if (object->first_child == nullptr && seen_.insert(path).second) order_.add(path);
+    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+      find_levels(child, above, path);
+    }
+  }
+
+  void add(core::topo::TreeBuilder& builder, hwloc_obj_t object, std::int32_t parent, Above above,
+           std::string_view name, hwloc_const_bitmap_t usable) {
+    for (const auto& [kind, number] : kinds_at(object)) {
+      parent = builder.add(parent, index_.at({kind, above[kind]++}), number, kind == Kind::kNode ? name : "");
+    }
+    if (object->type == HWLOC_OBJ_PU && hwloc_bitmap_isset(usable, object->os_index) == 0) builder.forbid(parent);
+    for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+      add(builder, child, parent, above, name, usable);
+    }
+  }
+
+  core::topo::LevelOrder order_;
+  std::set<std::vector<LevelKey>> seen_;
+  std::map<LevelKey, int> index_;
+};
+
+Tree load(const Topology& topology, std::string_view name, hwloc_const_bitmap_t usable) {
+  hwloc_obj_t root = hwloc_get_root_obj(topology.get());
+  return Converter(root).convert(root, name, usable);
+}
+
+std::string host_name(const Topology& topology, const std::string& fallback) {
+  const char* name = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology.get()), "HostName");
+  return name != nullptr ? name : fallback;
+}
+
+// Multiplies the arities of "kind:arity(attributes) ..." without believing them; -1 when a word is not understood,
+// which is left to hwloc to refuse.
+long count_pus(const std::string& description) {
+  long product = 1;
+  for (std::size_t i = 0; i < description.size(); ++i) {
+    if (description[i] == '(' || description[i] == '[') {
+      i = std::min(description.find(description[i] == '(' ? ')' : ']', i), description.size());
+      continue;
+    }
+    const bool starts = i == 0 || description[i - 1] == ' ' || description[i - 1] == ':';
+    if (!starts || description[i] < '0' || description[i] > '9') continue;
+    long arity = 0;
+    while (i < description.size() && description[i] >= '0' && description[i] <= '9' && arity <= kMaxNodePus) {
+      arity = 10 * arity + (description[i++] - '0');
+    }
+    if (arity == 0) return -1;
+    if (arity > kMaxNodePus / product) return kMaxNodePus + 1;
+    product *= arity;
+    --i;
+  }
+  return product;
+}
+
+}  // namespace
+
+Tree live_node() {
+  const Topology topology = make_topology();
+  if (hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Fault::kSystem, "hwloc: cannot read this machine: " + std::generic_category().message(errno));
+  }
+  const Bitmap usable(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
+  const Bitmap bound(hwloc_bitmap_alloc());
+  if (!usable || !bound) throw std::bad_alloc();
+  if (hwloc_get_cpubind(topology.get(), bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
+    hwloc_bitmap_and(usable.get(), usable.get(), bound.get());
+  }
+  return load(topology, host_name(topology, "localhost"), usable.get());
+}
+
+Tree read_hwloc_xml(std::string_view bytes, const std::string& origin) {
+  // hwloc wants the terminating zero counted.
+  const std::string text(bytes);
+  const Topology topology = make_topology();
+  if (bytes.size() >= static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+      bytes.find("<topology") == std::string_view::npos ||
+      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size()) + 1) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Fault::kInput, origin + ": expected an hwloc XML topology, found text that hwloc refuses (truncated?)");
+  }
+  return load(topology, host_name(topology, ""), hwloc_topology_get_allowed_cpuset(topology.get()));
+}
+
+Tree synthetic_node(const std::string& description) {
+  const std::string origin = "machine '" + description + "'";
+  const long pus = count_pus(description);
+  if (pus > kMaxNodePus) {
+    throw Error(Fault::kInput,
+                origin + ": expected at most " + std::to_string(kMaxNodePus) + " PUs in a node, found more");
+  }
+  const Topology topology = make_topology();
+  if (pus < 0 || hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Fault::kInput, origin + ": expected hwloc's synthetic grammar, like 'package:2 l3:1 core:4 pu:2'");
+  }
+  return load(topology, "", hwloc_topology_get_allowed_cpuset(topology.get()));
+}
+
+}  // namespace ranktree::hw

@@ -1,1 +1,0 @@
-target_sources(ranktree_hw PRIVATE machine.cpp)

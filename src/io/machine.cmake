@@ -1,0 +1,2 @@
+# Machine files, and JSON read strictly.
+target_sources(ranktree_io PRIVATE ${CMAKE_CURRENT_LIST_DIR}/json_place.cpp ${CMAKE_CURRENT_LIST_DIR}/machine_file.cpp)

@@ -1,0 +1,307 @@
+#include "io/machine_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/topo/kind.h"
+#include "core/topo/level_order.h"
+#include "core/topo/machine.h"
+#include "core/topo/tree.h"
+#include "io/file.h"
+#include "io/json_place.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::topo::Host;
+using core::topo::Kind;
+using core::topo::LevelKey;
+using core::topo::LinkCost;
+using core::topo::Machine;
+using core::topo::NetworkPart;
+using core::topo::Object;
+using core::topo::Tree;
+using core::topo::TreeBuilder;
+using nlohmann::json;
+
+constexpr std::string_view kFormat = "ranktree-machine";
+constexpr int kMaxDepth = 64;  // switches under switches, objects in objects; each takes two levels of JSON
+constexpr std::int64_t kMaxPu = (1 << 20) - 1;
+constexpr std::int64_t kMaxHosts = 1 << 20;
+
+// ---- reading
+
+Kind kind_at(const JsonPlace& place, const std::string& word) {
+  const auto kind = core::topo::kind_from_name(word);
+  if (!kind || *kind <= Kind::kNode) place.expected("a kind below Node (Package, NUMANode, L3, Core, PU, ...)");
+  return *kind;
+}
+
+// "package:2 l3:1 core:4": every node of this shape has these levels.
+Tree uniform_shape(const JsonPlace& place) {
+  const std::string text = place.text();
+  std::vector<core::topo::Level> levels{{Kind::kNode, {}, {}}};
+  std::vector<int> arities;
+  std::int64_t leaves = 1;
+  for (std::size_t begin = text.find_first_not_of(' '); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t colon = std::min(text.find(':', begin), end);
+    int arity = 0;
+    const auto [stop, error] = std::from_chars(text.data() + std::min(colon + 1, end), text.data() + end, arity);
+    if (error != std::errc() || stop != text.data() + end || arity < 1 || arity > core::topo::kMaxLeaves / leaves) {
+      place.expected("words kind:count, like \"package:2 l3:1 core:4\"");
+    }
+    levels.push_back({kind_at(place, text.substr(begin, colon - begin)), {}, {}});
+    arities.push_back(arity);
+    leaves *= arity;
+    begin = text.find_first_not_of(' ', end);
+  }
+  if (arities.empty()) place.expected("at least one kind:count");
+  return core::topo::uniform_tree(levels, arities);
+}
+
+// Objects nested in objects, for nodes whose parts differ.
+class ShapeReader {
+ public:
+  explicit ShapeReader(const JsonPlace& node) : node_(node) {}
+
+  Tree read() {
+    find_levels(node_, {{Kind::kNode, 0}});
+    std::vector<core::topo::Level> levels;
+    for (const LevelKey& key : order_.merge()) {
+      index_[key] = static_cast<int>(levels.size());
+      levels.push_back({key.first, {}, {}});
+    }
+    TreeBuilder builder(std::move(levels));
+    const std::int32_t root = builder.add(-1, 0);
+    add_children(builder, root, node_, {{Kind::kNode, 1}});
+    return std::move(builder).build();
+  }
+
+ private:
+  using Above = std::map<Kind, int>;
+
+  void find_levels(const JsonPlace& object, const std::vector<LevelKey>& path) {
+    if (!object.has("children")) {
+      if (path.size() < 2) object.expected("a field \"children\"");
+      order_.add(path);
+      return;
+    }
+    const JsonPlace children = object.field("children");
+    if (children.size() == 0) children.expected("at least one object");
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const JsonPlace kind = children.item(i).field("kind");
+      const Kind value = kind_at(kind, kind.text());
+      std::vector<LevelKey> below = path;
+      const auto same = [&](const LevelKey& key) { return key.first == value; };
+      below.emplace_back(value, static_cast<int>(std::count_if(path.begin(), path.end(), same)));
+      find_levels(children.item(i), below);
+    }
+  }
+
+  void add_children(TreeBuilder& builder, std::int32_t parent, const JsonPlace& object, const Above& above) {
+    const JsonPlace children = object.field("children");
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const JsonPlace child = children.item(i);
+      const Kind kind = *core::topo::kind_from_name(child.field("kind").text());
+      Above below = above;
+      const int nth = below[kind]++;
+      const int number = child.has("os_index") ? static_cast<int>(child.field("os_index").integer(-1, kMaxPu)) : -1;
+      const std::int32_t handle = builder.add(parent, index_.at({kind, nth}), number);
+      child.has("children") ? add_children(builder, handle, child, below) : add_leaf(builder, handle, child, number);
+    }
+  }
+
+  static void add_leaf(TreeBuilder& builder, std::int32_t handle, const JsonPlace& leaf, int number) {
+    if (!leaf.has("pus") && number < 0) leaf.expected("a leaf with \"os_index\" or \"pus\"");
+    if (leaf.has("allowed") && !leaf.field("allowed").truth()) builder.forbid(handle);
+    if (!leaf.has("pus")) return;
+    const JsonPlace pus = leaf.field("pus");
+    std::set<int> numbers;
+    for (std::size_t i = 0; i < pus.size(); ++i) numbers.insert(static_cast<int>(pus.item(i).integer(0, kMaxPu)));
+    if (numbers.size() != pus.size() || numbers.empty()) pus.expected("distinct PU numbers, at least one");
+    builder.set_pus(handle, {numbers.begin(), numbers.end()});
+  }
+
+  JsonPlace node_;
+  core::topo::LevelOrder order_;
+  std::map<LevelKey, int> index_;
+};
+
+// "n[0-3,7]" or "n[08-11]" or a plain name.
+std::vector<std::string> expand_names(const JsonPlace& place) {
+  const std::string text = place.text();
+  const std::size_t open = text.find('[');
+  if (open == std::string::npos) {
+    if (text.empty()) place.expected("a host name");
+    return {text};
+  }
+  const std::size_t close = text.find(']', open);
+  if (close == std::string::npos) place.expected("a closing ']'");
+  std::vector<std::string> names;
+  for (std::size_t begin = open + 1; begin <= close;) {
+    const std::size_t end = std::min(text.find(',', begin), close);
+    const std::size_t dash = std::min(text.find('-', begin), end);
+    std::int64_t first = -1;
+    std::int64_t last = -1;
+    const char* data = text.data();
+    const auto low = std::from_chars(data + begin, data + dash, first);
+    const auto high = dash < end ? std::from_chars(data + dash + 1, data + end, last) : low;
+    if (dash == end) last = first;
+    const bool whole = low.ptr == data + dash && (dash == end || high.ptr == data + end);
+    if (low.ec != std::errc() || high.ec != std::errc() || !whole || first < 0 || last < first ||
+        last - first >= kMaxHosts) {
+      place.expected("host numbers like [0-3,7]");
+    }
+    for (std::int64_t number = first; number <= last; ++number) {
+      std::string digits = std::to_string(number);
+      digits.insert(0, digits.size() < dash - begin ? dash - begin - digits.size() : 0, '0');
+      names.push_back(text.substr(0, open) + digits + text.substr(close + 1));
+    }
+    begin = end + 1;
+  }
+  return names;
+}
+
+class MachineReader {
+ public:
+  explicit MachineReader(const JsonPlace& root) : root_(root) {}
+
+  Machine read() {
+    const JsonPlace format = root_.field("format");
+    if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
+    const JsonPlace version = root_.field("version");
+    if (version.integer(0, kMaxPu) != 1) version.expected("1");
+    if (root_.has("distances")) {
+      throw core::Error(core::Fault::kUnsupported,
+                        "distances: networks that are not trees are not served yet; describe the machine as a tree");
+    }
+    const JsonPlace shapes = root_.field("shapes");
+    for (const std::string& name : shapes.keys()) {
+      const JsonPlace shape = shapes.field(name);
+      shape_index_[name] = machine_.add_shape(shape.is_text() ? uniform_shape(shape) : ShapeReader(shape).read());
+    }
+    machine_.network = read_part(root_.field("network"));
+    if (root_.has("costs")) read_costs(root_.field("costs"));
+    return std::move(machine_);
+  }
+
+ private:
+  NetworkPart read_part(const JsonPlace& place) {
+    NetworkPart part;
+    if (place.has("name")) part.name = place.field("name").text();
+    if (!place.has("switches") && !place.has("hosts")) place.expected("\"switches\" or \"hosts\"");
+    if (place.has("switches")) {
+      const JsonPlace switches = place.field("switches");
+      for (std::size_t i = 0; i < switches.size(); ++i) part.switches.push_back(read_part(switches.item(i)));
+    }
+    if (place.has("hosts")) {
+      const JsonPlace hosts = place.field("hosts");
+      for (std::size_t i = 0; i < hosts.size(); ++i) read_hosts(hosts.item(i), part);
+    }
+    return part;
+  }
+
+  void read_hosts(const JsonPlace& place, NetworkPart& part) {
+    const JsonPlace shape = place.field("shape");
+    const auto found = shape_index_.find(shape.text());
+    if (found == shape_index_.end()) shape.expected("the name of a shape above");
+    for (std::string& name : expand_names(place.field("names"))) {
+      part.hosts.push_back({std::move(name), found->second});
+      if (++hosts_ > kMaxHosts) place.expected("at most " + std::to_string(kMaxHosts) + " hosts in all");
+    }
+  }
+
+  void read_costs(const JsonPlace& costs) {
+    for (const std::string& name : costs.keys()) {
+      const JsonPlace place = costs.field(name);
+      const auto kind = core::topo::kind_from_name(name);
+      if (!kind) place.expected("a kind of level as its name");
+      LinkCost& cost = machine_.costs[*kind];
+      if (place.has("latency_s")) cost.latency = place.field("latency_s").amount();
+      if (!place.has("bandwidth_bytes_per_s")) continue;
+      cost.bandwidth = place.field("bandwidth_bytes_per_s").amount();
+      if (*cost.bandwidth <= 0) place.field("bandwidth_bytes_per_s").expected("a number above 0");
+    }
+  }
+
+  JsonPlace root_;
+  Machine machine_;
+  std::map<std::string, int> shape_index_;
+  std::int64_t hosts_ = 0;
+};
+
+// ---- writing
+
+json shape_json(const Tree& tree, Object object) {
+  json result = json::object();
+  if (object > 0) result["kind"] = core::topo::kind_name(tree.level(tree.level_of(object)).kind);
+  if (object > 0 && tree.os_index(object) >= 0) result["os_index"] = tree.os_index(object);
+  for (int i = 0; i < tree.child_count(object); ++i) {
+    result["children"].push_back(shape_json(tree, tree.first_child(object) + i));
+  }
+  if (tree.child_count(object) > 0) return result;
+  const auto leaf = tree.first_leaf(object);
+  const auto pus = tree.pus(leaf);
+  if (pus.size() != 1 || pus[0] != tree.os_index(object)) result["pus"] = std::vector<int>(pus.begin(), pus.end());
+  if (!tree.allowed(leaf)) result["allowed"] = false;
+  return result;
+}
+
+std::string shape_name(int index) { return "shape" + std::to_string(index); }
+
+json part_json(const NetworkPart& part) {
+  json result = json::object();
+  if (!part.name.empty()) result["name"] = part.name;
+  for (const NetworkPart& child : part.switches) result["switches"].push_back(part_json(child));
+  for (const Host& host : part.hosts) {
+    result["hosts"].push_back({{"names", host.name}, {"shape", shape_name(host.shape)}});
+  }
+  return result;
+}
+
+}  // namespace
+
+Machine read_machine(std::string_view bytes, const std::string& origin) {
+  const json document = parse_json(bytes, origin, kMaxDepth);
+  try {
+    return MachineReader(JsonPlace(document, "", origin)).read();
+  } catch (const core::Error& error) {
+    const std::string text = error.what();
+    if (text.starts_with(origin)) throw;
+    throw core::Error(error.fault(), origin + ": " + text);
+  }
+}
+
+Machine load_machine(const std::string& path) { return read_machine(read_file(path), path); }
+
+std::string write_machine(const Machine& machine) {
+  json document{{"format", kFormat}, {"version", 1}, {"network", part_json(machine.network)}};
+  for (std::size_t i = 0; i < machine.shapes.size(); ++i) {
+    document["shapes"][shape_name(static_cast<int>(i))] = shape_json(machine.shapes[i], 0);
+  }
+  for (const auto& [kind, cost] : machine.costs) {
+    json& entry = document["costs"][std::string(core::topo::kind_name(kind))];
+    if (cost.latency) entry["latency_s"] = *cost.latency;
+    if (cost.bandwidth) entry["bandwidth_bytes_per_s"] = *cost.bandwidth;
+  }
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+void save_machine(const std::string& path, const Machine& machine) {
+  write_file_atomically(path, write_machine(machine));
+}
+
+}  // namespace ranktree::io
