@@ -218,7 +218,8 @@ Tree synthetic_node(const std::string& description) {
   const Topology topology = make_topology();
   if (pus < 0 || hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    throw Error(Fault::kInput, origin + ": expected hwloc's synthetic grammar, like 'package:2 l3:1 core:4 pu:2'");
+    throw Error(Fault::kInput,
+                origin + ": expected a file, or hwloc's synthetic grammar like 'package:2 l3:1 core:4 pu:2'");
   }
   return load(topology, "", hwloc_topology_get_allowed_cpuset(topology.get()));
 }

@@ -1,0 +1,51 @@
+"""`ranktree topo`: the machine as a tree, and where this job's ranks are on it."""
+
+import json as json_format
+from typing import Annotated, Any
+
+import typer
+
+from ranktree import _core
+from ranktree.machine_text import tree_lines
+
+
+def as_dictionary(tree: _core.Tree, number: int = 0) -> dict[str, Any]:
+    """An object and everything below it, for `--json`."""
+    about = tree.describe(number)
+    result: dict[str, Any] = {"kind": about["kind"]}
+    if about["name"]:
+        result["name"] = about["name"]
+    if about["os_index"] >= 0:
+        result["os_index"] = about["os_index"]
+    if about["children"]:
+        first = about["first_child"]
+        result["children"] = [as_dictionary(tree, first + i) for i in range(about["children"])]
+        return result
+    leaf = about["first_leaf"]
+    return {**result, "leaf": leaf, "pus": tree.pus(leaf), "allowed": tree.allowed(leaf)}
+
+
+def command(
+    machine: Annotated[
+        str, typer.Argument(help="live, hwloc XML paths joined by commas, a JSON machine file, or a description")
+    ] = "live",
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
+    ranks: Annotated[bool, typer.Option("--ranks", help="under mpirun: where every rank really is")] = False,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="write a JSON machine file")] = None,
+) -> None:
+    """Show a machine as a tree, with the cost of each level and the places this process may not use marked."""
+    if ranks:
+        from ranktree.ranks import report  # noqa: PLC0415  imports the launcher's side only where it is needed
+
+        raise typer.Exit(report(json))
+    if cost not in ("hops", "latency", "bandwidth"):
+        raise typer.BadParameter(f"expected hops, latency or bandwidth, found '{cost}'", param_hint="--cost")
+    tree = _core.load_machine(machine).with_metric(cost)
+    if output is not None:
+        _core.save_machine(output, tree)
+    if json:
+        levels = [{"kind": kind, "cost": value} for kind, value in zip(tree.levels, tree.costs, strict=True)]
+        print(json_format.dumps({"cost": cost, "levels": levels, "tree": as_dictionary(tree)}, indent=1))
+        return
+    print("\n".join(tree_lines(tree, cost)))
