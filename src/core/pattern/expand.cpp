@@ -103,12 +103,19 @@ std::int64_t likely_element(std::int64_t bytes) {
   return 1;
 }
 
-// The call that stands for a record: the algorithm is chosen for its mean size, rounded to a byte; the weight keeps the
-// record's total.
+// The size that stands for calls of a mean size. A fraction means that sizes are mixed: whole elements below it then,
+// so that no power of two, where decisions change, is crossed.
+std::int64_t typical_bytes(double mean) {
+  const auto below = static_cast<std::int64_t>(mean);
+  if (mean == static_cast<double>(below) || below < 4) return mean > 0 ? std::max<std::int64_t>(below, 1) : 0;
+  return below < 8 ? 4 : below / 8 * 8;
+}
+
+// The call that stands for a record; the weight keeps the record's total.
 struct MeanCall {
   MeanCall(const CollectiveCalls& record, Rank callers) : weight{.calls = record.calls / callers} {
     const double mean = record.bytes / record.calls;
-    if (mean > 0) bytes = std::max<std::int64_t>(1, std::llround(mean));
+    bytes = typical_bytes(mean);
     weight.bytes = bytes > 0 ? weight.calls * mean / static_cast<double>(bytes) : 0;
   }
 

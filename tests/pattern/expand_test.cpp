@@ -1,0 +1,264 @@
+// Expansion of collective calls: figures worked out by hand, and what must hold for every model, operation and size.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/expand.h"
+#include "core/pattern/pattern.h"
+
+namespace {
+
+using ranktree::core::Error;
+using ranktree::core::pattern::Class;
+using ranktree::core::pattern::CollectiveCalls;
+using ranktree::core::pattern::CollectiveModel;
+using ranktree::core::pattern::Entry;
+using ranktree::core::pattern::expand;
+using ranktree::core::pattern::from_entries;
+using ranktree::core::pattern::Operation;
+using ranktree::core::pattern::Pattern;
+using ranktree::core::pattern::Rank;
+
+using Sent = std::pair<double, double>;  // messages, bytes
+using Pairs = std::map<std::pair<Rank, Rank>, Sent>;
+
+std::vector<Rank> everyone(Rank ranks) {
+  std::vector<Rank> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+// `times` calls by all ranks of a world.
+Pattern world(Rank ranks, Operation operation, Rank root, double bytes, double times = 1) {
+  Pattern pattern = from_entries(ranks, {});
+  pattern.communicators.push_back({everyone(ranks), {}});
+  pattern.collectives.push_back({0, operation, root, 0, times * ranks, bytes * times * ranks});
+  return pattern;
+}
+
+Pairs pairs(const Pattern& pattern) {
+  Pairs found;
+  const auto& sent = pattern.of(Class::kCollective);
+  for (Rank from = 0; from < pattern.ranks; ++from) {
+    for (auto i = pattern.indptr[from]; i < pattern.indptr[from + 1]; ++i) {
+      found[{from, pattern.indices[i]}] = {sent.messages[i], sent.bytes[i]};
+    }
+  }
+  return found;
+}
+
+Sent all_sent(const Pattern& pattern) {
+  const auto& sent = pattern.of(Class::kCollective);
+  return {std::accumulate(sent.messages.begin(), sent.messages.end(), 0.0),
+          std::accumulate(sent.bytes.begin(), sent.bytes.end(), 0.0)};
+}
+
+bool has_root(Operation operation) {
+  return operation == Operation::kBcast || operation == Operation::kReduce || operation == Operation::kGather ||
+         operation == Operation::kScatter;
+}
+
+constexpr CollectiveModel kModels[] = {CollectiveModel::kOpenMpi, CollectiveModel::kMpich, CollectiveModel::kFlat};
+constexpr Rank kSizes[] = {2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 31, 33, 48, 64, 67, 100, 128, 130, 200, 256, 300, 513, 600};
+
+// Every broadcast delivers: all ranks are reached from the root, and each receives at least the message.
+TEST(Expand, BroadcastReachesEveryoneWithTheWholeMessage) {
+  for (const auto model : kModels) {
+    for (const Rank ranks : kSizes) {
+      for (const double bytes : {1.0, 24.0, 3000.0, 20000.0, 700000.0, 3000000.0}) {
+        const Rank root = ranks / 3;
+        std::vector<double> received(static_cast<std::size_t>(ranks), 0);
+        for (const auto& [pair, sent] : pairs(expand(world(ranks, Operation::kBcast, root, bytes), model))) {
+          received[static_cast<std::size_t>(pair.second)] += sent.second;
+        }
+        for (Rank rank = 0; rank < ranks; ++rank) {
+          if (rank == root) continue;
+          EXPECT_GE(received[static_cast<std::size_t>(rank)], bytes) << ranks << ' ' << bytes;
+        }
+      }
+    }
+  }
+}
+
+// A reduction or gather to the root: every other rank sends at least its message, the root at least receives one.
+TEST(Expand, ReduceTakesEveryVectorOnce) {
+  for (const auto model : kModels) {
+    for (const Rank ranks : kSizes) {
+      for (const double bytes : {8.0, 4000.0, 800000.0}) {
+        const Sent sent = all_sent(expand(world(ranks, Operation::kReduce, ranks - 1, bytes), model));
+        EXPECT_GE(sent.second, bytes * (ranks - 1)) << ranks << ' ' << bytes;
+        EXPECT_LE(sent.second, bytes * (ranks - 1) * 3);
+      }
+    }
+  }
+}
+
+// Data that every rank holds for every other moves at least once; an allgather or alltoall without detours exactly
+// once.
+TEST(Expand, AlltoallAndAllgatherMoveEveryBlock) {
+  for (const auto model : kModels) {
+    for (const Rank ranks : kSizes) {
+      const double blocks = static_cast<double>(ranks) * (ranks - 1);
+      for (const double bytes : {4.0, 2000.0, 100000.0}) {
+        EXPECT_GE(all_sent(expand(world(ranks, Operation::kAlltoall, -1, bytes), model)).second, bytes * blocks);
+        EXPECT_EQ(all_sent(expand(world(ranks, Operation::kAllgather, -1, bytes), model)).second, bytes * blocks);
+      }
+    }
+  }
+}
+
+// n calls are n times one call; members of a communicator stand for its local ranks.
+TEST(Expand, CountsCallsAndTranslatesRanks) {
+  for (const auto model : kModels) {
+    for (int operation = 0; operation < ranktree::core::pattern::kOperationCount; ++operation) {
+      const auto kind = static_cast<Operation>(operation);
+      const Rank root = has_root(kind) ? 2 : -1;
+      const Pairs once = pairs(expand(world(7, kind, root, 840), model));
+      Pattern pattern = world(7, kind, root, 840, 5);
+      pattern.communicators[0].members = {6, 4, 2, 0, 1, 3, 5};
+      const Pairs many = pairs(expand(pattern, model));
+      ASSERT_EQ(once.size(), many.size());
+      for (const auto& [pair, sent] : once) {
+        const auto& members = pattern.communicators[0].members;
+        const Sent expected{5 * sent.first, 5 * sent.second};
+        EXPECT_EQ(
+            many.at({members[static_cast<std::size_t>(pair.first)], members[static_cast<std::size_t>(pair.second)]}),
+            expected);
+      }
+    }
+  }
+}
+
+// Nothing is sent to oneself, whatever the size, the operation and the message.
+TEST(Expand, NobodySendsToItself) {
+  for (const auto model : kModels) {
+    for (int operation = 0; operation < ranktree::core::pattern::kOperationCount; ++operation) {
+      const auto kind = static_cast<Operation>(operation);
+      for (const Rank ranks : {1, 2, 3, 5, 6, 8, 13, 37, 66, 129, 257}) {
+        for (const double bytes : {0.0, 1.0, 7.0, 100.0, 5000.0, 70001.0, 2000000.0}) {
+          for (const auto& [pair, sent] :
+               pairs(expand(world(ranks, kind, has_root(kind) ? ranks - 1 : -1, bytes), model))) {
+            EXPECT_NE(pair.first, pair.second);
+            EXPECT_GT(sent.first, 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Expand, EmptyCallsSendNothingButABarrierDoes) {
+  EXPECT_TRUE(pairs(expand(world(8, Operation::kAllreduce, -1, 0), CollectiveModel::kOpenMpi)).empty());
+  const Pairs barrier = pairs(expand(world(8, Operation::kBarrier, -1, 0), CollectiveModel::kOpenMpi));
+  EXPECT_EQ(barrier.size(), 24U);  // recursive doubling: log2(8) partners each
+  EXPECT_EQ(barrier.at({5, 1}), Sent(1, 0));
+}
+
+// R. Rabenseifner's allreduce on a power of two moves 2 (p-1)/p of the vector a rank, half of it to the neighbour
+// twice.
+TEST(Expand, LongAllreduceHalvesTheVector) {
+  for (const auto model : {CollectiveModel::kOpenMpi, CollectiveModel::kMpich}) {
+    const Pairs found = pairs(expand(world(8, Operation::kAllreduce, -1, 80000), model));
+    EXPECT_EQ(found.at({2, 3}), Sent(2, 80000));  // distance 1: the half, and back
+    EXPECT_EQ(found.at({2, 0}), Sent(2, 40000));
+    EXPECT_EQ(found.at({2, 6}), Sent(2, 20000));
+    EXPECT_EQ(found.size(), 24U);
+  }
+}
+
+// Seven ranks, a short broadcast from rank 3: Open MPI's binary tree is numbered level by level, MPICH's is binomial.
+TEST(Expand, TreesAreThoseOfTheLibraries) {
+  const Pairs binary = pairs(expand(world(7, Operation::kBcast, 3, 40), CollectiveModel::kOpenMpi));
+  // shifted: 0 -> 1 2, 1 -> 3 5, 2 -> 4 6
+  const Pairs expected_binary{{{3, 4}, {1, 40}}, {{3, 5}, {1, 40}}, {{4, 6}, {1, 40}},
+                              {{4, 1}, {1, 40}}, {{5, 0}, {1, 40}}, {{5, 2}, {1, 40}}};
+  EXPECT_EQ(binary, expected_binary);
+  const Pairs binomial = pairs(expand(world(7, Operation::kBcast, 3, 40), CollectiveModel::kMpich));
+  // shifted: 0 -> 4 2 1, 2 -> 3, 4 -> 6 5
+  const Pairs expected_binomial{{{3, 0}, {1, 40}}, {{3, 5}, {1, 40}}, {{3, 4}, {1, 40}},
+                                {{5, 6}, {1, 40}}, {{0, 2}, {1, 40}}, {{0, 1}, {1, 40}}};
+  EXPECT_EQ(binomial, expected_binomial);
+}
+
+TEST(Expand, FlatIsRootToEveryone) {
+  const Pairs found = pairs(expand(world(4, Operation::kScatter, 1, 10, 3), CollectiveModel::kFlat));
+  const Pairs expected{{{1, 0}, {3, 30}}, {{1, 2}, {3, 30}}, {{1, 3}, {3, 30}}};
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(all_sent(expand(world(4, Operation::kReduceScatter, -1, 40), CollectiveModel::kFlat)), Sent(12, 120));
+  EXPECT_EQ(all_sent(expand(world(4, Operation::kScan, -1, 8), CollectiveModel::kFlat)), Sent(6, 48));
+}
+
+TEST(Expand, NoneDropsAllCollectivesAndKeepsTheRest) {
+  Pattern pattern = from_entries(
+      3, std::vector<Entry>{
+             {0, 1, Class::kPointToPoint, 2, 20}, {1, 2, Class::kCollective, 1, 5}, {2, 0, Class::kRma, 1, 7}});
+  pattern.communicators.push_back({everyone(3), {}});
+  pattern.collectives.push_back({0, Operation::kBcast, 0, 4, 3, 24});
+  pattern.metadata.mpi = "Open MPI v4.1.4";
+  const Pattern none = expand(pattern, CollectiveModel::kNone);
+  EXPECT_TRUE(none.collectives.empty());
+  EXPECT_EQ(none.indices, (std::vector<Rank>{1, 0}));
+  EXPECT_EQ(none.metadata.mpi, "Open MPI v4.1.4");
+  const Pattern all = expand(pattern, CollectiveModel::kOpenMpi);
+  EXPECT_EQ(all.of(Class::kPointToPoint).bytes, (std::vector<double>{20, 0, 0}));
+  EXPECT_EQ(all.of(Class::kCollective).bytes, (std::vector<double>{8, 13, 0}));  // a chain 0 -> 1 -> 2, and the 5 known
+}
+
+// Different sizes in one record: the mean chooses, the sum stays.
+TEST(Expand, KeepsTheBytesOfUnequalCalls) {
+  Pattern pattern = from_entries(4, {});
+  pattern.communicators.push_back({everyone(4), {}});
+  pattern.collectives.push_back({0, Operation::kBcast, 0, 4, 8, 4 * 9 + 4 * 12});  // two calls, mean 10.5 bytes
+  EXPECT_EQ(all_sent(expand(pattern, CollectiveModel::kFlat)), Sent(6, 63));
+}
+
+// Ranks 0 1 2 against 3 4: the root's data crosses once, to the other group's first rank, which spreads it.
+TEST(Expand, IntercommunicatorsGoThroughTheFirstRank) {
+  Pattern pattern = from_entries(5, {});
+  pattern.communicators.push_back({{0, 1, 2}, {3, 4}});
+  pattern.collectives.push_back({0, Operation::kBcast, 2, 0, 3, 300});
+  const Pairs expected{{{2, 3}, {1, 100}}, {{3, 4}, {1, 100}}};
+  EXPECT_EQ(pairs(expand(pattern, CollectiveModel::kOpenMpi)), expected);
+  EXPECT_EQ(pairs(expand(pattern, CollectiveModel::kMpich)), expected);
+  pattern.collectives[0] = {0, Operation::kGather, 2, 0, 3, 300};
+  const Pairs gathered{{{4, 3}, {1, 100}}, {{3, 2}, {1, 200}}};
+  EXPECT_EQ(pairs(expand(pattern, CollectiveModel::kMpich)), gathered);
+  pattern.collectives[0] = {0, Operation::kAlltoall, -1, 0, 3, 300};
+  EXPECT_EQ(pairs(expand(pattern, CollectiveModel::kOpenMpi)).size(), 6U);
+}
+
+TEST(Expand, RefusesARootOutsideTheFirstGroup) {
+  Pattern pattern = from_entries(5, {});
+  pattern.communicators.push_back({{0, 1}, {2, 3, 4}});
+  pattern.collectives.push_back({0, Operation::kBcast, 2, 0, 4, 400});
+  EXPECT_THROW(expand(pattern, CollectiveModel::kOpenMpi), Error);
+}
+
+TEST(Expand, ModelsHaveNames) {
+  for (const std::string name : {"openmpi", "mpich", "flat", "none"}) {
+    const auto model = ranktree::core::pattern::collective_model_from_name(name);
+    ASSERT_TRUE(model.has_value());
+    EXPECT_EQ(ranktree::core::pattern::collective_model_name(*model), name);
+  }
+  EXPECT_FALSE(ranktree::core::pattern::collective_model_from_name("binomial").has_value());
+}
+
+TEST(Expand, TakesTheModelOfTheMpiThatWasTraced) {
+  Pattern pattern = from_entries(1, {});
+  EXPECT_EQ(natural_model(pattern), CollectiveModel::kOpenMpi);
+  pattern.metadata.mpi = "MPICH Version:\t4.0.2";
+  EXPECT_EQ(natural_model(pattern), CollectiveModel::kMpich);
+  pattern.metadata.mpi = "Intel(R) MPI Library 2021.19";
+  EXPECT_EQ(natural_model(pattern), CollectiveModel::kMpich);
+  pattern.metadata.mpi = "Open MPI v4.1.4, package: Debian OpenMPI";
+  EXPECT_EQ(natural_model(pattern), CollectiveModel::kOpenMpi);
+}
+
+}  // namespace

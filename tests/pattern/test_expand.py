@@ -1,0 +1,129 @@
+"""The models of collectives against the libraries: the same calls made for real, equal pair by pair.
+
+Open MPI counts its own messages (its monitoring component); MPICH's are counted in front of UCX. See expand_calls.c.
+"""
+
+import os
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOTED = ("Bcast", "Reduce", "Gather", "Scatter")
+UNROOTED = ("Allreduce", "Scan", "Exscan", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter")
+# Around every size where a decision changes for few ranks, and sizes that blocks do not divide.
+SIZES = (1, 4, 8, 16, 24, 40, 64, 100, 120, 200, 256, 520, 1000, 2000, 5000, 10000, 20000, 40000, 70000, 140000, 300000)
+LONG_SIZES = (600000, 1100000)
+LARGEST_TOTAL = 40_000_000  # bytes received by all ranks of one call
+
+Case = tuple[str, int, int, int]  # operation, root, bytes, bytes of an element
+Pairs = dict[tuple[int, int], tuple[int, int]]  # (from, to) -> (messages, bytes)
+
+
+def element(size: int) -> int:
+    """The element that the model guesses: the largest usual one that divides the message."""
+    return next(width for width in (8, 4, 1) if size % width == 0)
+
+
+def cases(ranks: int, sizes: tuple[int, ...]) -> list[Case]:
+    """Every operation with every size and several roots."""
+    roots = sorted({0, 1, ranks // 2, ranks - 1})
+    found = [("Barrier", 0, 0, 1)]
+    for size in sizes:
+        found += [(name, root, size, element(size)) for name in ROOTED for root in roots]
+        found += [(name, 0, size, element(size)) for name in UNROOTED]
+        found.append(("Reduce_scatter_block", 0, size * ranks, element(size)))
+    wide = ("Gather", "Scatter", "Allgather", "Allgatherv", "Alltoall")
+    return [case for case in found if case[0] not in wide or case[2] * ranks * ranks <= LARGEST_TOTAL]
+
+
+def pairs_of(lines: list[str]) -> dict[int, Pairs]:
+    """From lines "case from to messages bytes"."""
+    found: dict[int, Pairs] = defaultdict(dict)
+    for line in lines:
+        case, sender, receiver, messages, size = map(int, line.split())
+        found[case][sender, receiver] = (messages, size)
+    return found
+
+
+def really_sent(mpi: str, ranks: int, wanted: list[Case], folder: Path) -> dict[int, Pairs]:
+    """Builds the program for that MPI, makes the calls and reads what each rank sent."""
+    compiler, launcher = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpiexec.{mpi}")
+    if compiler is None or launcher is None:
+        pytest.skip(f"{mpi} is not installed")
+    program = folder / "expand_calls"
+    subprocess.run(
+        [compiler, "-O1", "-rdynamic", HERE / "expand_calls.c", "-o", program, "-ldl"], check=True, timeout=60
+    )
+    (folder / "cases").write_text("".join(f"{name} {root} {size} {width}\n" for name, root, size, width in wanted))
+    options = {
+        "openmpi": "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca pml_monitoring_enable 2",
+        "mpich": "",
+    }[mpi].split()
+    run = subprocess.run(
+        [launcher, *options, "-n", str(ranks), program, folder / "cases", folder / "sent"],
+        env=os.environ
+        | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MPIR_CVAR_NOLOCAL": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    if "messages do not go through UCX" in run.stderr:
+        pytest.skip("this MPICH was not built on UCX: its messages cannot be counted")
+    assert run.returncode == 0, run.stderr[-2000:]
+    lines = []
+    for rank in range(ranks):
+        for line in (folder / f"sent.{rank}").read_text().splitlines():
+            case, rest = line.split(" ", 1)
+            lines.append(f"{case} {rank} {rest}")
+    return pairs_of(lines)
+
+
+def modelled(build_folder: Path, model: str, ranks: int, wanted: list[Case]) -> dict[int, Pairs]:
+    """What the model makes of the same calls."""
+    run = subprocess.run(
+        [build_folder / "bin" / "expand_print", model],
+        input="".join(f"{name} {ranks} {root} {size}\n" for name, root, size, _ in wanted),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return pairs_of(run.stdout.splitlines())
+
+
+def compare(build_folder: Path, mpi: str, ranks: int, sizes: tuple[int, ...], folder: Path) -> None:
+    """Pair by pair, exactly."""
+    wanted = cases(ranks, sizes)
+    sent = really_sent(mpi, ranks, wanted, folder)
+    model = modelled(build_folder, mpi, ranks, wanted)
+    wrong = [f"{case}: sent {sent[i]}, modelled {model[i]}" for i, case in enumerate(wanted) if sent[i] != model[i]]
+    assert not wrong, f"{len(wrong)} of {len(wanted)} calls differ, first: {wrong[0]}"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 9])
+def test_openmpi_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+    compare(build_folder, "openmpi", ranks, SIZES + (LONG_SIZES if ranks < 6 else ()), tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("ranks", [17, 33])
+def test_openmpi_with_more_ranks(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+    compare(build_folder, "openmpi", ranks, (1, 8, 60, 64, 300, 4104, 20000, 270000), tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5])
+def test_mpich_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+    compare(build_folder, "mpich", ranks, (1, 8, 24, 100, 264, 2000, 2056, 13000, 40000, 140000, 600000), tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("ranks", [8, 9])
+def test_mpich_with_more_ranks(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+    compare(build_folder, "mpich", ranks, (8, 264, 2056, 13000, 600000), tmp_path)
