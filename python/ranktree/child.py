@@ -84,6 +84,11 @@ class Child:
             os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs a command to its end, signals passed on; its exit code, or minus the signal that ended it."""
+    return Child(arguments, environment).run()
+
+
 def become_result(code: int) -> None:
     """Ends this process as the child ended: with its exit code, or by its signal."""
     sys.stdout.flush()

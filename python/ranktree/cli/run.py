@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from ranktree import _core, verify
-from ranktree.child import Child, become_result
+from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
 from ranktree.rewrite import environment, kept_options, rewrite
@@ -52,7 +52,7 @@ def command(
             arguments, variables = prepare(launched.program)
             if show:
                 typer.echo(shlex.join(arguments), err=True)
-            result = Child(arguments, variables).run()
+            result = run_through(arguments, variables)
         except verify.Interrupted as interrupted:
             result = -interrupted.args[0]
     become_result(result)
