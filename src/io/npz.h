@@ -42,6 +42,8 @@ class NpzReader {
   [[nodiscard]] std::vector<std::int32_t> int32s(const std::string& name, std::uint64_t expected) const;
   // Integers or floats; an integer beyond +-2^53 is refused.
   [[nodiscard]] std::vector<double> doubles(const std::string& name, std::uint64_t expected) const;
+  // True when the two arrays are there and stored in the very same bytes, so that comparing them unpacked is needless.
+  [[nodiscard]] bool same(const std::string& one, const std::string& other) const;
   // A text held as uint8 bytes, as numpy bytes ('S') or as numpy text ('U'): UTF-8.
   [[nodiscard]] std::string text(const std::string& name) const;
 
@@ -93,14 +95,24 @@ class NpzWriter {
   // int64 when every value is a whole number within +-2^53, float64 otherwise.
   void add_numbers(const std::string& name, std::span<const double> values);
   void add_text(const std::string& name, std::string_view text);  // as uint8
+  // The array added last once more under another name, without packing it again.
+  void add_again(const std::string& name);
 
   [[nodiscard]] std::string finish() &&;
 
  private:
+  // A member as it goes into the file.
+  struct Packed {
+    std::string bytes;
+    std::uint64_t size = 0;  // unpacked
+    std::uint32_t crc = 0;
+  };
   void add_member(const std::string& name, const char* descriptor, std::size_t count, std::string_view bytes);
+  void append_entry(std::string& record, bool central, const std::string& name, std::uint64_t offset) const;
 
   std::string file_;
   std::string directory_;
+  Packed last_;
   std::uint64_t members_ = 0;
   Zip64 zip64_;
 };

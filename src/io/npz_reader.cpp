@@ -362,6 +362,14 @@ std::vector<double> NpzReader::doubles(const std::string& name, std::uint64_t ex
   return converted<double>(found.header, found.bytes, place(name));
 }
 
+bool NpzReader::same(const std::string& one, const std::string& other) const {
+  if (!has(one) || !has(other)) return false;
+  const Member& first = find(one);
+  const Member& second = find(other);
+  return first.deflated == second.deflated && first.crc == second.crc && first.size == second.size &&
+         stored(one, first) == stored(other, second);
+}
+
 std::string NpzReader::text(const std::string& name) const {
   const Array found = array(name, count(name), "uSU");
   const std::string_view items = std::string_view(found.bytes).substr(found.header.data_offset);

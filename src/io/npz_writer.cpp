@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -105,51 +105,57 @@ void NpzWriter::add_numbers(const std::string& name, std::span<const double> val
 void NpzWriter::add_text(const std::string& name, std::string_view text) { add_member(name, "|u1", text.size(), text); }
 
 void NpzWriter::add_member(const std::string& name, const char* descriptor, std::size_t count, std::string_view bytes) {
-  const std::string file_name = name + ".npy";
   const std::string header = npy_header(descriptor, count);
-  std::string body;
-  Deflater deflater(body);
+  last_ = {};
+  Deflater deflater(last_.bytes);
   deflater.add(header);
   deflater.add(bytes);
   deflater.finish();
-  const uLong head_crc = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
-  // An empty array may have no address, and crc32_z takes a null one for "start again".
-  const auto crc = static_cast<std::uint32_t>(
-      bytes.empty() ? head_crc : crc32_z(head_crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-  const std::uint64_t size = header.size() + bytes.size();
+  uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
+  // For a null pointer, which an empty array may have, zlib starts afresh.
+  if (!bytes.empty()) crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  last_.crc = static_cast<std::uint32_t>(crc);
+  last_.size = header.size() + bytes.size();
+  add_again(name);
+}
+
+void NpzWriter::add_again(const std::string& name) {
   const std::uint64_t offset = file_.size();
-  const bool large = zip64_ == Zip64::kAlways || std::max({size, std::uint64_t{body.size()}, offset}) >= zip::kInExtra;
-  // The extra field of a ZIP64 member holds size, stored size and, in the directory, the offset.
-  const auto append_entry = [&](std::string& record, bool central) {
-    zip::append(record, central ? zip::kCentralHeader : zip::kLocalHeader);
-    if (central) zip::append(record, kVersionNeeded);
-    zip::append(record, kVersionNeeded);
-    zip::append(record, std::uint16_t{0});
-    zip::append(record, zip::kDeflated);
-    zip::append(record, std::uint16_t{0});
-    zip::append(record, kDate);
-    zip::append(record, crc);
-    zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(body.size()));
-    zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(size));
-    zip::append(record, static_cast<std::uint16_t>(file_name.size()));
-    const auto extra = static_cast<std::uint16_t>(central ? 24 : 16);
-    zip::append(record, static_cast<std::uint16_t>(large ? 4 + extra : 0));
-    if (central) {
-      record.append(10, '\0');  // no comment, first disk, no attributes
-      zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(offset));
-    }
-    record += file_name;
-    if (!large) return;
-    zip::append(record, zip::kZip64Extra);
-    zip::append(record, extra);
-    zip::append(record, size);
-    zip::append(record, std::uint64_t{body.size()});
-    if (central) zip::append(record, offset);
-  };
-  append_entry(file_, false);
-  append_entry(directory_, true);
-  file_ += body;
+  append_entry(file_, false, name + ".npy", offset);
+  append_entry(directory_, true, name + ".npy", offset);
+  file_ += last_.bytes;
   ++members_;
+}
+
+// The local header of the last packed member, or its entry in the directory. The extra field of a ZIP64 member holds
+// size, stored size and, in the directory, the offset.
+void NpzWriter::append_entry(std::string& record, bool central, const std::string& name, std::uint64_t offset) const {
+  const std::uint64_t stored_size = last_.bytes.size();
+  const bool large = zip64_ == Zip64::kAlways || std::max({last_.size, stored_size, offset}) >= zip::kInExtra;
+  const auto extra = static_cast<std::uint16_t>(central ? 24 : 16);
+  zip::append(record, central ? zip::kCentralHeader : zip::kLocalHeader);
+  if (central) zip::append(record, kVersionNeeded);
+  zip::append(record, kVersionNeeded);
+  zip::append(record, std::uint16_t{0});
+  zip::append(record, zip::kDeflated);
+  zip::append(record, std::uint16_t{0});
+  zip::append(record, kDate);
+  zip::append(record, last_.crc);
+  zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(stored_size));
+  zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(last_.size));
+  zip::append(record, static_cast<std::uint16_t>(name.size()));
+  zip::append(record, static_cast<std::uint16_t>(large ? 4 + extra : 0));
+  if (central) {
+    record.append(10, '\0');  // no comment, first disk, no attributes
+    zip::append(record, large ? zip::kInExtra : static_cast<std::uint32_t>(offset));
+  }
+  record += name;
+  if (!large) return;
+  zip::append(record, zip::kZip64Extra);
+  zip::append(record, extra);
+  zip::append(record, last_.size);
+  zip::append(record, stored_size);
+  if (central) zip::append(record, offset);
 }
 
 std::string NpzWriter::finish() && {

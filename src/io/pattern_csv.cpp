@@ -48,7 +48,11 @@ std::optional<std::int64_t> number_in(std::string_view comment, std::string_view
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-bool names_columns(std::string_view line) { return line.starts_with("src") || line.starts_with("\"src\""); }
+bool names_columns(std::string_view line) {
+  if (line.starts_with('"')) line.remove_prefix(1);
+  return std::any_of(kColumnNames.begin(), kColumnNames.end(),
+                     [line](std::string_view name) { return line.starts_with(name); });
+}
 
 char separator_of(std::string_view line) {
   for (const char separator : {',', ';', '\t'}) {
@@ -92,7 +96,7 @@ void read_comment(TextReader& file, Header& header) {
     file.refuse("ranks: expected a number in 1..2147483647, found " + std::to_string(*header.ranks));
   }
   const std::size_t start = comment.find_first_not_of(' ');
-  if (start == std::string_view::npos || !names_columns(comment.substr(start))) return;
+  if (start == std::string_view::npos || !comment.substr(start).starts_with("src")) return;
   read_columns(file, comment.substr(start, comment.find('|') - start), header);
 }
 

@@ -95,14 +95,16 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
 
 // --- pairs
 
-// Totals are stored for those who read the file with numpy; here they only have to agree with the classes.
-void check_total(const NpzReader& file, const std::string& origin, const char* name, const std::vector<double>& sum) {
-  if (!file.has(name)) return;
+// Totals are stored for those who read the file with numpy; here they only have to agree with the classes. `only` names
+// the class when there is but one.
+void check_total(const NpzReader& file, const std::string& origin, const std::string& name, const std::string& only,
+                 const std::vector<double>& sum) {
+  if (!file.has(name) || (!only.empty() && file.same(name, only + "_" + name))) return;
   const std::vector<double> stored = file.doubles(name, sum.size());
   const auto [mine, theirs] = std::mismatch(sum.begin(), sum.end(), stored.begin());
   if (mine == sum.end()) return;
-  refuse(origin, std::string(name) + "[" + std::to_string(std::distance(sum.begin(), mine)) +
-                     "]: the classes add up to " + number_text(*mine) + ", found " + number_text(*theirs));
+  refuse(origin, name + "[" + std::to_string(std::distance(sum.begin(), mine)) + "]: the classes add up to " +
+                     number_text(*mine) + ", found " + number_text(*theirs));
 }
 
 std::vector<double> class_array(const NpzReader& file, const std::string& name, std::size_t entries) {
@@ -116,30 +118,32 @@ void check_amounts(const std::string& origin, const std::string& name, const std
                      "]: expected a number in 0..2^53, found " + number_text(*bad));
 }
 
+void read_class(const NpzReader& file, const std::string& origin, const std::string& prefix, std::size_t entries,
+                Traffic& traffic) {
+  traffic.messages = class_array(file, prefix + "messages", entries);
+  traffic.bytes = class_array(file, prefix + "bytes", entries);
+  check_amounts(origin, prefix + "messages", traffic.messages);
+  check_amounts(origin, prefix + "bytes", traffic.bytes);
+}
+
+// Without classes, the totals are point-to-point traffic.
 void read_traffic(const NpzReader& file, const std::string& origin, Pattern& pattern) {
   const std::size_t entries = pattern.indices.size();
-  bool classes = false;
-  for (int kind = 0; kind < core::pattern::kClassCount; ++kind) {
-    const std::string name = kClassNames.at(static_cast<std::size_t>(kind));
-    classes = classes || file.has(name + "_messages") || file.has(name + "_bytes");
-    Traffic& traffic = pattern.traffic.at(static_cast<std::size_t>(kind));
-    traffic.messages = class_array(file, name + "_messages", entries);
-    traffic.bytes = class_array(file, name + "_bytes", entries);
-    check_amounts(origin, name + "_messages", traffic.messages);
-    check_amounts(origin, name + "_bytes", traffic.bytes);
+  int classes = 0;
+  std::string only;
+  for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
+    const std::string name = kClassNames.at(kind);
+    if (file.has(name + "_messages") || file.has(name + "_bytes")) only = ++classes == 1 ? name : "";
+    read_class(file, origin, name + "_", entries, pattern.traffic.at(kind));
   }
-  if (classes) {
+  if (classes > 0) {
     const Traffic sum = core::pattern::total(pattern);
-    check_total(file, origin, "messages", sum.messages);
-    check_total(file, origin, "bytes", sum.bytes);
+    check_total(file, origin, "messages", only, sum.messages);
+    check_total(file, origin, "bytes", only, sum.bytes);
     return;
   }
   if (!file.has("messages") && !file.has("bytes")) refuse(origin, "neither array 'messages' nor 'bytes' is there");
-  Traffic& all = pattern.of(core::pattern::Class::kPointToPoint);
-  all.messages = class_array(file, "messages", entries);
-  all.bytes = class_array(file, "bytes", entries);
-  check_amounts(origin, "messages", all.messages);
-  check_amounts(origin, "bytes", all.bytes);
+  read_class(file, origin, "", entries, pattern.of(core::pattern::Class::kPointToPoint));
 }
 
 // --- collective calls and communicators
@@ -207,6 +211,24 @@ void read_communicators(const NpzReader& file, const std::string& origin, Patter
   }
 }
 
+// The totals, and the classes that are not all zero. A class that is the total is packed once.
+void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> Traffic::* amounts,
+                   const std::string& name) {
+  std::vector<std::size_t> kinds;
+  for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
+    const Traffic& traffic = pattern.traffic.at(kind);
+    if (any(traffic.messages) || any(traffic.bytes)) kinds.push_back(kind);
+  }
+  const auto class_name = [&](std::size_t kind) { return std::string(kClassNames.at(kind)) + "_" + name; };
+  if (kinds.size() == 1) {
+    file.add_numbers(name, pattern.traffic.at(kinds.front()).*amounts);
+    file.add_again(class_name(kinds.front()));
+    return;
+  }
+  file.add_numbers(name, core::pattern::total(pattern).*amounts);
+  for (const std::size_t kind : kinds) file.add_numbers(class_name(kind), pattern.traffic.at(kind).*amounts);
+}
+
 void write_calls(NpzWriter& file, const std::vector<CollectiveCalls>& calls) {
   const auto integers = [&](const char* name, auto field) {
     std::vector<std::int32_t> values;
@@ -266,15 +288,8 @@ std::string write_pattern_npz(const Pattern& pattern) {
   file.add_text("metadata", metadata_text(pattern));
   file.add("indptr", pattern.indptr);
   file.add("indices", pattern.indices);
-  const Traffic sum = core::pattern::total(pattern);
-  file.add_numbers("messages", sum.messages);
-  file.add_numbers("bytes", sum.bytes);
-  for (std::size_t kind = 0; kind < core::pattern::kClassCount; ++kind) {
-    const Traffic& traffic = pattern.traffic.at(kind);
-    if (!any(traffic.messages) && !any(traffic.bytes)) continue;
-    file.add_numbers(std::string(kClassNames.at(kind)) + "_messages", traffic.messages);
-    file.add_numbers(std::string(kClassNames.at(kind)) + "_bytes", traffic.bytes);
-  }
+  write_traffic(file, pattern, &Traffic::messages, "messages");
+  write_traffic(file, pattern, &Traffic::bytes, "bytes");
   if (!pattern.communicators.empty()) {
     write_groups(file, pattern, &Communicator::members, "communicator_indptr", "communicator_members");
     write_groups(file, pattern, &Communicator::remote, "communicator_remote_indptr", "communicator_remote");
