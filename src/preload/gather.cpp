@@ -1,12 +1,17 @@
 #include "preload/gather.h"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "io/trace_records.h"
@@ -30,11 +35,22 @@ bool attempt(Body body) noexcept {
   }
 }
 
-// A private copy of MPI_COMM_WORLD whose errors come back as codes.
+// How long a rank waits for others before it leaves its records in its parts and goes on. In a job of which some
+// processes are not traced the others would otherwise wait for ever.
+double patience_seconds() {
+  const char* seconds = std::getenv("RANKTREE_PATIENCE");  // NOLINT(concurrency-mt-unsafe): read once, in MPI_Finalize
+  const double value = seconds == nullptr ? 0 : std::atof(seconds);
+  return value > 0 ? value : 300;
+}
+
+// A private copy of MPI_COMM_WORLD whose errors come back as codes, and whose operations give up when nothing has
+// happened for too long. After one has given up no other is tried: `good` stays false, and the object must not be
+// destroyed, as MPI may still come back to what is in it.
 class PrivateWorld {
  public:
   PrivateWorld() {
-    good_ = PMPI_Comm_dup(MPI_COMM_WORLD, &comm_) == MPI_SUCCESS;
+    MPI_Request request = MPI_REQUEST_NULL;
+    good_ = PMPI_Comm_idup(MPI_COMM_WORLD, &comm_, &request) == MPI_SUCCESS && wait(request);
     if (!good_) return;
     PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(comm_, &rank_);
@@ -45,64 +61,95 @@ class PrivateWorld {
   PrivateWorld(PrivateWorld&&) = delete;
   PrivateWorld& operator=(PrivateWorld&&) = delete;
   ~PrivateWorld() {
-    if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+    if (good_) PMPI_Comm_free(&comm_);
   }
 
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
-  [[nodiscard]] bool send(const std::string& bytes, int to) const {
-    std::uint64_t length = bytes.size();
-    bool sent = PMPI_Send(&length, 1, MPI_UINT64_T, to, kTag, comm_) == MPI_SUCCESS;
-    for (std::uint64_t at = 0; sent && at < length; at += kChunkBytes) {
-      const int chunk = static_cast<int>(std::min(kChunkBytes, length - at));
-      sent = PMPI_Send(bytes.data() + at, chunk, MPI_BYTE, to, kTag, comm_) == MPI_SUCCESS;
+  bool send(std::string&& bytes, int to) {
+    bytes_ = std::move(bytes);
+    length_ = bytes_.size();
+    send_chunk(&length_, sizeof length_, to);
+    for (std::uint64_t at = 0; at < length_; at += kChunkBytes) {
+      send_chunk(bytes_.data() + at, std::min(kChunkBytes, length_ - at), to);
     }
-    return sent;
+    return good_;
   }
 
-  // When there is no memory for them the bytes are received into nothing (and MPI says "truncated"), so that the sender
-  // is not left waiting.
-  [[nodiscard]] bool receive(std::string& bytes, int from) const {
-    std::uint64_t length = 0;
-    if (PMPI_Recv(&length, 1, MPI_UINT64_T, from, kTag, comm_, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    const bool room = attempt([&] { bytes.resize(length); });
-    bool received = true;
-    for (std::uint64_t at = 0; at < length; at += kChunkBytes) {
-      const int chunk = room ? static_cast<int>(std::min(kChunkBytes, length - at)) : 0;
-      char* to = room ? bytes.data() + at : nullptr;
-      received = PMPI_Recv(to, chunk, MPI_BYTE, from, kTag, comm_, MPI_STATUS_IGNORE) == MPI_SUCCESS && received;
+  // The bytes stay valid until the next operation. When there is no memory for them they are received into nothing (and
+  // MPI says "truncated"), so that the sender is not left waiting. Empty then, and when the sender has lost its own.
+  std::string_view receive(int from) {
+    if (!receive_chunk(&length_, sizeof length_, from)) return {};
+    const bool room = attempt([&] { bytes_.resize(length_); });
+    bool received = room;
+    for (std::uint64_t at = 0; at < length_; at += kChunkBytes) {
+      const std::uint64_t chunk = room ? std::min(kChunkBytes, length_ - at) : 0;
+      received = receive_chunk(room ? bytes_.data() + at : nullptr, chunk, from) && received;
     }
-    return room && received;
+    return received ? std::string_view(bytes_) : std::string_view();
   }
 
   // What rank 0 says, everywhere.
-  [[nodiscard]] bool agree(bool good_at_root) const {
-    int word = good_at_root ? 1 : 0;
-    return PMPI_Bcast(&word, 1, MPI_INT, 0, comm_) == MPI_SUCCESS && word == 1;
+  bool agree(bool good_at_root) {
+    word_ = good_at_root ? 1 : 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    good_ = good_ && PMPI_Ibcast(&word_, 1, MPI_INT, 0, comm_, &request) == MPI_SUCCESS && wait(request);
+    return good_ && word_ == 1;
   }
 
  private:
+  bool send_chunk(const void* from, std::uint64_t bytes, int to) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    good_ = good_ && PMPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, to, kTag, comm_, &request) == MPI_SUCCESS &&
+            wait(request);
+    return good_;
+  }
+
+  // False also when the message was longer than `bytes`, which is no reason to give up.
+  bool receive_chunk(void* to, std::uint64_t bytes, int from) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    good_ = good_ && PMPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, from, kTag, comm_, &request) == MPI_SUCCESS;
+    return good_ && wait(request);
+  }
+
+  // Whether the request came to its end in time, and well.
+  bool wait(MPI_Request& request) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int tries = 0;; ++tries) {
+      int done = 0;
+      const int code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS || done != 0) return code == MPI_SUCCESS;
+      if (tries % 64 == 63) sched_yield();
+      if (tries % 4096 == 4095 && std::chrono::steady_clock::now() - begin > patience_) break;
+    }
+    good_ = false;
+    return false;
+  }
+
+  std::chrono::duration<double> patience_{patience_seconds()};
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
   bool good_ = false;
+  std::string bytes_;
+  std::uint64_t length_ = 0;
+  int word_ = 0;
 };
 
 // Merges the subtree of this rank into `records` and sends it on. False when a part of it is lost: the ranks above
 // learn it from an empty message.
-bool climb(const PrivateWorld& world, io::TraceRecords& records, bool whole) {
+bool climb(PrivateWorld& world, io::TraceRecords& records, bool whole) {
   for (int step = 1; step < world.size(); step *= 2) {
     if (world.rank() % (2 * step) != 0) {
       std::string bytes;
       whole = whole && attempt([&] { bytes = io::pack(records); });
-      return world.send(bytes, world.rank() - step) && whole;
+      return world.send(std::move(bytes), world.rank() - step) && whole;
     }
     if (world.rank() + step >= world.size()) continue;
-    std::string bytes;
-    whole = world.receive(bytes, world.rank() + step) && !bytes.empty() && whole;
-    whole = whole && attempt([&] { io::merge(records, io::unpack(bytes, "records")); });
+    const std::string_view bytes = world.receive(world.rank() + step);
+    whole = whole && !bytes.empty() && attempt([&] { io::merge(records, io::unpack(bytes, "records")); });
   }
   return whole;
 }
@@ -111,13 +158,17 @@ bool climb(const PrivateWorld& world, io::TraceRecords& records, bool whole) {
 
 bool gather_records(const std::function<io::TraceRecords()>& own,
                     const std::function<void(io::TraceRecords&&)>& write) {
-  const PrivateWorld world;
-  if (!world.good()) return false;
-  io::TraceRecords records;
-  const bool own_read = attempt([&] { records = own(); });
-  bool good = climb(world, records, own_read);
-  if (world.rank() == 0) good = good && attempt([&] { write(std::move(records)); });
-  return world.agree(good);
+  auto world = std::make_unique<PrivateWorld>();
+  bool good = false;
+  if (world->good()) {
+    io::TraceRecords records;
+    const bool own_read = attempt([&] { records = own(); });
+    good = climb(*world, records, own_read);
+    if (world->rank() == 0) good = good && attempt([&] { write(std::move(records)); });
+    good = world->agree(good);
+  }
+  if (!world->good()) static_cast<void>(world.release());
+  return good;
 }
 
 }  // namespace ranktree::preload
