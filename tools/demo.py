@@ -2,14 +2,15 @@
 """The main job, end to end: `make demo`.
 
 On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md) real Open MPI runs the `rings` example with its ranks
-dealt round robin; ranktree traces that run, maps it, writes the launcher's files; the program runs again by the plan.
-Printed: time, bytes between nodes and hop-bytes before and after, each with its ratio. Where no cluster can be emulated
-the trace is taken on one node, and the table shows what the plan would save.
+dealt round robin; ranktree traces that run, maps it (by data size, and by messages), and runs it again by each plan.
+Printed: time, bytes between nodes and hop-bytes before and after, each with its ratio. Where no cluster can be
+emulated the trace is taken on one node, and the table shows what the plans would save.
 
-The cores of the nodes are emulated, so ranks are not bound: only the host of each rank is enforced.
+The cores of the nodes are emulated, so ranks are not bound: a plan decides the host of each rank, and that is verified.
 """
 
 import argparse
+import csv
 import json
 import os
 import shutil
@@ -29,6 +30,14 @@ MACHINE = f"node:{NODES} core:{CORES}"  # its nodes are called n0, n1, ... as th
 RATE = 200  # Mbit/s of each link
 LATENCY = 200  # microseconds of each link
 ITERATIONS = {131072: 8, 1048576: 3}  # of one run, by token size in bytes: about a second each
+ROUND_ROBIN = "round-robin"
+METRICS = {"size": "data size", "msg": "messages"}  # what a plan minimises, as in reorder-2011's figure 1
+ROWS = {
+    "seconds": ("time", 1e3, "ms"),
+    "inter_node_bytes": ("bytes between nodes", 1e-6, "MB"),
+    "modelled_inter_node_bytes": ("  as modelled", 1e-6, "MB"),
+    "hop_bytes": ("hop-bytes", 1e-6, "MB"),
+}
 SECONDS_IN_ALL = 115
 SECONDS_FOR_ONE = 60
 
@@ -75,9 +84,9 @@ class Programs:
         )
         return (result.stdout + result.stderr).strip() or "no reason given" if result.returncode else None
 
-    def rings_command(self, size: int) -> list[object]:
+    def rings_command(self, size: int, iterations: int | None = None) -> list[object]:
         """One run of the example."""
-        options = ["--rings", NODES, "--bytes", size, "--iterations", ITERATIONS[size], "--json"]
+        options = ["--rings", NODES, "--bytes", size, "--iterations", iterations or ITERATIONS[size], "--json"]
         return [self.rings, *options]
 
 
@@ -99,15 +108,15 @@ class EmulatedCluster:
         finally:
             subprocess.run([self._program, "down", self._state], timeout=SECONDS_FOR_ONE, check=False)
 
-    def launcher(self, rankfile: Path) -> list[object]:
-        """Open MPI's launcher on this cluster, ranks placed by a rankfile."""
-        hosts = ["--hostfile", self._state / "hostfile", "--rankfile", rankfile]
-        return [self._state / "mpirun", "-np", RANKS, *hosts]
+    def launcher(self, rankfile: Path | None = None) -> list[object]:
+        """Open MPI's launcher on this cluster, ranks placed by a rankfile when there is one."""
+        placed = ["--rankfile", rankfile] if rankfile else []
+        return [self._state / "mpirun", "-np", RANKS, "--hostfile", self._state / "hostfile", *placed]
 
-    def measure(self, command: Sequence[object], rankfile: Path) -> dict:
+    def measure(self, command: Sequence[object]) -> dict:
         """Seconds an iteration and bytes between nodes an iteration, start-up of the run included."""
         run([self._program, "bytes", self._state, "--reset"])
-        result = json.loads(run([*self.launcher(rankfile), *command]))
+        result = json.loads(run(command))
         counters = json.loads(run([self._program, "bytes", self._state, "--json"]))
         return {
             "seconds": result["seconds_per_iteration"],
@@ -123,20 +132,34 @@ def round_robin_file(folder: Path) -> Path:
     return path
 
 
-def trace_and_map(programs: Programs, launch: Sequence[object], size: int, folder: Path) -> Path:
-    """Traces one run and maps it; the plan's file."""
-    pattern, plan = folder / f"rings_{size}.npz", folder / f"plan_{size}.json"
+def measure_size(programs: Programs, cluster: EmulatedCluster, size: int, runs: int, folder: Path) -> dict:
+    """Before, trace, map, rerun: for one token size."""
+    command = programs.rings_command(size)
+    before = cluster.launcher(round_robin_file(folder))
+    measured = {ROUND_ROBIN: medians([cluster.measure([*before, *command]) for _ in range(runs)])}
+    pattern = trace(programs, before, size, folder)
+    plans = {metric: make_plan(programs, pattern, metric) for metric in METRICS}
+    for metric, plan in plans.items():
+        planned = [programs.ranktree, "run", "--plan", plan]
+        check = programs.rings_command(size, iterations=1)
+        run([*planned, "--verify-hosts", "--", *cluster.launcher(), *check])
+        by_plan = [*planned, "--", *cluster.launcher(), *command]
+        measured[metric] = medians([cluster.measure(by_plan) for _ in range(runs)])
+    return summary(programs, pattern, plans, size, measured)
+
+
+def trace(programs: Programs, launch: Sequence[object], size: int, folder: Path) -> Path:
+    """The pattern of one run."""
+    pattern = folder / f"rings_{size}.npz"
     run([programs.ranktree, "trace", "-o", pattern, "--", *launch, *programs.rings_command(size)])
-    run([programs.ranktree, "map", pattern, "--machine", MACHINE, "-o", plan])
+    return pattern
+
+
+def make_plan(programs: Programs, pattern: Path, metric: str) -> Path:
+    """The plan for the emulated cluster, by data size or by number of messages."""
+    plan = pattern.with_suffix(f".{metric}.json")
+    run([programs.ranktree, "map", pattern, "--machine", MACHINE, "--metric", metric, "-o", plan])
     return plan
-
-
-def modelled(plan: dict, placement: str, iterations: int) -> dict:
-    """What the plan's file says of a placement, for one iteration: hop-bytes, and bytes that meet above the nodes."""
-    row = next(row for row in plan["costs"] if row["placement"] == placement)
-    node_level = [level["kind"].lower() for level in plan["levels"]].index("node")
-    between_nodes = sum(row["weight"][:node_level])
-    return {"hop_bytes": row["total"] / iterations, "modelled_inter_node_bytes": between_nodes / iterations}
 
 
 def medians(runs: Sequence[dict]) -> dict:
@@ -144,30 +167,32 @@ def medians(runs: Sequence[dict]) -> dict:
     return {name: statistics.median(result[name] for result in runs) for name in runs[0]}
 
 
-def ratios(before: dict, after: dict) -> dict:
-    """How many times less of each."""
-    return {name: value / after[name] if after[name] else None for name, value in before.items()}
+def read_pairs(programs: Programs, pattern: Path) -> list[tuple[int, int, float]]:
+    """Every (from, to, bytes) of a pattern, its collective calls as the messages that the MPI makes of them."""
+    path = pattern.with_suffix(".csv")
+    run([programs.ranktree, "convert", pattern, "-o", path])
+    with path.open(encoding="utf-8") as lines:
+        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+        return [(int(row["src"]), int(row["dst"]), float(row["bytes"])) for row in rows]
 
 
-def measure_size(programs: Programs, cluster: EmulatedCluster, size: int, runs: int, folder: Path) -> dict:
-    """Before, trace, map, emit, after: for one token size."""
-    command = programs.rings_command(size)
-    round_robin = round_robin_file(folder)
-    before = medians([cluster.measure(command, round_robin) for _ in range(runs)])
-    path = trace_and_map(programs, cluster.launcher(round_robin), size, folder)
-    launch_folder = folder / f"launch_{size}"
-    run([programs.ranktree, "emit", path, "--launcher", "openmpi4", "-o", launch_folder])
-    after = medians([cluster.measure(command, launch_folder / "rankfile") for _ in range(runs)])
-    return summary(path, size, before, after)
+def modelled(pairs: Sequence[tuple[int, int, float]], hosts: Sequence[str], iterations: int) -> dict:
+    """For one iteration: bytes whose ends are on two nodes, and bytes times hops (2 within a node, 4 between)."""
+    between = sum(count for a, b, count in pairs if hosts[a] != hosts[b]) / iterations
+    within = sum(count for a, b, count in pairs if hosts[a] == hosts[b]) / iterations
+    return {"hop_bytes": 4 * between + 2 * within, "modelled_inter_node_bytes": between}
 
 
-def summary(plan_file: Path, size: int, before: dict, after: dict) -> dict:
-    """All that is known of one token size."""
-    plan = json.loads(plan_file.read_text(encoding="utf-8"))
-    before |= modelled(plan, "round-robin", ITERATIONS[size])
-    after |= modelled(plan, "plan", ITERATIONS[size])
-    hosts = [seat["host"] for seat in plan["seats"]]
-    return {"bytes": size, "hosts": hosts, "before": before, "after": after, "ratio": ratios(before, after)}
+def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int, measured: dict) -> dict:
+    """All that is known of one token size: for each placement its hosts by rank, its figures, and the ratios."""
+    pairs = read_pairs(programs, pattern)
+    hosts = {ROUND_ROBIN: [f"n{rank % NODES}" for rank in range(RANKS)]}
+    for metric, path in plans.items():
+        hosts[metric] = [seat["host"] for seat in json.loads(path.read_text(encoding="utf-8"))["seats"]]
+    figures = {name: measured.get(name, {}) | modelled(pairs, hosts[name], ITERATIONS[size]) for name in hosts}
+    before = figures[ROUND_ROBIN]
+    ratios = {metric: {name: before[name] / value for name, value in figures[metric].items()} for metric in plans}
+    return {"bytes": size, "hosts": hosts, "figures": figures, "ratios": ratios}
 
 
 def on_cluster(programs: Programs, options: argparse.Namespace, folder: Path) -> dict:
@@ -178,43 +203,51 @@ def on_cluster(programs: Programs, options: argparse.Namespace, folder: Path) ->
 
 
 def on_one_node(programs: Programs, options: argparse.Namespace, folder: Path, reason: str) -> dict:
-    """Trace and map only: the program runs on this machine, the plan is made for the cluster it could run on."""
+    """Trace and map only: the program runs on this machine, the plans are made for a cluster it could run on."""
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     settings = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
-    launch = ["mpirun.openmpi", *settings, "-np", RANKS]
-    sizes = [summary(trace_and_map(programs, launch, size, folder), size, {}, {}) for size in options.sizes]
+    sizes = []
+    for size in options.sizes:
+        pattern = trace(programs, ["mpirun.openmpi", *settings, "-np", RANKS], size, folder)
+        plans = {metric: make_plan(programs, pattern, metric) for metric in METRICS}
+        sizes.append(summary(programs, pattern, plans, size, {}))
     return {"emulated": False, "reason": reason, "runs": 0, "sizes": sizes}
 
 
-ROWS = {
-    "seconds": ("time", 1e3, "ms"),
-    "inter_node_bytes": ("bytes between nodes", 1e-6, "MB"),
-    "modelled_inter_node_bytes": ("the same by the model", 1e-6, "MB"),
-    "hop_bytes": ("hop-bytes", 1e-6, "MB"),
-}
+def heading(result: dict) -> list[str]:
+    """What was run."""
+    where = f"{NODES} nodes x {CORES} ranks"
+    if not result["emulated"]:
+        reason = f"No emulated cluster: {result['reason']}."
+        return [reason, f"Traced on one node; what the plans would save on {where}:"]
+    return [
+        f"Emulated cluster of {where}, {RATE} Mbit/s and {LATENCY} us a link; medians of {result['runs']} runs.",
+        "Its cores are emulated too, so ranks are not bound: a plan decides the host of each rank.",
+    ]
 
 
 def table(result: dict) -> str:
     """The figures of one iteration, as text."""
-    if result["emulated"]:
-        lines = [
-            f"emulated cluster of {NODES} nodes x {CORES} ranks, {RATE} Mbit/s and {LATENCY} us a link; real Open MPI;"
-        ]
-        lines.append(f"medians of {result['runs']} runs. Cores are emulated, so ranks are not bound: hosts only.")
-    else:
-        lines = [f"no emulated cluster: {result['reason']}"]
-        lines.append(f"traced on one node; what the plan would save on {NODES} nodes x {CORES} ranks:")
-    lines.append("")
-    lines.append(f"{'one iteration of rings':<34}{'round robin':>14}{'by the plan':>14}{'ratio':>9}")
+    columns = "".join(f"{'by plan, ' + title:>28}" for title in METRICS.values())
+    lines = [*heading(result), "", f"{'one iteration of rings':<32}{'round robin':>13}{columns}"]
     for size in result["sizes"]:
+        figures = size["figures"]
         for name, (title, factor, unit) in ROWS.items():
-            if name in size["before"]:
-                ratio = size["ratio"][name]
-                row = f"{size['bytes'] // 1024} KiB: {title}"
-                figures = [f"{size[when][name] * factor:.2f} {unit}" for when in ("before", "after")]
-                lines.append(f"{row:<34}{figures[0]:>14}{figures[1]:>14}{f'{ratio:.2f}x' if ratio else '-':>9}")
-        lines.append(f"  rank by rank: {' '.join(size['hosts'])}")
+            if name in figures[ROUND_ROBIN]:
+                cells = f"{figures[ROUND_ROBIN][name] * factor:.2f} {unit}".rjust(13)
+                for metric in METRICS:
+                    value, ratio = figures[metric][name] * factor, size["ratios"][metric][name]
+                    cells += f"{value:.2f} {unit}".rjust(19) + f"{ratio:.2f}x".rjust(9)
+                lines.append(f"{size['bytes'] // 1024:>5} KiB  {title:<21}{cells}")
+        for metric, title in METRICS.items():
+            lines.append(f"{'':<11}plan by {title}: {seating(size['hosts'][metric])}")
     return "\n".join(lines)
+
+
+def seating(hosts: Sequence[str]) -> str:
+    """Which ranks each node has."""
+    nodes = {name: [rank for rank, host in enumerate(hosts) if host == name] for name in sorted(set(hosts))}
+    return ", ".join(f"{name}: {' '.join(map(str, ranks))}" for name, ranks in nodes.items())
 
 
 def stop_in_time(*_: object) -> None:
