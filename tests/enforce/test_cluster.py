@@ -1,0 +1,108 @@
+"""Plans carried out over the four nodes of an emulated cluster, checked rank by rank."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import cluster_environment, environment, places, planned
+from emulated import MiniCluster
+
+HOSTS = ["n0", "n1", "n2", "n3"]
+# Seven ranks: hosts repeat, in no order, and one node has a single rank.
+SEATS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
+# MPICH 4.0.2 hangs in MPI_Finalize across these nodes: with it only programs that are not MPI programs are started.
+FAMILIES = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
+
+
+def run_on_head(cluster: MiniCluster, ranktree_command: str, family: str, folder: Path, *words: object):
+    """`ranktree WORDS...` on the head, in a folder that all nodes see."""
+    arguments = ["head", ranktree_command, *words]
+    return cluster.call("exec", *arguments, env=cluster_environment(family), cwd=folder, timeout=120)
+
+
+@pytest.fixture(params=sorted(FAMILIES))
+def family(request: pytest.FixtureRequest) -> str:
+    """Each of Debian's MPIs."""
+    if shutil.which(FAMILIES[request.param]) is None:
+        pytest.skip(f"{FAMILIES[request.param]} is not installed")
+    return request.param
+
+
+def test_every_rank_is_on_its_host_and_pu(cluster, command, make_plan, where, family) -> None:
+    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--", FAMILIES[family], "-n", 7, where]
+    result = run_on_head(cluster, command, family, where.parent, *words)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(SEATS)
+
+
+def test_the_emitted_command_places_every_rank(cluster, command, ranktree, make_plan, where, family) -> None:
+    launcher = "openmpi4" if family == "openmpi" else family
+    emitted = ranktree("emit", make_plan(SEATS, HOSTS), "-l", launcher, "-o", where.parent / "out", "--", where)
+    assert emitted.returncode == 0, emitted.stderr
+    line = emitted.stdout.replace("mpirun ", "mpirun.openmpi ").replace("mpiexec ", "mpiexec.mpich ")
+    result = cluster.call(
+        "exec", "head", "sh", "-c", line, env=cluster_environment(family), cwd=where.parent, timeout=120
+    )
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(SEATS)
+
+
+def test_verify_accepts_what_open_mpi_really_did(cluster, command, make_plan, where) -> None:
+    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--verify", "--", "mpirun.openmpi", "-n", 7, where]
+    result = run_on_head(cluster, command, "openmpi", where.parent, *words)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(SEATS)
+
+
+def test_verify_refuses_a_placement_that_is_not_the_plans(cluster, command, make_plan, where, tmp_path) -> None:
+    """The plan's host n1 is a name of n2 for this launcher."""
+    liar = tmp_path / "mpirun"
+    liar.write_text(
+        "#!/bin/sh\n"
+        'for word; do case $word in */rankfile) sed -i "s/=n1 /=n2 /" "$word" ;; esac; done\n'
+        'exec mpirun.openmpi "$@"\n',
+        encoding="ascii",
+    )
+    liar.chmod(0o755)
+    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--verify", "--", liar, "-n", 7, "touch", tmp_path / "ran"]
+    result = run_on_head(cluster, command, "openmpi", tmp_path, *words)
+    assert result.returncode == 1
+    assert "1 of 7 ranks are not where the plan has them:\n  rank 3: planned n1 PU 1, found n2 PU 1\n" in result.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_wrapper_stops_ranks_on_wrong_hosts(cluster, ranktree, make_plan, where) -> None:
+    plan = make_plan([("n1", [0]), ("n0", [1])], HOSTS)
+    folder = where.parent / "out"
+    assert ranktree("emit", plan, "-l", "generic", "-o", folder, "--", where).returncode == 0
+    words = ["-n", "2", "--host", "n0,n1", folder / "ranktree-bind", where]
+    result = cluster.call("mpirun", *words, timeout=120, cwd=where.parent)
+    assert result.returncode == 3
+    assert "expected host n1, found n0" in result.stderr
+    assert "rank" not in result.stdout
+
+
+@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")
+def test_slurm_places_every_rank(cluster, command, make_plan, where) -> None:
+    cluster.need("slurm-up", "--cpus", 2)
+    try:
+        for verify in ([], ["--verify"]):
+            words = [command, "run", "--plan", make_plan(SEATS, HOSTS), *verify, "--", "srun", "-n", 7, where]
+            result = cluster.call("slurm", *words, env=environment(), cwd=where.parent, timeout=120)
+            assert result.returncode == 0, result.stderr
+            assert places(result.stdout) == planned(SEATS)
+    finally:
+        cluster.call("slurm-down")
+
+
+def test_topo_ranks_shows_four_nodes(cluster, command, build_folder, tmp_path) -> None:
+    if not (build_folder / "lib" / "ranktree-ranks-openmpi").exists():
+        pytest.skip("ranktree-ranks-openmpi is not built")
+    variables = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
+    launch = ["-np", 5, "--host", "n0:2,n1:1,n2:1,n3:1", "--bind-to", "core", "-x", "PATH"]
+    result = cluster.call("mpirun", *launch, command, "topo", "--ranks", env=variables, cwd=tmp_path, timeout=120)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines() if line[:1] == " "]
+    assert [row[:2] for row in rows] == [["0", "n0"], ["1", "n0"], ["2", "n1"], ["3", "n2"], ["4", "n3"]]
+    assert [row[2] for row in rows] == ["0", "1", "0", "0", "0"]

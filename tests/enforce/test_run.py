@@ -1,0 +1,182 @@
+"""`ranktree run` with the MPIs of this machine on this machine: real binding, exit codes, signals, refusals."""
+
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import HERE, PUS, environment, places, planned
+
+two_pus = pytest.mark.skipif(PUS[:2] != [0, 1], reason="PUs 0 and 1 are needed to tell a binding from none")
+CROSSED = [(HERE, [1]), (HERE, [0])]
+ODD = [(HERE, [1]), (HERE, [0, 1]), (HERE, [0])]
+
+
+@two_pus
+@pytest.mark.parametrize("seats", [CROSSED, ODD], ids=["crossed", "odd-and-shared"])
+@pytest.mark.parametrize("verify", [[], ["--verify"]], ids=["plain", "verified"])
+def test_every_rank_is_bound_as_planned(ranktree, make_plan, where, mpiexec, seats, verify) -> None:
+    command = [mpiexec, "-n", len(seats), where]
+    result = ranktree("run", "--plan", make_plan(seats), *verify, "--", *command, env=environment(), cwd=where.parent)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(seats)
+    assert not list(where.parent.glob(".ranktree-*")), "the launcher's files are removed"
+
+
+@two_pus
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_an_mpi_program_keeps_the_binding(ranktree, make_plan, build_folder, tmp_path, family) -> None:
+    helper = build_folder / "lib" / f"ranktree-ranks-{family}"
+    if not helper.exists():
+        pytest.skip(f"{helper.name} is not built")
+    command = [f"mpiexec.{family}", "-n", 2, helper]
+    result = ranktree("run", "--plan", make_plan(CROSSED), "--", *command, env=environment(), cwd=tmp_path)
+    assert f'"ranks":[{{"host":"{HERE}","pus":[1]}},{{"host":"{HERE}","pus":[0]}}]' in result.stdout
+
+
+@two_pus
+def test_the_callers_options_stay(ranktree, make_plan, where, tmp_path) -> None:
+    if shutil.which("mpiexec.openmpi") is None:
+        pytest.skip("mpiexec.openmpi is not installed")
+    program = "echo $MARK $OMPI_MCA_mpi_yield_when_idle; grep Cpus_allowed_list /proc/$$/status"
+    options = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "-x", "MARK=seen"]
+    command = ["env", "A=1", "mpiexec.openmpi", *options, "-np", "2", "sh", "-c", program]
+    result = ranktree("run", "--plan", make_plan(CROSSED), "--", *command, env=environment(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("seen 1") == 2
+    assert sorted(line.split()[1] for line in result.stdout.splitlines() if "Cpus" in line) == ["0", "1"]
+
+
+@two_pus
+def test_the_exit_code_is_the_programs(ranktree, make_plan, where, mpiexec) -> None:
+    command = [mpiexec, "-n", 2, where, "7"]
+    result = ranktree("run", "--plan", make_plan(CROSSED), "--", *command, env=environment(), cwd=where.parent)
+    assert result.returncode == 7
+
+
+@two_pus
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_reaches_the_launcher(command, make_plan, tmp_path, mpiexec, number) -> None:
+    words = [command, "run", "--plan", make_plan(CROSSED), "--", mpiexec, "-n", 2, "sleep", "100.25"]
+    process = subprocess.Popen(list(map(str, words)), env=environment(), cwd=tmp_path, start_new_session=True)
+    deadline = time.monotonic() + 30
+    while count_sleepers() < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert count_sleepers() == 2
+    process.send_signal(number)
+    assert process.wait(timeout=30) != 0
+    while count_sleepers() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert count_sleepers() == 0
+    assert not list(tmp_path.glob(".ranktree-*"))
+
+
+def count_sleepers() -> int:
+    """Running `sleep 100.25` processes."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found += path.read_bytes() == b"sleep\x00100.25\x00"
+        except OSError:
+            continue
+    return found
+
+
+@two_pus
+def test_the_wrapper_fails_with_3_on_the_wrong_host(ranktree, make_plan, where, mpiexec, tmp_path) -> None:
+    plan = make_plan([(HERE, [1]), ("elsewhere", [0])])
+    emitted = ranktree("emit", plan, "-l", "generic", "-o", tmp_path / "out", "--", where)
+    assert emitted.returncode == 0, emitted.stderr
+    wrapper = tmp_path / "out" / "ranktree-bind"
+    result = subprocess.run(
+        [mpiexec, "-n", "2", wrapper, where], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 3
+    assert f"ranktree: rank 1: expected host elsewhere, found {HERE}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("pus", "rank", "reason"),
+    [
+        ("0", "1", "has no line for this rank"),
+        ("0", "", "no launcher's rank variable is set"),
+        ("1000", "0", "cannot bind to PUs 1000"),
+        (f"{PUS[0]},1000", "0", f"expected PUs {PUS[0]},1000 on {HERE}, bound to {PUS[0]}"),
+    ],
+)
+def test_the_wrapper_checks_itself(ranktree, make_plan, tmp_path, pus, rank, reason) -> None:
+    plan = make_plan([(HERE, [int(number) for number in pus.split(",")])])
+    assert ranktree("emit", plan, "-l", "generic", "-o", tmp_path / "out").returncode == 0
+    result = subprocess.run(
+        [tmp_path / "out" / "ranktree-bind", "true"],
+        env={"PATH": "/usr/bin:/bin", "PMI_RANK": rank},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 3
+    assert reason in result.stderr
+
+
+@two_pus
+def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> None:
+    """A launcher that ignores the plan: it starts the ranks, but binds each to PU 0."""
+    if shutil.which("mpiexec.mpich") is None:
+        pytest.skip("mpiexec.mpich is not installed")
+    liar = tmp_path / "mpiexec"
+    liar.write_text(
+        '#!/bin/sh\ncase "$*" in *--version*) exec mpiexec.mpich --version ;; esac\n'
+        # The wrapper's own binding is undone by a second one.
+        'while [ "${1##*/}" != ranktree-bind ]; do shift; done\nshift\nexec mpiexec.mpich -n 2 taskset -c 0 "$@"\n',
+        encoding="ascii",
+    )
+    liar.chmod(0o755)
+    result = ranktree(
+        "run",
+        "--plan",
+        make_plan(CROSSED),
+        "--verify",
+        "--",
+        liar,
+        "touch",
+        tmp_path / "ran",
+        env=environment(),
+        cwd=tmp_path,
+    )
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"ranktree: 1 of 2 ranks are not where the plan has them:\n  rank 0: planned {HERE} PU 1, found {HERE} PU 0\n"
+    )
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["mpiexec.openmpi", "-n", "3", "true"], "'-n 3' contradicts the plan, which places 2 ranks"),
+        (["mpiexec.mpich", "-np", "1", "true"], "'-np 1' contradicts the plan, which places 2 ranks"),
+        (["mpiexec.openmpi", "--map-by", "node", "true"], "'--map-by node' places or binds ranks"),
+        (["mpiexec.openmpi", "--bind-to=core", "true"], "'--bind-to=core' places or binds ranks"),
+        (["mpiexec.openmpi", "--mca", "rmaps_base_mapping_policy", "node", "true"], "places or binds ranks"),
+        (["mpiexec.mpich", "-bind-to", "core", "true"], "'-bind-to core' places or binds ranks"),
+        (["mpiexec.mpich", "-hosts", "a,b:2", "true"], f"the command's hosts are a,b; the plan has rank 0 on {HERE}"),
+        (["mpiexec.mpich", "-n", "2"], "the command names no program"),
+        (["mpiexec.mpich", "-n"], "option -n needs 1 more words"),
+        (["mpiexec.openmpi", "-n", "1", "true", ":", "-n", "1", "true"], "several programs in one command"),
+        (["mpiexec.mpich", "-n", "2", "./nosuch"], "'./nosuch', after '2', is no program here"),
+        (["python3", "app.py"], "no launcher (mpirun, mpiexec, srun) in the command"),
+        (["mpiexec.nosuch", "-n", "2", "true"], "mpiexec.nosuch: no such launcher"),
+    ],
+)
+def test_contradictions_are_refused(ranktree, make_plan, tmp_path, words, reason) -> None:
+    if shutil.which(words[0]) is None and words[0] in {"mpiexec.openmpi", "mpiexec.mpich"}:
+        pytest.skip(f"{words[0]} is not installed")
+    plan = make_plan([(HERE, [0]), (HERE, [1])])
+    result = ranktree("run", "--plan", plan, "--", *words, env=environment(), cwd=tmp_path)
+    assert result.returncode == 1
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
