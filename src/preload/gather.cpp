@@ -39,7 +39,7 @@ bool attempt(Body body) noexcept {
 // processes are not traced the others would otherwise wait for ever.
 double patience_seconds() {
   const char* seconds = std::getenv("RANKTREE_PATIENCE");  // NOLINT(concurrency-mt-unsafe): read once, in MPI_Finalize
-  const double value = seconds == nullptr ? 0 : std::atof(seconds);
+  const double value = seconds == nullptr ? 0 : std::strtod(seconds, nullptr);
   return value > 0 ? value : 300;
 }
 
@@ -167,7 +167,7 @@ bool gather_records(const std::function<io::TraceRecords()>& own,
     if (world->rank() == 0) good = good && attempt([&] { write(std::move(records)); });
     good = world->agree(good);
   }
-  if (!world->good()) static_cast<void>(world.release());
+  if (!world->good()) static_cast<void>(world.release());  // NOLINT(bugprone-unused-return-value): left behind
   return good;
 }
 
