@@ -1,38 +1,123 @@
-// Prints what a model makes of one call, case by case: stdin holds lines "operation ranks root bytes", stdout gets
-// lines "case from to messages bytes".
+// Prints what a model, or one algorithm, makes of single calls: stdout gets lines "case from to messages bytes".
+//
+//   expand_print MODEL       stdin: lines "operation ranks root bytes"
+//   expand_print algorithm   stdin: lines "algorithm ranks root bytes", by the names in src/core/pattern/expand_*.h
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <numeric>
-#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/pattern/expand.h"
+#include "core/pattern/expand_call.h"
+#include "core/pattern/expand_exchange.h"
+#include "core/pattern/expand_rabenseifner.h"
+#include "core/pattern/expand_trees.h"
 #include "core/pattern/pattern.h"
 
 namespace {
 
+namespace expansion = ranktree::core::pattern::expansion;
 using ranktree::core::pattern::Class;
+using ranktree::core::pattern::CollectiveModel;
+using ranktree::core::pattern::Entry;
 using ranktree::core::pattern::Operation;
 using ranktree::core::pattern::Pattern;
 using ranktree::core::pattern::Rank;
 
-std::optional<Operation> operation_from_name(std::string_view word) {
+struct Named {
+  std::string_view name;
+  expansion::Algorithm algorithm;
+};
+
+constexpr Named kAlgorithms[] = {
+    {"bcast_linear", expansion::bcast_linear},
+    {"bcast_chain", expansion::bcast_chain},
+    {"bcast_split_binary", expansion::bcast_split_binary},
+    {"bcast_binary", expansion::bcast_binary},
+    {"bcast_binomial", expansion::bcast_binomial},
+    {"bcast_knomial", expansion::bcast_knomial},
+    {"bcast_scatter_recursive_doubling", expansion::bcast_scatter_recursive_doubling},
+    {"bcast_scatter_ring", expansion::bcast_scatter_ring},
+    {"reduce_linear", expansion::reduce_linear},
+    {"reduce_chain", expansion::reduce_chain},
+    {"reduce_binary", expansion::reduce_binary},
+    {"reduce_binomial", expansion::reduce_binomial},
+    {"reduce_in_order_binary", expansion::reduce_in_order_binary},
+    {"reduce_rabenseifner_openmpi", expansion::reduce_rabenseifner_openmpi},
+    {"allreduce_recursive_doubling", expansion::allreduce_recursive_doubling},
+    {"allreduce_ring", expansion::allreduce_ring},
+    {"allreduce_rabenseifner_openmpi", expansion::allreduce_rabenseifner_openmpi},
+    {"allgather_bruck", expansion::allgather_bruck},
+    {"allgather_ring", expansion::allgather_ring},
+    {"allgather_neighbor_exchange", expansion::allgather_neighbor_exchange},
+    {"alltoall_direct", expansion::alltoall_direct},
+    {"alltoall_bruck", expansion::alltoall_bruck},
+    {"gather_linear", expansion::gather_linear},
+    {"gather_binomial", expansion::gather_binomial},
+    {"gather_linear_sync", expansion::gather_linear_sync},
+    {"scatter_linear", expansion::scatter_linear},
+    {"scatter_binomial", expansion::scatter_binomial},
+    {"reduce_scatter_recursive_halving", expansion::reduce_scatter_recursive_halving},
+    {"reduce_scatter_ring", expansion::reduce_scatter_ring},
+    {"reduce_scatter_butterfly", expansion::reduce_scatter_butterfly},
+    {"reduce_scatter_recursive_doubling", expansion::reduce_scatter_recursive_doubling},
+    {"reduce_scatter_block_butterfly", expansion::reduce_scatter_block_butterfly},
+    {"barrier_linear", expansion::barrier_linear},
+    {"barrier_recursive_doubling", expansion::barrier_recursive_doubling},
+    {"barrier_dissemination", expansion::barrier_dissemination},
+    {"barrier_tree", expansion::barrier_tree},
+};
+
+std::vector<Rank> everyone(Rank ranks) {
+  std::vector<Rank> members(static_cast<std::size_t>(ranks));
+  std::iota(members.begin(), members.end(), 0);
+  return members;
+}
+
+Operation operation_named(std::string_view word) {
   for (int i = 0; i < ranktree::core::pattern::kOperationCount; ++i) {
     const auto operation = static_cast<Operation>(i);
     if (ranktree::core::pattern::operation_name(operation) == word) return operation;
   }
-  return std::nullopt;
+  throw std::invalid_argument("unknown operation " + std::string(word));
 }
 
-Pattern one_call(Operation operation, Rank ranks, Rank root, double bytes) {
-  Pattern pattern = ranktree::core::pattern::from_entries(ranks, {});
-  pattern.communicators.resize(1);
-  pattern.communicators[0].members.resize(static_cast<std::size_t>(ranks));
-  std::iota(pattern.communicators[0].members.begin(), pattern.communicators[0].members.end(), 0);
-  const double calls = ranks;
-  pattern.collectives.push_back({0, operation, root, 0, calls, bytes * calls});
-  return pattern;
+expansion::Algorithm algorithm_named(std::string_view word) {
+  const auto* found = std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms),
+                                   [&](const Named& named) { return named.name == word; });
+  if (found == std::end(kAlgorithms)) throw std::invalid_argument("unknown algorithm " + std::string(word));
+  return found->algorithm;
+}
+
+struct Case {
+  std::string name;
+  Rank ranks = 0;
+  Rank root = 0;
+  std::int64_t bytes = 0;
+};
+
+Pattern by_model(const Case& call, CollectiveModel model) {
+  Pattern pattern = ranktree::core::pattern::from_entries(call.ranks, {});
+  pattern.communicators.push_back({everyone(call.ranks), {}});
+  const double calls = call.ranks;
+  pattern.collectives.push_back(
+      {0, operation_named(call.name), call.root, 0, calls, static_cast<double>(call.bytes) * calls});
+  return expand(pattern, model);
+}
+
+Pattern by_algorithm(const Case& call) {
+  const std::vector<Rank> members = everyone(call.ranks);
+  expansion::Collector collector;
+  const std::int64_t element = call.bytes % 8 == 0 ? 8 : 1;
+  algorithm_named(call.name)({call.ranks, call.root, call.bytes, element},
+                             expansion::Sends(collector, members, members, {}));
+  return ranktree::core::pattern::from_entries(call.ranks, collector.take());
 }
 
 void print(int index, const Pattern& pattern) {
@@ -48,23 +133,16 @@ void print(int index, const Pattern& pattern) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const auto model = ranktree::core::pattern::collective_model_from_name(argc == 2 ? argv[1] : "");
-  if (!model) {
-    std::cerr << "expand_print: expected one argument: openmpi, mpich, flat or none\n";
-    return 2;
-  }
-  std::string name;
-  Rank ranks = 0;
-  Rank root = 0;
-  double bytes = 0;
-  for (int i = 0; std::cin >> name >> ranks >> root >> bytes; ++i) {
-    const auto operation = operation_from_name(name);
-    if (!operation) {
-      std::cerr << "expand_print: unknown operation " << name << '\n';
-      return 2;
-    }
-    print(i, ranktree::core::pattern::expand(one_call(*operation, ranks, root, bytes), *model));
+int main(int argc, char** argv) try {
+  const std::string word = argc == 2 ? argv[1] : "";
+  const auto model = ranktree::core::pattern::collective_model_from_name(word);
+  if (!model && word != "algorithm") throw std::invalid_argument("expected openmpi, mpich, flat, none or algorithm");
+  Case call;
+  for (int i = 0; std::cin >> call.name >> call.ranks >> call.root >> call.bytes; ++i) {
+    print(i, model ? by_model(call, *model) : by_algorithm(call));
   }
   return 0;
+} catch (const std::exception& error) {
+  std::cerr << "expand_print: " << error.what() << '\n';
+  return 2;
 }

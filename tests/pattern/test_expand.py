@@ -49,7 +49,9 @@ def pairs_of(lines: list[str]) -> dict[int, Pairs]:
     return found
 
 
-def really_sent(mpi: str, ranks: int, wanted: list[Case], folder: Path) -> dict[int, Pairs]:
+def really_sent(
+    mpi: str, ranks: int, wanted: list[Case], folder: Path, settings: tuple[str, ...] = ()
+) -> dict[int, Pairs]:
     """Builds the program for that MPI, makes the calls and reads what each rank sent."""
     compiler, launcher = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpiexec.{mpi}")
     if compiler is None or launcher is None:
@@ -64,7 +66,7 @@ def really_sent(mpi: str, ranks: int, wanted: list[Case], folder: Path) -> dict[
         "mpich": "",
     }[mpi].split()
     run = subprocess.run(
-        [launcher, *options, "-n", str(ranks), program, folder / "cases", folder / "sent"],
+        [launcher, *options, *settings, "-n", str(ranks), program, folder / "cases", folder / "sent"],
         env=os.environ
         | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MPIR_CVAR_NOLOCAL": "1"},
         capture_output=True,
@@ -127,3 +129,52 @@ def test_mpich_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ran
 @pytest.mark.parametrize("ranks", [8, 9])
 def test_mpich_with_more_ranks(build_folder: Path, tmp_path: Path, ranks: int) -> None:
     compare(build_folder, "mpich", ranks, (8, 264, 2056, 13000, 600000), tmp_path)
+
+
+# Open MPI's numbers for its algorithms, most of which it chooses by default for many ranks only.
+ALGORITHMS = {
+    "barrier": {1: "linear", 3: "recursive_doubling", 4: "dissemination", 6: "tree"},
+    "bcast": {
+        1: "linear",
+        3: "chain",
+        4: "split_binary",
+        5: "binary",
+        6: "binomial",
+        7: "knomial",
+        8: "scatter_recursive_doubling",
+        9: "scatter_ring",
+    },
+    "reduce": {1: "linear", 3: "chain", 4: "binary", 5: "binomial", 6: "in_order_binary", 7: "rabenseifner_openmpi"},
+    "allreduce": {3: "recursive_doubling", 4: "ring", 6: "rabenseifner_openmpi"},
+    "allgather": {2: "bruck", 4: "ring", 5: "neighbor_exchange"},
+    "alltoall": {1: "direct", 2: "direct", 3: "bruck", 4: "direct"},
+    "gather": {1: "linear", 2: "binomial", 3: "linear_sync"},
+    "scatter": {1: "linear", 2: "binomial"},
+    "reduce_scatter": {2: "recursive_halving", 3: "ring", 4: "butterfly"},
+    "reduce_scatter_block": {2: "recursive_doubling", 3: "recursive_halving", 4: "block_butterfly"},
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("number", range(1, 10))
+@pytest.mark.parametrize("ranks", [6, 8, 13])
+def test_openmpi_algorithms(build_folder: Path, tmp_path: Path, ranks: int, number: int) -> None:
+    """Each algorithm, forced: what needs hundreds of ranks to be chosen is checked with few."""
+    forced = {name: numbered[number] for name, numbered in ALGORITHMS.items() if number in numbered}
+    if ranks % 2 != 0 and forced.get("allgather") == "neighbor_exchange":
+        del forced["allgather"]  # the library takes the ring then
+    wanted, expected = [], []
+    for name, algorithm in forced.items():
+        blocks = ranks if name == "reduce_scatter_block" else 1
+        prefix = "reduce_scatter" if name == "reduce_scatter_block" else name
+        for size in (0,) if name == "barrier" else (800 * blocks, 8008 * blocks, 100000 * blocks):
+            for root in (0, 2, ranks - 1) if name.capitalize() in ROOTED else (0,):
+                wanted.append((name.capitalize(), root, size, 8))
+                expected.append((f"{prefix}_{algorithm}", root, size, 8))
+    settings = ["--mca", "coll_tuned_use_dynamic_rules", "1"]
+    for name in forced:
+        settings += ["--mca", f"coll_tuned_{name}_algorithm", str(number)]
+    sent = really_sent("openmpi", ranks, wanted, tmp_path, tuple(settings))
+    model = modelled(build_folder, "algorithm", ranks, expected)
+    wrong = [f"{case}: sent {sent[i]}, modelled {model[i]}" for i, case in enumerate(expected) if sent[i] != model[i]]
+    assert not wrong, f"{len(wrong)} of {len(expected)} calls differ, first: {wrong[0]}"
