@@ -88,12 +88,18 @@ int os_index_of(const hwloc_obj* object) {
                                                                                     : -1;
 }
 
+bool is_whole_machine(const hwloc_obj* object) {
+  const hwloc_obj* root = object;
+  while (root->parent != nullptr) root = root->parent;
+  return hwloc_bitmap_isequal(object->cpuset, root->cpuset) != 0;
+}
+
 // The kinds one hwloc object stands for, outermost first: itself, with its NUMA node above or below it.
 std::vector<std::pair<Kind, int>> kinds_at(const hwloc_obj* object) {
   const auto own = kind_of(object->type);
   if (!own) return {};
   const std::pair self(*own, os_index_of(object));
-  if (object->parent == nullptr || object->memory_arity == 0) return {self};
+  if (object->memory_arity == 0 || is_whole_machine(object)) return {self};
   const hwloc_obj* memory = object->memory_first_child;
   while (memory->type != HWLOC_OBJ_NUMANODE && memory->memory_first_child != nullptr)
     memory = memory->memory_first_child;

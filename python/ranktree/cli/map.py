@@ -54,7 +54,9 @@ def verdict(plan: _core.Plan) -> str:
     than = "today's placement" if today == "traced" else "the order of ranks"
     cost = ratio(row(plan, today).total, row(plan, "plan").total)
     text = f"The plan ({plan.algorithm}) costs {cost} less than {than}"
-    if before > 0:
+    if before > 0 and after == 0:
+        text += "; nothing crosses the network any more"
+    elif before > 0:
         text += f"; between nodes it moves {ratio(before, after)} fewer {METRICS[plan.metric]}"
     return text + "."
 
@@ -89,7 +91,7 @@ def as_dictionary(plan: _core.Plan) -> dict[str, Any]:
     }
 
 
-def command(  # noqa: PLR0913  every option is one parameter
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     pattern: Annotated[str, typer.Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof")],
     machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
     algorithm: Annotated[str, typer.Option(help=", ".join(ALGORITHMS))] = "best",

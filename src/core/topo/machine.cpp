@@ -49,7 +49,6 @@ class Joiner {
     } else {
       add_part(builder_.add(-1, 0, -1, network.name), 0, network);
     }
-    if (hosts_.empty()) refuse("expected at least one host, found none");
     return std::move(builder_).build();
   }
 
@@ -79,8 +78,10 @@ class Joiner {
     for (const NetworkPart& child : part.switches) {
       add_part(builder_.add(handle, index_.at({Kind::kSwitch, depth}), switches_++, child.name), depth + 1, child);
     }
-    if (part.switches.empty() && part.hosts.empty())
-      refuse("switch '" + part.name + "' has neither switches nor hosts");
+    if (part.switches.empty() && part.hosts.empty()) {
+      refuse(part.name.empty() ? "expected at least one host, found none"
+                               : "switch '" + part.name + "' has neither switches nor hosts");
+    }
     for (const Host& host : part.hosts) add_host(handle, host);
   }
 

@@ -1,0 +1,22 @@
+// A synthetic description, ours in front of hwloc's.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/topo/machine.h"
+#include "hw/machine.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  try {
+    (void)ranktree::core::topo::to_tree(ranktree::hw::synthetic_machine(std::string(bytes)));
+  } catch (const ranktree::core::Error&) {  // a refusal with a reason is what bad input gets
+  }
+  return 0;
+}
+
+// hwloc itself forgets memory on some refused inputs; that is not what is tested here.
+extern "C" const char* __lsan_default_suppressions();  // NOLINT(bugprone-reserved-identifier): the sanitizer's name
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc.so"; }
