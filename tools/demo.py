@@ -13,6 +13,7 @@ import argparse
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import statistics
@@ -29,7 +30,7 @@ RANKS = NODES * CORES
 MACHINE = f"node:{NODES} core:{CORES}"  # its nodes are called n0, n1, ... as those of the emulated cluster
 RATE = 200  # Mbit/s of each link
 LATENCY = 200  # microseconds of each link
-ITERATIONS = {131072: 8, 1048576: 3}  # of one run, by token size in bytes: about a second each
+ITERATIONS = {131072: 6, 1048576: 2}  # of one run, by token size in bytes: about a second each
 ROUND_ROBIN = "round-robin"
 METRICS = {"size": "data size", "msg": "messages"}  # what a plan minimises, as in reorder-2011's figure 1
 ROWS = {
@@ -38,7 +39,7 @@ ROWS = {
     "modelled_inter_node_bytes": ("  as modelled", 1e-6, "MB"),
     "hop_bytes": ("hop-bytes", 1e-6, "MB"),
 }
-SECONDS_IN_ALL = 115
+SECONDS_IN_ALL = 240  # on a machine under heavy load; about 40 s on an idle one
 SECONDS_FOR_ONE = 60
 
 
@@ -108,10 +109,9 @@ class EmulatedCluster:
         finally:
             subprocess.run([self._program, "down", self._state], timeout=SECONDS_FOR_ONE, check=False)
 
-    def launcher(self, rankfile: Path | None = None) -> list[object]:
-        """Open MPI's launcher on this cluster, ranks placed by a rankfile when there is one."""
-        placed = ["--rankfile", rankfile] if rankfile else []
-        return [self._state / "mpirun", "-np", RANKS, "--hostfile", self._state / "hostfile", *placed]
+    def launcher(self, *options: object) -> list[object]:
+        """Open MPI's launcher on this cluster."""
+        return [self._state / "mpirun", "--hostfile", self._state / "hostfile", *options]
 
     def measure(self, command: Sequence[object]) -> dict:
         """Seconds an iteration and bytes between nodes an iteration, start-up of the run included."""
@@ -135,16 +135,15 @@ def round_robin_file(folder: Path) -> Path:
 def measure_size(programs: Programs, cluster: EmulatedCluster, size: int, runs: int, folder: Path) -> dict:
     """Before, trace, map, rerun: for one token size."""
     command = programs.rings_command(size)
-    before = cluster.launcher(round_robin_file(folder))
+    before = cluster.launcher("-np", RANKS, "--rankfile", round_robin_file(folder))
     measured = {ROUND_ROBIN: medians([cluster.measure([*before, *command]) for _ in range(runs)])}
     pattern = trace(programs, before, size, folder)
     plans = {metric: make_plan(programs, pattern, metric) for metric in METRICS}
     for metric, plan in plans.items():
-        planned = [programs.ranktree, "run", "--plan", plan]
-        check = programs.rings_command(size, iterations=1)
-        run([*planned, "--verify-hosts", "--", *cluster.launcher(), *check])
-        by_plan = [*planned, "--", *cluster.launcher(), *command]
-        measured[metric] = medians([cluster.measure(by_plan) for _ in range(runs)])
+        verified = [programs.ranktree, "run", "--plan", plan, "--verify-hosts"]
+        run([*verified, "--", *cluster.launcher("-np", RANKS), *programs.rings_command(size, iterations=1)])
+        after = cluster.launcher(*emitted_options(programs, plan))
+        measured[metric] = medians([cluster.measure([*after, *command]) for _ in range(runs)])
     return summary(programs, pattern, plans, size, measured)
 
 
@@ -160,6 +159,13 @@ def make_plan(programs: Programs, pattern: Path, metric: str) -> Path:
     plan = pattern.with_suffix(f".{metric}.json")
     run([programs.ranktree, "map", pattern, "--machine", MACHINE, "--metric", metric, "-o", plan])
     return plan
+
+
+def emitted_options(programs: Programs, plan: Path) -> list[str]:
+    """What `ranktree emit` says to tell Open MPI: the words between launcher and program."""
+    folder = plan.with_suffix(".files")
+    command = run([programs.ranktree, "emit", plan, "--launcher", "openmpi4", "--output", folder, "--force"])
+    return shlex.split(command)[1:-1]
 
 
 def medians(runs: Sequence[dict]) -> dict:
