@@ -1,8 +1,10 @@
 """What every command-line test shares."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,41 @@ def ranktree(command: str) -> Callable[..., RunResult]:
         )
 
     return run
+
+
+# As root, on fewer cores than ranks.
+LAUNCHERS = {
+    "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
+    "mpich": ["mpiexec.mpich"],
+}
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI of this machine and the programs that were built for it."""
+
+    name: str
+    programs: Path
+
+    def launch(self, ranks: int, *program: object) -> list[str]:
+        """The command that starts so many ranks of a program."""
+        return [*LAUNCHERS[self.name], "-n", str(ranks), *map(str, program)]
+
+    def program(self, name: str) -> Path:
+        """A test program by its name; skips when it could not be built for this MPI."""
+        path = self.programs / f"{name}_{self.name}"
+        if not path.exists():
+            pytest.skip(f"{path.name} is not built")
+        return path
+
+
+@pytest.fixture(params=list(LAUNCHERS))
+def mpi(request: pytest.FixtureRequest, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """Each MPI in turn; skipped where it is not installed."""
+    launcher = LAUNCHERS[request.param][0]
+    if shutil.which(launcher) is None:
+        pytest.skip(f"{launcher} is not installed")
+    for name, value in AS_ROOT.items():
+        monkeypatch.setenv(name, value)
+    return Mpi(request.param, build_folder / "bin")

@@ -1,0 +1,173 @@
+"""`ranktree trace`: run a program unchanged and find out who talks to whom."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import numpy
+import typer
+
+from ranktree import _core
+from ranktree.child import become_result, run_through
+from ranktree.shim import choose, read_command, with_shim
+
+SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+HANDED_ON = ("RANKTREE_VERBOSE",)
+NO_TRACE = 1
+
+
+def command(
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[--] MPIRUN...", help="The launcher's command, as it is today.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes.")
+    ] = None,
+    recover: Annotated[
+        Path | None,
+        typer.Option("--recover", metavar="APP.npz", help="Only put together what a broken run left in APP.npz.parts."),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", envvar="RANKTREE_MPI", help="The preload library to use where program and launcher do not tell."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No line about a complete trace.")] = False,
+) -> None:
+    """Run a launcher's command with tracing on; the program is unchanged, its exit code and signals pass through."""
+    if recover is not None:
+        if words:
+            raise typer.BadParameter("--recover runs no program: leave the command out")
+        recover_only(recover, output or recover)
+        return
+    if not words or output is None:
+        raise typer.BadParameter("needs -o APP.npz and a launcher's command (or --recover APP.npz)")
+    result = trace(words, output, mpi, quiet)
+    become_result(result)
+
+
+def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
+    """Runs the command; returns its exit code, or NO_TRACE where it came to a good end without a trace."""
+    path = check_output(output)
+    parts = parts_folder(path)
+    started = read_command(words)
+    shim = choose(started, mpi)
+    variables = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    arguments = with_shim(started, shim, {"RANKTREE_TRACE": str(path), **variables})
+    before = identity(path)
+    result = run_through(arguments, os.environ)
+    if identity(path) != before and path.exists():
+        tell(path, quiet)
+        leftover(parts)
+        return result
+    return result if recover_after(path, parts) else result or NO_TRACE
+
+
+def check_output(output: Path) -> Path:
+    """The absolute path of the output. Refuses before the run what would lose the trace after it."""
+    if output.suffix != ".npz":
+        raise typer.BadParameter(f"{output}: expected a name that ends in .npz")
+    path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
+    if path.is_dir():
+        raise ValueError(f"{path}: a folder, not a file")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: no such folder (for {path.name})")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise OSError(f"{path.parent}: cannot be written to: {error.strerror}") from None
+    if os.path.lexists(parts_folder(path)):
+        raise ValueError(
+            f"{parts_folder(path)}: left by another run: 'ranktree trace --recover {output}' makes its pattern; or "
+            "remove the folder"
+        )
+    return path
+
+
+def parts_folder(path: Path) -> Path:
+    """Where the ranks keep their records while they run."""
+    return path.with_name(path.name + ".parts")
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Tells a new file from the one that was there before; None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def recover_only(recover: Path, output: Path) -> None:
+    """Makes the pattern of a run whose `ranktree trace` did not live to do it."""
+    parts = parts_folder(Path(os.path.abspath(recover)))  # noqa: PTH100
+    if not parts.is_dir():
+        raise ValueError(f"{parts}: no such folder: nothing to recover")
+    put_together(parts, output)
+
+
+def recover_after(path: Path, parts: Path) -> bool:
+    """Makes the pattern from what the ranks left behind; false when they left nothing."""
+    if not parts.is_dir() or not any(parts.iterdir()):
+        leftover(parts)
+        note(f"{path}: no trace was made: no rank came through MPI_Init")
+        return False
+    try:
+        put_together(parts, path)
+    except (ValueError, OSError, RuntimeError) as error:
+        note(f"{path}: no trace was made: {error}; the ranks' records are in {parts}")
+        return False
+    return True
+
+
+def put_together(parts: Path, output: Path) -> None:
+    """Writes the pattern and removes the parts."""
+    found = _core.recover_trace(str(parts), str(output))
+    shutil.rmtree(parts)
+    tell(output, False)
+    if not found["complete"]:
+        missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
+        note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")
+
+
+def leftover(parts: Path) -> None:
+    """Removes an empty parts folder."""
+    if parts.is_dir() and not any(parts.iterdir()):
+        parts.rmdir()
+
+
+def ranks_text(ranks: list[int]) -> str:
+    """`ranks 0-3,7`."""
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {_core.cpu_list(list(ranks))}"
+
+
+def tell(path: Path, quiet: bool) -> None:
+    """One line about a trace; what could not be attributed is told even when nothing else is."""
+    with numpy.load(path) as arrays:
+        totals = {name: int(arrays[name].sum()) for name in ("messages", "bytes", "call_count") if name in arrays}
+        pairs = len(arrays["indices"])
+        metadata = json.loads(bytes(arrays["metadata"]))
+    unattributed = metadata["unattributed"]
+    words = [
+        f"{metadata['ranks']} {'rank' if metadata['ranks'] == 1 else 'ranks'}",
+        f"{pairs} pairs",
+        f"{totals.get('messages', 0)} messages",
+        f"{totals.get('bytes', 0)} bytes",
+        f"{totals.get('call_count', 0)} collective calls",
+    ]
+    lost = ", ".join(f"{count:g} {call}" for call, count in sorted(unattributed.items()))
+    if not quiet:
+        note(f"{path}: {', '.join(words)}" + (f"; not attributed: {lost}" if lost else ""))
+    elif lost:
+        note(f"{path}: not attributed: {lost}")
+
+
+def note(text: str) -> None:
+    """A line on standard error."""
+    print(f"ranktree: {text}", file=sys.stderr)

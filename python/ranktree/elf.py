@@ -1,0 +1,165 @@
+"""What a program file is: its machine, whether it is linked dynamically, and which libraries it reaches."""
+
+import functools
+import os
+import struct
+import subprocess
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAGIC = b"\x7fELF"
+PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
+DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
+SYSTEM_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
+LDCONFIG_SECONDS = 10
+MAX_PROGRAM_HEADERS = 4096
+
+
+@dataclass
+class Elf:
+    """One ELF file; `needed` are the names of the libraries it asks the loader for."""
+
+    path: Path
+    kind: tuple[int, int, int]  # class (32 or 64 bits), byte order, machine: equal for files that fit together
+    interpreter: bool = False
+    needed: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A program header's share of the file."""
+
+    kind: int
+    offset: int
+    address: int
+    size: int
+
+
+def read_elf(path: Path) -> Elf | None:
+    """The file's dynamic part; None when it is no ELF file. ValueError when it is a damaged one."""
+    data = path.read_bytes()
+    if not data.startswith(MAGIC):
+        return None
+    try:
+        return parse(path, data)
+    except (struct.error, IndexError, ValueError):
+        raise ValueError(f"{path}: a damaged ELF file") from None
+
+
+def parse(path: Path, data: bytes) -> Elf:
+    """The parts of an ELF file that the loader looks at first."""
+    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
+    (machine,) = struct.unpack_from(order + "H", data, 18)
+    elf = Elf(path, (data[4], data[5], machine))
+    segments = list(read_segments(data, wide, order))
+    elf.interpreter = any(segment.kind == PT_INTERP for segment in segments)
+    dynamic = next((segment for segment in segments if segment.kind == PT_DYNAMIC), None)
+    if dynamic is None:
+        return elf
+    entries = list(read_dynamic(data, dynamic, wide, order))
+    strings = next((file_offset(segments, value) for tag, value in entries if tag == DT_STRTAB), 0)
+    for tag, value in entries:
+        if tag == DT_NEEDED:
+            elf.needed.append(text_at(data, strings + value))
+        elif tag in {DT_RPATH, DT_RUNPATH}:
+            elf.folders.extend(
+                folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.resolve().parent))
+                for folder in text_at(data, strings + value).split(":")
+                if folder
+            )
+    return elf
+
+
+def read_segments(data: bytes, wide: bool, order: str) -> Iterator[Segment]:
+    """The program headers."""
+    (start,) = struct.unpack_from(order + ("Q" if wide else "I"), data, 32 if wide else 28)
+    size, count = struct.unpack_from(order + "HH", data, 54 if wide else 42)
+    if count > MAX_PROGRAM_HEADERS:
+        raise ValueError(count)
+    for index in range(count):
+        at = start + index * size
+        if wide:
+            kind, _, offset, address, _, length = struct.unpack_from(order + "IIQQQQ", data, at)
+        else:
+            kind, offset, address, _, length = struct.unpack_from(order + "IIIII", data, at)
+        yield Segment(kind, offset, address, length)
+
+
+def read_dynamic(data: bytes, dynamic: Segment, wide: bool, order: str) -> Iterator[tuple[int, int]]:
+    """(tag, value) of each entry up to the closing one."""
+    form = order + ("qQ" if wide else "iI")
+    width = struct.calcsize(form)
+    for at in range(dynamic.offset, dynamic.offset + dynamic.size, width):
+        tag, value = struct.unpack_from(form, data, at)
+        if tag == 0:
+            return
+        yield tag, value
+
+
+def file_offset(segments: list[Segment], address: int) -> int:
+    """Where in the file a memory address comes from."""
+    for segment in segments:
+        if segment.kind == PT_LOAD and segment.address <= address < segment.address + segment.size:
+            return address - segment.address + segment.offset
+    raise ValueError(address)
+
+
+def text_at(data: bytes, offset: int) -> str:
+    """A text that ends with a zero byte."""
+    return data[offset : data.index(b"\0", offset)].decode(errors="surrogateescape")
+
+
+@functools.cache
+def loader_cache() -> dict[str, list[str]]:
+    """The libraries that the system's loader knows, by name."""
+    known: dict[str, list[str]] = {}
+    for program in ("ldconfig", "/sbin/ldconfig"):
+        try:
+            result = subprocess.run(
+                [program, "-p"], capture_output=True, text=True, timeout=LDCONFIG_SECONDS, check=False, errors="replace"
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        for line in result.stdout.splitlines():
+            name, arrow, path = line.strip().partition(" => ")
+            if arrow:
+                known.setdefault(name.split()[0], []).append(path)
+        break
+    return known
+
+
+def find_library(name: str, asked_by: Elf) -> Elf | None:
+    """The library that the loader would take for a name, of the same kind as the file that asks for it."""
+    if "/" in name:
+        candidates = [name]
+    else:
+        listed = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+        candidates = [f"{folder}/{name}" for folder in (*asked_by.folders, *listed)]
+        candidates += loader_cache().get(name, [])
+        candidates += [f"{folder}/{name}" for folder in SYSTEM_FOLDERS]
+    for candidate in candidates:
+        path = Path(candidate)
+        if path.is_file():
+            found = read_elf(path)
+            if found is not None and found.kind == asked_by.kind:
+                return found
+    return None
+
+
+def libraries(program: Elf) -> Iterator[str]:
+    """Names of all libraries a program reaches, nearest first; those that are not found are named and not followed."""
+    seen: set[str] = set()
+    waiting = deque([program])
+    while waiting:
+        elf = waiting.popleft()
+        for name in elf.needed:
+            if name in seen:
+                continue
+            seen.add(name)
+            yield name
+            found = find_library(name, elf)
+            if found is not None:
+                waiting.append(found)

@@ -1,0 +1,287 @@
+"""The preload library for a command: chosen by program and launcher, handed to every rank and to nobody else."""
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ranktree.elf import Elf, libraries, read_elf
+from ranktree.helpers import LIBRARY_FOLDER
+from ranktree.launcher import find_starter, identify, slurm_words, table_words
+from ranktree.launcher_options import TABLES
+
+PRELOAD = "LD_PRELOAD"
+PREFIX = "libranktree_preload_"
+# The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
+INTERFACES = {
+    "libmpi.so.40": "openmpi",
+    "libmpi.so.12": "mpich",
+    "libmpich.so.12": "mpich",
+}
+MPI_LIBRARY = re.compile(
+    r"^lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu.*|mpi_intel.*|mpi_ibm|msmpi|mpitrampoline)\.so(\..*)?$"
+)
+NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm"}
+FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; srun starts any
+PROGRAMS_IN_FILE = {
+    "openmpi": {"app"},
+    "mpich": {"configfile"},
+    "intel": {"configfile"},
+    "slurm": {"multi-prog"},
+}
+
+
+@dataclass
+class Part:
+    """One `options program arguments` of a launcher's command; several are separated by ':'."""
+
+    options: list[list[str]] = field(default_factory=list)
+    program: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Command:
+    """A launcher's command, or a program started by itself (no starter)."""
+
+    prefix: list[str]
+    starter: str
+    family: str
+    parts: list[Part]
+
+
+@dataclass(frozen=True)
+class Shim:
+    """A preload library and the MPI library it belongs to."""
+
+    name: str
+    path: Path
+    library: str
+
+
+def read_command(words: Sequence[str]) -> Command:
+    """Takes a command apart. ValueError names what cannot be understood."""
+    try:
+        start = find_starter(words)
+    except ValueError:
+        return Command([], "", "", [Part([], list(words))])
+    family, _ = identify(words[start])
+    command = Command(list(words[:start]), words[start], family, [])
+    part: list[str] = []
+    for word in [*words[start + 1 :], ":"]:
+        if word == ":":
+            command.parts.append(read_part(part, command))
+            part = []
+        else:
+            part.append(word)
+    return command
+
+
+def read_part(words: Sequence[str], command: Command) -> Part:
+    """The options in front of a program, and the program."""
+    part = Part()
+    rest = list(words)
+    while rest and rest[0].startswith("-") and len(rest[0]) > 1:
+        slurm = command.family == "slurm"
+        count = slurm_words(rest[0]) if slurm else table_words(rest[0], TABLES[command.family])
+        if rest[0].lstrip("-").partition("=")[0] in PROGRAMS_IN_FILE[command.family]:
+            raise ValueError(f"{command.starter} {rest[0]}: cannot look at programs that are named in a file")
+        end = rest[0] == "--"
+        part.options.append(rest[: count + 1])
+        rest = rest[count + 1 :]
+        if end:
+            break
+    if not rest:
+        raise ValueError(f"{command.starter}: the command names no program")
+    part.program = rest
+    return part
+
+
+def shims() -> list[Shim]:
+    """The preload libraries that are built."""
+    found = []
+    for path in sorted(LIBRARY_FOLDER.glob(f"{PREFIX}*.so")):
+        elf = read_elf(path)
+        library = next((name for name in elf.needed if MPI_LIBRARY.match(name)), "") if elf else ""
+        found.append(Shim(path.name.removeprefix(PREFIX).removesuffix(".so"), path, library))
+    return found
+
+
+def find_program(word: str, launcher: str) -> Path:
+    """The file that a rank will run."""
+    found = shutil.which(word) or (word if Path(word).is_file() else None)
+    if found is None:
+        where = f" (started by {launcher})" if launcher else ""
+        raise ValueError(f"{word}: no such program{where}")
+    if not os.access(found, os.X_OK):
+        raise ValueError(f"{word}: not an executable file")
+    return Path(found)
+
+
+def check_privileges(path: Path) -> None:
+    """The loader ignores LD_PRELOAD in programs that gain rights when they start."""
+    status = path.stat()
+    gains = (status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()) or (
+        status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
+    )
+    if not gains and os.geteuid() != 0:
+        gains = "security.capability" in os.listxattr(path)
+    if gains:
+        raise ValueError(f"{path}: a setuid or setgid program, or one with capabilities: it would not load our library")
+
+
+def mpi_library(path: Path) -> str | None:
+    """The MPI library of a program; None when it has none of its own (a script, an interpreter, a wrapper)."""
+    check_privileges(path)
+    elf = read_elf(path)
+    if elf is None:
+        return None
+    if not elf.interpreter:
+        raise ValueError(
+            f"{path}: a static binary loads no library: link it with libranktree_trace_<mpi>.a, or dynamically"
+        )
+    found = [name for name in libraries(elf) if MPI_LIBRARY.match(name)]
+    if len({INTERFACES.get(name, name) for name in found}) > 1:
+        raise ValueError(f"{path}: linked with more than one MPI: {', '.join(found)}")
+    if not found and b"\0PMPI_Init\0" in path.read_bytes():
+        raise ValueError(f"{path}: MPI is linked in statically: link it dynamically, or with libranktree_trace_<mpi>.a")
+    return found[0] if found else None
+
+
+def program_library(command: Command) -> tuple[str | None, str]:
+    """The one MPI library of a command's programs, and the program that asks for it."""
+    library, owner = None, command.parts[0].program[0]
+    for part in command.parts:
+        found = mpi_library(find_program(part.program[0], command.starter))
+        if found is None:
+            continue
+        if library is not None and library != found:
+            raise ValueError(f"{owner} is linked with {library}, {part.program[0]} with {found}")
+        library, owner = found, part.program[0]
+    return library, owner
+
+
+def choose(command: Command, wanted: str | None) -> Shim:
+    """The library for a command; `wanted` names one where nothing else tells. ValueError says why there is none."""
+    library, program = program_library(command)
+    known = shims()
+    if not known:
+        raise ValueError(f"no preload library is built ({LIBRARY_FOLDER}/{PREFIX}<mpi>.so)")
+    check_agreement(library, program, command)
+    fitting = [shim for shim in known if library in {None, shim.library}]
+    if library is None:
+        family = FAMILIES.get(command.family)
+        fitting = [shim for shim in known if family in {None, INTERFACES.get(shim.library)}]
+    built = ", ".join(f"{shim.name} ({shim.library})" for shim in known)
+    if wanted is not None:
+        fitting = [shim for shim in fitting if shim.name == wanted]
+        if not fitting:
+            raise ValueError(f"no preload library '{wanted}' that fits {library or command.starter}; built are {built}")
+    if not fitting:
+        raise ValueError(f"{program}: no preload library for {library or command.starter}; built are {built}")
+    if library is None and wanted is None and command.family not in FAMILIES:
+        raise ValueError(
+            f"{program} is linked with no MPI and {command.starter or 'no launcher'} tells none: name one with --mpi"
+        )
+    fitting.sort(key=lambda shim: shim.name not in {command.family, FAMILIES.get(command.family)})
+    check_kind(fitting[0], command)
+    return fitting[0]
+
+
+def check_agreement(library: str | None, program: str, command: Command) -> None:
+    """Refuses an unknown MPI, and a program whose ranks this launcher's MPI would not connect."""
+    if library is None:
+        return
+    interface = INTERFACES.get(library)
+    if interface is None:
+        raise ValueError(f"{program}: unknown MPI: linked with {library}; known are {', '.join(INTERFACES)}")
+    expected = FAMILIES.get(command.family)
+    if expected is not None and interface != expected:
+        raise ValueError(
+            f"{program} is linked with {library} ({NAMES[interface]}), but {command.starter} is the launcher of "
+            f"{NAMES[command.family]}"
+        )
+
+
+def check_kind(shim: Shim, command: Command) -> None:
+    """A program of another machine or word size cannot load the library."""
+    own = read_elf(shim.path)
+    for part in command.parts:
+        elf: Elf | None = read_elf(find_program(part.program[0], command.starter))
+        if elf is not None and own is not None and elf.kind != own.kind:
+            raise ValueError(f"{part.program[0]}: a program for another machine than {shim.path.name}")
+
+
+def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> list[str]:
+    """The command that gives the library and `variables` to the ranks; the launcher and its daemons stay without.
+
+    Open MPI's -x and srun's --export belong to one ':' part, Hydra's -genv to all. A preload of the caller's own stays,
+    in front of ours: a tool that wraps MPI_X and calls PMPI_X is then counted once, as what it calls.
+    """
+    if re.search(r"[\s:]", str(shim.path)):
+        raise ValueError(f"{shim.path}: LD_PRELOAD cannot name a path with spaces or colons")
+    arguments = [*command.prefix, command.starter] if command.starter else []
+    for index, part in enumerate(command.parts):
+        options = [list(option) for option in part.options]
+        preload = joined(take_preload(options, command.family) or os.environ.get(PRELOAD), str(shim.path))
+        settings = {**variables, PRELOAD: preload}
+        arguments += [] if index == 0 else [":"]
+        if command.family == "openmpi":
+            arguments += [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
+        elif command.family in {"mpich", "intel"} and index == 0:
+            arguments += [word for name, value in settings.items() for word in ("-genv", name, value)]
+        elif command.family in {"mpich", "intel"} and preload != joined(os.environ.get(PRELOAD), str(shim.path)):
+            arguments += ["-env", PRELOAD, preload]
+        elif command.family == "slurm":
+            arguments.append(slurm_export(options, settings))
+        arguments += [word for option in options for word in option]
+        arguments += part.program
+    return arguments if command.starter else ["/usr/bin/env", *assignments(variables, shim), *arguments]
+
+
+def assignments(variables: Mapping[str, str], shim: Shim) -> list[str]:
+    """`NAME=value` words for a program without a launcher."""
+    settings = {**variables, PRELOAD: joined(os.environ.get(PRELOAD), str(shim.path))}
+    return [f"{name}={value}" for name, value in settings.items()]
+
+
+def joined(before: str | None, ours: str) -> str:
+    """The caller's preloads, then ours."""
+    return f"{before}:{ours}" if before else ours
+
+
+def take_preload(options: list[list[str]], family: str) -> str | None:
+    """Removes an LD_PRELOAD that the command itself sets and returns its value."""
+    found = None
+    for option in list(options):
+        name = option[0].lstrip("-")
+        if family == "openmpi" and name == "x" and option[1].partition("=")[0] == PRELOAD:
+            found = option[1].partition("=")[2] or os.environ.get(PRELOAD)
+        elif family in {"mpich", "intel"} and name in {"env", "genv"} and option[1] == PRELOAD:
+            found = option[2]
+        else:
+            continue
+        options.remove(option)
+    return found
+
+
+def slurm_export(options: list[list[str]], settings: Mapping[str, str]) -> str:
+    """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
+    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+    for option in list(options):
+        name, equals, value = option[0].partition("=")
+        if name == "--export":
+            exported = value if equals else option[1]
+            options.remove(option)
+    kept = [word for word in exported.split(",") if word and word not in {"NONE", "NIL"}]
+    own = [word.partition("=")[2] for word in kept if word.startswith(f"{PRELOAD}=")]
+    kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
+    values = dict(settings)
+    if own:
+        values[PRELOAD] = joined(own[-1], values[PRELOAD].rpartition(":")[2])
+    for name, value in values.items():
+        if "," in value:
+            raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
+    return "--export=" + ",".join([*kept, *(f"{name}={value}" for name, value in values.items())])

@@ -1,0 +1,62 @@
+// What a test program sends, by its own account: one file a rank in $EXPECT_FOLDER, compared with the trace.
+// Ranks are world ranks, worked out by arithmetic and never by asking MPI. A line is one of
+//   pair CLASS FROM TO MESSAGES BYTES
+//   call OPERATION ROOT CALLS BYTES_OF_ONE_CALL MEMBERS REMOTE    (lists like 0,2,4; '-' is none)
+//   unattributed COUNT NAME
+#pragma once
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static FILE* expect_file;
+static int expect_rank;
+
+static void expect_open(int rank) {
+  const char* folder = getenv("EXPECT_FOLDER");
+  char path[4096];
+  expect_rank = rank;
+  if (folder == NULL) return;
+  snprintf(path, sizeof path, "%s/rank-%d.txt", folder, rank);
+  expect_file = fopen(path, "w");
+  if (expect_file == NULL) exit(9);
+  setvbuf(expect_file, NULL, _IOLBF, 0);
+}
+
+static inline void expect_pair(const char* kind, int from, int to, long long messages, long long bytes) {
+  if (expect_file != NULL) fprintf(expect_file, "pair %s %d %d %lld %lld\n", kind, from, to, messages, bytes);
+}
+
+// One message of point-to-point traffic from this rank.
+static inline void expect_message(int to, long long bytes) { expect_pair("p2p", expect_rank, to, 1, bytes); }
+
+static inline void expect_members(const int* members, int count) {
+  for (int i = 0; i < count; ++i) fprintf(expect_file, i == 0 ? " %d" : ",%d", members[i]);
+  if (count == 0) fprintf(expect_file, " -");
+}
+
+static inline void expect_inter_call(const char* operation, int root, long long bytes, const int* members, int count,
+                                     const int* remote, int remote_count) {
+  if (expect_file == NULL) return;
+  fprintf(expect_file, "call %s %d 1 %lld", operation, root, bytes);
+  expect_members(members, count);
+  expect_members(remote, remote_count);
+  fprintf(expect_file, "\n");
+}
+
+static inline void expect_call(const char* operation, int root, long long bytes, const int* members, int count) {
+  expect_inter_call(operation, root, bytes, members, count, NULL, 0);
+}
+
+static inline void expect_unattributed(long long count, const char* name) {
+  if (expect_file != NULL) fprintf(expect_file, "unattributed %lld %s\n", count, name);
+}
+
+// A barrier of the world, by this rank's account.
+static inline void world_barrier(void) {
+  int size, world[1024];
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < size; ++i) world[i] = i;
+  expect_call("Barrier", -1, 0, world, size);
+  MPI_Barrier(MPI_COMM_WORLD);
+}

@@ -1,0 +1,33 @@
+"""Traced matrices equal what the programs themselves say they send, exactly."""
+
+from pathlib import Path
+
+import pytest
+from traces import RANK_COUNTS, check, read_expected, skip_without_spawn
+
+PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persistent", "rma", "threads", "vectors")
+
+
+@pytest.mark.parametrize("ranks", RANK_COUNTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_sends_what_it_says(name, ranks, mpi, traced, expect_folder):
+    check(traced(ranks, mpi.program(f"trace_{name}")), read_expected(expect_folder))
+
+
+@pytest.mark.parametrize("ranks", RANK_COUNTS)
+def test_what_mpi_4_added(ranks, mpi, traced, expect_folder):
+    if not (mpi.programs / f"trace_mpi4_{mpi.name}").exists():
+        pytest.skip(f"{mpi.name} here has no partitioned communication and no large counts")
+    check(traced(ranks, mpi.program("trace_mpi4")), read_expected(expect_folder))
+
+
+@pytest.mark.parametrize("ranks", RANK_COUNTS)
+def test_what_the_mpi_does_for_a_file_is_not_the_programs(ranks, mpi, traced, expect_folder, tmp_path: Path):
+    trace = traced(ranks, mpi.program("trace_files"), tmp_path / "data")
+    check(trace, read_expected(expect_folder))
+
+
+@pytest.mark.parametrize("ranks", (1, 2, 3))
+def test_messages_to_spawned_processes_are_counted_as_unattributed(ranks, mpi, traced, expect_folder):
+    skip_without_spawn(mpi)
+    check(traced(ranks, mpi.program("trace_spawn")), read_expected(expect_folder))

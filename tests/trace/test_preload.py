@@ -1,0 +1,127 @@
+"""The library by itself, without `ranktree trace`: beside other tools, in odd jobs, linked statically."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from traces import read_trace
+
+SOURCES = Path(__file__).parent / "preload"
+RING = {("p2p", 0, 1): (10, 1000), ("p2p", 1, 2): (10, 1000), ("p2p", 2, 0): (10, 1000)}
+WORLD_BARRIERS = {("Barrier", -1, 0, (0, 1, 2), ()): (6, 0)}
+
+
+@pytest.fixture
+def library(mpi, build_folder: Path) -> Path:
+    """The preload library of this MPI."""
+    return build_folder / f"lib/libranktree_preload_{mpi.name}.so"
+
+
+@pytest.fixture
+def compiled(mpi, tmp_path: Path) -> Callable[..., Path]:
+    """Compiles a source of this folder with the MPI's own wrapper."""
+
+    def build(source: str, *options: object) -> Path:
+        program = tmp_path / source.removesuffix(".c")
+        compiler = shutil.which(f"mpicc.{mpi.name}") or pytest.skip(f"mpicc.{mpi.name} is not installed")
+        command = [compiler, SOURCES / source, "-o", program, *options]
+        subprocess.run(list(map(str, command)), check=True, timeout=60)
+        return program
+
+    return build
+
+
+@pytest.fixture
+def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the library writes; passed on by both launchers below."""
+    path = tmp_path / "app.npz"
+    monkeypatch.setenv("RANKTREE_TRACE", str(path))
+    return path
+
+
+def preloaded(mpi, ranks: int, libraries: list[Path], *program: object) -> subprocess.CompletedProcess[str]:
+    """Starts a program with libraries in front of it, in that order."""
+    command = mpi.launch(ranks, "env", "LD_PRELOAD=" + ":".join(map(str, libraries)), *program)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def parts_of(output: Path) -> Path:
+    """The folder of the parts of a trace."""
+    return output.with_name(output.name + ".parts")
+
+
+def test_the_library_alone_writes_the_trace(mpi, library, compiled, output):
+    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    trace = read_trace(output)
+    assert trace.record.pairs == RING
+    assert trace.record.calls == WORLD_BARRIERS
+    assert not parts_of(output).exists()
+
+
+def test_a_tool_behind_ours_still_works_and_its_calls_are_not_the_programs(mpi, library, compiled, output):
+    tool = compiled("tool.c", "-shared", "-fPIC")
+    result = preloaded(mpi, 3, [library, tool], compiled("ring.c"))
+    assert result.stderr.count("tool saw 10") == 3
+    assert read_trace(output).record.pairs == RING
+    assert read_trace(output).record.calls == WORLD_BARRIERS
+
+
+def test_behind_another_tool_ours_still_works(mpi, library, compiled, output):
+    tool = compiled("tool.c", "-shared", "-fPIC")
+    result = preloaded(mpi, 3, [tool, library], compiled("ring.c"))
+    assert result.stderr.count("tool saw 10") == 3
+    assert read_trace(output).record.pairs == RING
+
+
+def test_a_job_of_which_one_process_is_not_traced_ends_well(mpi, library, compiled, output, monkeypatch, ranktree):
+    monkeypatch.setenv("RANKTREE_PATIENCE", "2")
+    result = preloaded(mpi, 3, [library], SOURCES / "some_untraced", compiled("ring.c"))
+    assert result.returncode == 0
+    assert not output.exists()
+    assert ranktree("trace", "--recover", output).returncode == 0
+    trace = read_trace(output)
+    assert trace.metadata["complete"] is False
+    assert trace.metadata["missing"] == [1]
+    assert trace.record.pairs == {key: amount for key, amount in RING.items() if key[1] != 1}
+
+
+def test_when_the_file_cannot_be_written_the_program_ends_well_and_its_parts_stay(mpi, library, compiled, output):
+    output.mkdir()  # a folder in the way
+    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert len(list(parts_of(output).iterdir())) == 3
+
+
+def test_where_no_part_can_be_made_a_clean_end_still_writes_the_trace(mpi, library, compiled, output):
+    parts_of(output).write_text("in the way", encoding="utf-8")
+    assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
+    assert read_trace(output).record.pairs == RING
+
+
+def test_nothing_is_written_unless_asked(mpi, library, compiled, output, monkeypatch):
+    monkeypatch.delenv("RANKTREE_TRACE")
+    assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
+    assert list(output.parent.glob("app.npz*")) == []
+
+
+def test_a_program_of_sessions_leaves_finished_parts(mpi, library, compiled, output, ranktree):
+    if mpi.name != "mpich":
+        pytest.skip("Open MPI 4 has no sessions")
+    assert preloaded(mpi, 3, [library], compiled("session.c")).returncode == 0
+    assert ranktree("trace", "--recover", output).returncode == 0
+    trace = read_trace(output)
+    assert trace.metadata["complete"] is True
+    assert trace.record.pairs == {("p2p", i, (i + 1) % 3): (1, 4) for i in range(3)}
+    assert trace.record.calls == {("Barrier", -1, 0, (0, 1, 2), ()): (3, 0)}
+
+
+def test_the_archive_traces_a_program_it_is_linked_into(mpi, compiled, output, build_folder):
+    archive = build_folder / f"src/preload/libranktree_trace_{mpi.name}.a"
+    if not archive.exists():
+        pytest.skip("built with -DRANKTREE_STATIC_TRACE=ON only")
+    program = compiled("ring.c", archive, "-lz", "-lstdc++", "-lm")
+    assert preloaded(mpi, 3, [], program).returncode == 0
+    assert read_trace(output).record.pairs == RING

