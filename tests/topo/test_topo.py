@@ -1,0 +1,115 @@
+"""`ranktree topo`: text, JSON, marks of what may not be used, machine files, refusals."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+DATA = Path(__file__).resolve().parent / "data"
+
+CLUSTER_TEXT = """\
+Cluster
+  Switch x2 s0 .. s1
+    Node x4 n0 .. n3
+      Package x2 0 .. 1
+        L3
+          Core x4 0 .. 3
+            PU 0
+
+64 places, 64 may be used
+meeting on Cluster  8 hops
+meeting on Switch   6 hops
+meeting on Node     4 hops
+meeting on Package  2 hops
+meeting on L3       2 hops
+meeting on Core     0 hops
+"""
+
+
+def leaves(tree: dict) -> Iterator[dict]:
+    """The leaves of `topo --json`'s tree."""
+    if "children" not in tree:
+        yield tree
+    for child in tree.get("children", []):
+        yield from leaves(child)
+
+
+def test_a_cluster_as_text(ranktree: Callable) -> None:
+    """Equal siblings share a line; the cost of every level follows."""
+    result = ranktree("topo", "switch:2 node:4 package:2 l3:1 core:4")
+    assert (result.returncode, result.stdout) == (0, CLUSTER_TEXT)
+
+
+def test_json_holds_every_leaf(ranktree: Callable) -> None:
+    """The JSON tree has the levels, their costs and all places."""
+    document = json.loads(ranktree("topo", DATA / "dual-socket-snc.xml", "--json").stdout)
+    assert [level["kind"] for level in document["levels"]] == ["Node", "Package", "NUMANode", "L3", "Core", "PU"]
+    assert [level["cost"] for level in document["levels"]] == [8, 6, 4, 4, 2, 0]
+    assert [leaf["pus"][0] for leaf in leaves(document["tree"])][:4] == [0, 16, 1, 17]
+
+
+def test_an_affinity_mask_is_marked(command: str) -> None:
+    """A process bound to one CPU sees the whole machine and what it may use of it."""
+    cpu = min(os.sched_getaffinity(0))
+    result = subprocess.run(
+        ["taskset", "-c", str(cpu), command, "topo", "--json"], capture_output=True, text=True, timeout=60, check=True
+    )
+    allowed = [leaf["pus"][0] for leaf in leaves(json.loads(result.stdout)["tree"]) if leaf["allowed"]]
+    assert allowed == [cpu]
+    text = subprocess.run(
+        ["taskset", "-c", str(cpu), command, "topo"], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert "1 may be used" in text
+    if os.cpu_count() != 1:
+        assert "[may not be used]" in text
+
+
+def test_machine_files_round_trip(ranktree: Callable, tmp_path: Path) -> None:
+    """What -o writes describes the same machine."""
+    path = tmp_path / "m.json"
+    description = "switch:2 node:3 package:2 core:2 pu:2"
+    assert ranktree("topo", description, "-o", path).returncode == 0
+    assert ranktree("topo", path, "--json").stdout == ranktree("topo", description, "--json").stdout
+    assert len(json.loads(path.read_text(encoding="utf-8"))["shapes"]) == 1  # equal nodes are stored once
+
+
+def test_several_xml_files_join(ranktree: Callable) -> None:
+    """One file a node, joined by commas."""
+    result = ranktree("topo", f"{DATA / 'epyc-2-cores.xml'},{DATA / 'dual-socket-snc.xml'}")
+    assert "34 places" in result.stdout
+    assert result.stdout.startswith("Cluster\n")
+
+
+def test_costs_that_are_not_known_are_refused(ranktree: Callable, tmp_path: Path) -> None:
+    """Latency and bandwidth come from machine files only."""
+    assert "latency is not known" in ranktree("topo", "node:2 core:2", "--cost", "latency").stderr
+    machine = {
+        "format": "ranktree-machine",
+        "version": 1,
+        "shapes": {"thin": "core:2"},
+        "network": {"hosts": [{"names": "n[0-1]", "shape": "thin"}]},
+        "costs": {"Cluster": {"latency_s": 2e-6}, "Node": {"latency_s": 5e-7}},
+    }
+    (tmp_path / "m.json").write_text(json.dumps(machine), encoding="utf-8")
+    result = ranktree("topo", tmp_path / "m.json", "--cost", "latency")
+    assert "meeting on Cluster  2e-06 s" in result.stdout
+
+
+def test_refusals_are_one_line(ranktree: Callable, tmp_path: Path) -> None:
+    """Exit code 1 and the place; 2 for wrong usage; nothing half-written."""
+    (tmp_path / "bad.json").write_text('{"format": "ranktree-machine"', encoding="utf-8")
+    for machine, expected in (
+        ("switch:0", "switch:0"),
+        ("no/such/file.xml", "no/such/file.xml"),
+        (tmp_path / "bad.json", "bad.json: line 1"),
+        (tmp_path, "folder"),
+        ("node:2147483647 core:1024", "at most"),
+    ):
+        result = ranktree("topo", machine, "-o", tmp_path / "out.json")
+        assert result.returncode == 1
+        assert expected in result.stderr
+        assert result.stderr.count("\n") == 1
+        assert not (tmp_path / "out.json").exists()
+    assert ranktree("topo", "node:2 core:2", "--cost", "money").returncode == 2
+    assert ranktree("topo", "node:2 core:2", "-o", tmp_path / "no" / "out.json").returncode == 1
