@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,7 @@ class Collector {
   void compact();
 
   std::vector<Entry> entries_;
-  std::size_t compact_at_ = std::size_t{1} << 16;
+  std::size_t compact_at_ = 65536;
 };
 
 // How many calls stand behind the one that is expanded, and the bytes they really moved over those of that call.
@@ -73,7 +74,7 @@ struct Choice {
   Algorithm algorithm;
 };
 
-inline constexpr std::int64_t kAny = INT64_MAX;
+inline constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 inline Algorithm choose(std::span<const Choice> table, const Call& call, std::int64_t bytes) {
   const auto row = std::find_if(table.begin(), table.end(), [&](const Choice& choice) {
@@ -104,11 +105,19 @@ class Blocks {
 // Largest power of two not above `ranks`.
 inline Rank power_of_two(Rank ranks) { return static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(ranks))); }
 inline bool is_power_of_two(Rank ranks) { return power_of_two(ranks) == ranks; }
-inline Rank lowest_bit(Rank rank) { return rank & -rank; }
+inline Rank lowest_bit(Rank rank) {
+  const auto bits = static_cast<std::uint32_t>(rank);
+  return static_cast<Rank>(bits & (~bits + 1));
+}
+// For a power of two `distance`: whether the rank has that bit, the rank with that bit turned over, the first rank of
+// its group of `distance` ranks.
+inline bool is_upper(Rank rank, Rank distance) { return rank / distance % 2 != 0; }
+inline Rank across(Rank rank, Rank distance) { return is_upper(rank, distance) ? rank - distance : rank + distance; }
+inline Rank group_start(Rank rank, std::int64_t distance) { return static_cast<Rank>(rank - rank % distance); }
 
 // bytes * parts, kept below 2^53 so that no later sum overflows.
 inline std::int64_t whole(std::int64_t bytes, Rank parts) {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+  constexpr std::int64_t kLargest = 9007199254740992;  // 2^53
   return bytes > kLargest / parts ? kLargest : bytes * parts;
 }
 

@@ -1,7 +1,6 @@
 #include "core/pattern/expand_exchange.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "core/pattern/expand_call.h"
@@ -38,14 +37,15 @@ void butterfly(const Call& call, const Sends& sends, bool deliver) {
     Rank count = survivors;
     for (Rank distance = 1; distance < survivors; distance *= 2) {
       count /= 2;
-      const bool keeps_upper = (rank & distance) != 0;
+      const bool keeps_upper = is_upper(rank, distance);
       const Rank sent = keeps_upper ? first : first + count;
       if (keeps_upper) first += count;
-      sends.add(real, odd_survivor(rank ^ distance, extra),
+      sends.add(real, odd_survivor(across(rank, distance), extra),
                 blocks.offset(first_block(sent + count, extra)) - blocks.offset(first_block(sent, extra)));
     }
     if (!deliver) continue;
-    if (first < extra) sends.add(real, 2 * first, blocks.size(2 * first));
+    const Rank dropped = first_block(first, extra);
+    if (first < extra) sends.add(real, dropped, blocks.size(dropped));
     const Rank owner = odd_survivor(first, extra);
     if (first != rank) sends.add(real, owner, blocks.size(owner));
   }
@@ -60,7 +60,7 @@ void allreduce_recursive_doubling(const Call& call, const Sends& sends) {
   fold_into_odd(call, sends, extra);
   for (Rank rank = 0; rank < survivors; ++rank) {
     for (Rank distance = 1; distance < survivors; distance *= 2) {
-      sends.add(odd_survivor(rank, extra), odd_survivor(rank ^ distance, extra), bytes);
+      sends.add(odd_survivor(rank, extra), odd_survivor(across(rank, distance), extra), bytes);
     }
   }
   for (Rank even = 0; even < 2 * extra; even += 2) sends.add(even + 1, even, bytes);
@@ -85,7 +85,7 @@ void allgather_ring(const Call& call, const Sends& sends) {
 void allgather_recursive_doubling(const Call& call, const Sends& sends) {
   for (Rank rank = 0; rank < call.ranks; ++rank) {
     for (Rank distance = 1; distance < call.ranks; distance *= 2) {
-      sends.add(rank, rank ^ distance, static_cast<double>(call.bytes) * distance);
+      sends.add(rank, across(rank, distance), static_cast<double>(call.bytes) * distance);
     }
   }
 }
@@ -135,7 +135,7 @@ void scan_linear(const Call& call, const Sends& sends) {
 void scan_recursive_doubling(const Call& call, const Sends& sends) {
   for (Rank rank = 0; rank < call.ranks; ++rank) {
     for (std::int64_t distance = 1; distance < call.ranks; distance *= 2) {
-      const Rank partner = rank ^ static_cast<Rank>(distance);
+      const Rank partner = across(rank, static_cast<Rank>(distance));
       if (partner < call.ranks) sends.add(rank, partner, static_cast<double>(call.bytes));
     }
   }
@@ -148,7 +148,7 @@ void barrier_recursive_doubling(const Call& call, const Sends& sends) {
     sends.add(rank - survivors, rank, 0);
   }
   for (Rank rank = 0; rank < survivors; ++rank) {
-    for (Rank distance = 1; distance < survivors; distance *= 2) sends.add(rank, rank ^ distance, 0);
+    for (Rank distance = 1; distance < survivors; distance *= 2) sends.add(rank, across(rank, distance), 0);
   }
 }
 
@@ -181,10 +181,10 @@ void reduce_scatter_recursive_halving(const Call& call, const Sends& sends) {
   fold_into_odd(call, sends, extra);
   for (Rank rank = 0; rank < survivors; ++rank) {
     for (Rank distance = survivors / 2; distance > 0; distance /= 2) {
-      const Rank first = (rank ^ distance) & ~(distance - 1);  // of the half on the partner's side
+      const Rank first = group_start(across(rank, distance), distance);  // of the half on the partner's side
       const double bytes =
           blocks.offset(first_block(first + distance, extra)) - blocks.offset(first_block(first, extra));
-      if (bytes > 0) sends.add(odd_survivor(rank, extra), odd_survivor(rank ^ distance, extra), bytes);
+      if (bytes > 0) sends.add(odd_survivor(rank, extra), odd_survivor(across(rank, distance), extra), bytes);
     }
   }
   for (Rank even = 0; even < 2 * extra; even += 2) {
@@ -202,14 +202,15 @@ void reduce_scatter_recursive_doubling(const Call& call, const Sends& sends) {
   for (std::int64_t wide = 1; wide < call.ranks; wide *= 2) {
     const auto distance = static_cast<Rank>(wide);
     for (Rank rank = 0; rank < call.ranks; ++rank) {
-      const Rank own = rank & ~(distance - 1);
-      const Rank other = own ^ distance;
-      if ((rank ^ distance) < call.ranks) sends.add(rank, rank ^ distance, outside(own, distance));
+      const Rank own = group_start(rank, distance);
+      const Rank other = across(own, distance);
+      if (across(rank, distance) < call.ranks) sends.add(rank, across(rank, distance), outside(own, distance));
       if (std::int64_t{other} + distance <= call.ranks) continue;
       // The partner subtree is incomplete: those that have been served pass on what they got.
       for (Rank step = distance / 2; step > 0; step /= 2) {
-        const std::int64_t served = std::int64_t{rank & ~(2 * step - 1)} + call.ranks - own - distance;
-        const Rank partner = rank ^ step;
+        const std::int64_t served =
+            std::int64_t{group_start(rank, 2 * std::int64_t{step})} + call.ranks - own - distance;
+        const Rank partner = across(rank, step);
         if (partner > rank && rank < served && partner >= served) sends.add(rank, partner, outside(other, distance));
       }
     }

@@ -46,9 +46,10 @@ void allgatherv(const Call& call, const Sends& sends) {
   const bool ring = whole(call.bytes, call.ranks) >= (is_power_of_two(call.ranks) ? 524288 : 81920);
   if (!ring) return allgather(call, sends);
   const double blocks = call.ranks - 1;
-  const auto pieces = static_cast<double>((call.bytes + kPiece - 1) / kPiece);
+  const std::int64_t pieces = (call.bytes + kPiece - 1) / kPiece;
   for (Rank rank = 0; rank < call.ranks; ++rank) {
-    sends.add(rank, (rank + 1) % call.ranks, static_cast<double>(call.bytes) * blocks, pieces * blocks);
+    sends.add(rank, (rank + 1) % call.ranks, static_cast<double>(call.bytes) * blocks,
+              static_cast<double>(pieces) * blocks);
   }
 }
 

@@ -19,6 +19,14 @@ struct Survivors {
   Rank odd;
 };
 
+// Of the partners in a step.
+Rank distance(int step) { return static_cast<Rank>(1U << static_cast<unsigned>(step)); }
+
+// The step whose partners are told apart by the highest bit in which two ranks differ.
+int highest_difference(Rank a, Rank b) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(a) ^ static_cast<std::uint32_t>(b))) - 1;
+}
+
 // Bytes that a survivor is responsible for after `steps` halvings with the partners at distance 1, 2, 4, ...
 using Window = double (*)(const Call&, Rank ranks, Rank survivor, int steps);
 
@@ -27,7 +35,7 @@ double window_halved(const Call& call, Rank /*ranks*/, Rank survivor, int steps)
   std::int64_t elements = call.bytes / call.element;
   for (int step = 0; step < steps; ++step) {
     const std::int64_t lower = elements / 2;
-    elements = ((survivor >> step) & 1) != 0 ? elements - lower : lower;
+    elements = is_upper(survivor, distance(step)) ? elements - lower : lower;
   }
   return static_cast<double>(elements * call.element);
 }
@@ -39,7 +47,7 @@ double window_of_blocks(const Call& call, Rank ranks, Rank survivor, int steps) 
   std::int64_t count = ranks;
   for (int step = 0; step < steps; ++step) {
     count /= 2;
-    if (((survivor >> step) & 1) != 0) first += count;
+    if (is_upper(survivor, distance(step))) first += count;
   }
   return blocks.offset(first + count) - blocks.offset(first);
 }
@@ -52,7 +60,7 @@ class Rabenseifner {
   void reduce_scatter() const {
     for (Rank rank = 0; rank < survivors_.ranks; ++rank) {
       for (int step = 0; step < steps(); ++step) {
-        sends_.add(survivors_.real(rank), survivors_.real(rank ^ (1 << step)),
+        sends_.add(survivors_.real(rank), survivors_.real(across(rank, distance(step))),
                    window(rank, step) - window(rank, step + 1));
       }
     }
@@ -61,7 +69,7 @@ class Rabenseifner {
   void allgather() const {
     for (Rank rank = 0; rank < survivors_.ranks; ++rank) {
       for (int step = 0; step < steps(); ++step) {
-        sends_.add(survivors_.real(rank), survivors_.real(rank ^ (1 << step)), window(rank, step + 1));
+        sends_.add(survivors_.real(rank), survivors_.real(across(rank, distance(step))), window(rank, step + 1));
       }
     }
   }
@@ -75,13 +83,13 @@ class Rabenseifner {
     if (lost) sends_.add(survivors_.real(0), call_.root, window(0, steps()));
     for (Rank rank = 0; rank < survivors_.ranks; ++rank) {
       if (rank == root) continue;
-      const int step = std::bit_width(static_cast<std::uint32_t>(rank ^ root)) - 1;
-      sends_.add(real(rank), real(rank ^ (1 << step)), window(rank, step + 1));
+      const int step = highest_difference(rank, root);
+      sends_.add(real(rank), real(across(rank, distance(step))), window(rank, step + 1));
     }
   }
 
  private:
-  [[nodiscard]] int steps() const { return std::bit_width(static_cast<std::uint32_t>(survivors_.ranks)) - 1; }
+  [[nodiscard]] int steps() const { return highest_difference(survivors_.ranks, 0); }
   [[nodiscard]] double window(Rank rank, int step) const { return owned_(call_, survivors_.ranks, rank, step); }
 
   const Call& call_;
@@ -92,7 +100,8 @@ class Rabenseifner {
 
 // Neighbours swap halves and reduce them; the odd one gives its half back and drops out.
 void fold_by_halves(const Call& call, const Sends& sends, const Survivors& survivors) {
-  const auto left = static_cast<double>(call.bytes / call.element / 2 * call.element);
+  const std::int64_t left_elements = call.bytes / call.element / 2;
+  const auto left = static_cast<double>(left_elements * call.element);
   const auto right = static_cast<double>(call.bytes) - left;
   for (Rank even = 0; even < 2 * survivors.extra; even += 2) {
     sends.add(even, even + 1, right);

@@ -1,7 +1,6 @@
 #include "core/pattern/expand_trees.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -55,11 +54,14 @@ Rank subtree(Rank rank, Rank ranks) { return std::min(lowest_bit(rank), ranks - 
 // Bytes that rank r owns once the root's message is cut into parts of ceil(elements / ranks) elements.
 struct Parts {
   explicit Parts(const Call& call)
-      : total(static_cast<double>(call.bytes)),
-        part(static_cast<double>((call.bytes / call.element + call.ranks - 1) / call.ranks * call.element)) {}
+      : total(static_cast<double>(call.bytes)), part(static_cast<double>(elements_of_a_part(call) * call.element)) {}
   // Of `count` ranks from r on.
   [[nodiscard]] double of(Rank rank, Rank count) const {
     return std::clamp(total - static_cast<double>(rank) * part, 0.0, static_cast<double>(count) * part);
+  }
+
+  static std::int64_t elements_of_a_part(const Call& call) {
+    return (call.bytes / call.element + call.ranks - 1) / call.ranks;
   }
 
   double total;
@@ -97,7 +99,7 @@ class DoublingParts {
   void exchange(Rank distance) {
     const std::vector<double> before = held_;
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
-      const Rank partner = rank ^ distance;
+      const Rank partner = across(rank, distance);
       if (partner >= call_.ranks) continue;
       sends_.add(unshift(call_, rank), unshift(call_, partner), before[at(rank)]);
       received_[at(rank)] = before[at(partner)];
@@ -107,11 +109,12 @@ class DoublingParts {
 
   void pass_on(Rank distance, Rank step) {
     for (Rank rank = 0; rank < call_.ranks; ++rank) {
-      const Rank own_root = rank & ~(distance - 1);
-      const Rank partner_root = own_root ^ distance;
+      const Rank own_root = group_start(rank, distance);
+      const Rank partner_root = across(own_root, distance);
       if (std::int64_t{partner_root} + distance <= call_.ranks) continue;
-      const Rank served = (rank & ~(2 * step - 1)) + call_.ranks - own_root - distance;
-      const Rank partner = rank ^ step;
+      const std::int64_t served =
+          std::int64_t{group_start(rank, 2 * std::int64_t{step})} + call_.ranks - own_root - distance;
+      const Rank partner = across(rank, step);
       if (partner < rank || rank >= served || partner < served) continue;
       sends_.add(unshift(call_, rank), unshift(call_, partner), received_[at(rank)]);
       received_[at(partner)] = received_[at(rank)];
@@ -152,7 +155,8 @@ void bcast_split_binary(const Call& call, const Sends& sends) {
     bcast_chain(call, sends);
     return;
   }
-  const auto first = static_cast<double>((elements + 1) / 2 * call.element);
+  const std::int64_t first_elements = (elements + 1) / 2;
+  const auto first = static_cast<double>(first_elements * call.element);
   const double halves[2] = {first, static_cast<double>(call.bytes) - first};  // of odd, of even shifted ranks
   for (Rank rank = 1; rank < call.ranks; ++rank) {
     const double half = halves[(rank + 1) % 2];
