@@ -42,8 +42,14 @@ def binds_nothing(option: Option) -> bool:
     return len(option.values) == 2 and bool(CONFLICTING_PARAMETER.match(option.values[0]))
 
 
+def launcher_for(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> str:
+    """The launcher to write for; a plan for one machine without a name needs the wrapper only."""
+    return command.launcher if any(host for host, _ in seats) else "generic"
+
+
 def kept_options(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> list[str]:
     """The words of the options that stay. ValueError names the option that contradicts the plan."""
+    replaced_hosts = HOSTS.get(launcher_for(command, seats), frozenset())
     kept: list[str] = []
     for option in command.options:
         written = " ".join(option.words)
@@ -52,7 +58,7 @@ def kept_options(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]])
                 raise ValueError(f"'{written}' contradicts the plan, which places {len(seats)} ranks")
         elif conflict(command, option):
             raise ValueError(f"'{written}' places or binds ranks, and so does the plan: leave it out")
-        elif option.name not in HOSTS[command.launcher] and not binds_nothing(option):
+        elif option.name not in replaced_hosts and not binds_nothing(option):
             kept.extend(option.words)
     check_hosts(command, seats)
     return kept
@@ -64,7 +70,7 @@ def check_hosts(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) 
     if named is None:
         return
     for rank, (host, _) in enumerate(seats):
-        if not any(_core.same_host(host, other) for other in named):
+        if host and not any(_core.same_host(host, other) for other in named):
             raise ValueError(f"the command's hosts are {','.join(named)}; the plan has rank {rank} on {host}")
 
 

@@ -93,7 +93,6 @@ std::vector<std::string> launcher_names() {
 }  // namespace
 
 void bind_enforce(nb::module_& module) {
-  if (!nb::type<Plan>().is_valid()) nb::class_<Plan>(module, "Plan");
   using namespace nb::literals;
   module.def("load_plan", &io::load_plan, "path"_a, "The plan in a file.");
   module.def("save_plan", &io::save_plan, "path"_a, "plan"_a, "Writes a plan, completely or not at all.");

@@ -70,13 +70,14 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 
 // A set of PUs as the hexadecimal mask of I_MPI_PIN_DOMAIN.
 std::string hexadecimal_mask(std::span<const int> pus) {
-  constexpr int kBitsADigit = 4;
-  std::string digits(static_cast<std::size_t>(pus.back() / kBitsADigit) + 1, '0');
+  constexpr unsigned kBitsADigit = 4;
+  std::vector<unsigned> values(static_cast<unsigned>(pus.back()) / kBitsADigit + 1);
   for (const int pu : pus) {
-    char& digit = digits[digits.size() - 1 - static_cast<std::size_t>(pu / kBitsADigit)];
-    const int value = (digit >= 'a' ? digit - 'a' + 10 : digit - '0') | (1 << (pu % kBitsADigit));
-    digit = "0123456789abcdef"[value];
+    const auto number = static_cast<unsigned>(pu);
+    values[number / kBitsADigit] |= 1U << (number % kBitsADigit);
   }
+  std::string digits;
+  for (auto value = values.rbegin(); value != values.rend(); ++value) digits += "0123456789abcdef"[*value];
   return digits;
 }  // namespace
 
@@ -142,7 +143,7 @@ std::string cray_rank_order(const Plan& plan) {
   for (const auto& [host, ranks] : cray_order(plan)) {
     text += "# " + host + "\n";
     for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(ranks[i]);
-    text += "\n";
+    text += '\n';
   }
   return text;
 }

@@ -148,17 +148,18 @@ std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::stri
     const auto& [host, ranks] = hosts[i];
     const bool last = i + 1 == hosts.size();
     if (ranks.size() > first_ranks.size() || (ranks.size() < first_ranks.size() && !last)) {
-      return "needs equally many ranks on every node; " + first_host + " has " + std::to_string(first_ranks.size()) +
-             ", " + host + " " + std::to_string(ranks.size());
+      return std::string("needs equally many ranks on every node; ")
+          .append(first_host + " has " + std::to_string(first_ranks.size()) + ", ")
+          .append(host + " " + std::to_string(ranks.size()));
     }
     const auto seat = [&](int rank) -> const std::vector<int>& {
       return plan.seats[static_cast<std::size_t>(rank)].pus;
     };
     for (std::size_t j = 0; j < ranks.size(); ++j) {
       if (seat(ranks[j]) == seat(first_ranks[j]) && seat(ranks[j]).size() == 1) continue;
-      return "needs one PU a rank and the same PUs on every node; rank " + std::to_string(ranks[j]) + " on " + host +
-             " has " + cpu_list(seat(ranks[j])) + ", rank " + std::to_string(first_ranks[j]) + " on " + first_host +
-             " " + cpu_list(seat(first_ranks[j]));
+      return std::string("needs one PU a rank and the same PUs on every node; rank ")
+          .append(std::to_string(ranks[j]) + " on " + host + " has " + cpu_list(seat(ranks[j])) + ", rank ")
+          .append(std::to_string(first_ranks[j]) + " on " + first_host + " " + cpu_list(seat(first_ranks[j])));
     }
   }
   return "";
@@ -223,6 +224,7 @@ std::optional<Launcher> launcher_from_name(std::string_view name) {
 
 std::vector<std::string_view> launcher_names() {
   std::vector<std::string_view> names;
+  names.reserve(kNames.size());
   for (const auto& [launcher, name] : kNames) names.push_back(name);
   return names;
 }

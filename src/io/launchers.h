@@ -2,6 +2,7 @@
 // written. How each was verified stands in docs/enforce.md.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace ranktree::io {
 
-enum class Launcher {
+enum class Launcher : std::uint8_t {
   kOpenMpi4,  // mpirun of Open MPI 4 (and 3): rankfile
   kOpenMpi5,  // mpirun of Open MPI 5 (PRRTE): sequential host file, wrapper
   kMpich,     // mpiexec of MPICH 3 to 5 (Hydra): host file, wrapper

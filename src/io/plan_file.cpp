@@ -31,8 +31,8 @@ using nlohmann::json;
 constexpr std::string_view kFormat = "ranktree-plan";
 constexpr std::int64_t kVersion = 1;
 constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMaxPu = (1 << 20) - 1;  // no kernel numbers its processors higher; bounds bitmaps made later
-constexpr int kMaxDepth = 4;                    // the file's objects nest no deeper: a hostile one is refused early
+constexpr std::int64_t kMaxPu = 1048575;  // no kernel numbers its processors higher; bounds bitmaps made later
+constexpr int kMaxDepth = 4;              // the file's objects nest no deeper: a hostile one is refused early
 
 [[noreturn]] void fail(const std::string& origin, const std::string& text, Fault fault = Fault::kInput) {
   throw Error(fault, origin + ": " + text);

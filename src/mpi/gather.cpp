@@ -32,6 +32,7 @@ std::vector<std::string> gather_texts(MPI_Comm comm, std::string_view text, int 
   check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, root, comm),
         "MPI_Gatherv");
   std::vector<std::string> texts;
+  texts.reserve(parts);
   for (std::size_t i = 0; i < parts; ++i) {
     texts.emplace_back(all, static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]));
   }

@@ -22,7 +22,7 @@ namespace ranktree::mpi {
 namespace {
 
 constexpr int kBitsAWord = CHAR_BIT * static_cast<int>(sizeof(unsigned long));
-constexpr int kMostPus = 1 << 20;
+constexpr int kMostPus = 1048576;
 
 [[noreturn]] void fail(const std::string& call) {
   throw core::Error(core::Fault::kSystem, call + ": " + std::generic_category().message(errno));
@@ -74,7 +74,8 @@ std::string core_of(int pu) {
 }  // namespace
 
 std::string host_here() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
+  constexpr std::size_t kLongest = 256;  // POSIX allows 255 letters
+  std::array<char, kLongest> name{};
   if (gethostname(name.data(), name.size()) != 0) fail("gethostname");
   name.back() = '\0';
   return name.data();

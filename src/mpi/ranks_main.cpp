@@ -11,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>

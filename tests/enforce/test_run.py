@@ -26,6 +26,15 @@ def test_every_rank_is_bound_as_planned(ranktree, make_plan, where, mpiexec, sea
 
 
 @two_pus
+def test_a_plan_without_host_names_binds_here(ranktree, make_plan, where, mpiexec) -> None:
+    plan = make_plan([("", [1]), ("", [0])], [""])
+    command = [mpiexec, "-n", 2, where]
+    result = ranktree("run", "--plan", plan, "--verify", "--", *command, env=environment(), cwd=where.parent)
+    assert result.returncode == 0, result.stderr
+    assert places(result.stdout) == planned(CROSSED)
+
+
+@two_pus
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 def test_an_mpi_program_keeps_the_binding(ranktree, make_plan, build_folder, tmp_path, family) -> None:
     helper = build_folder / "lib" / f"ranktree-ranks-{family}"

@@ -15,7 +15,7 @@ from ranktree import _core, verify
 from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
-from ranktree.rewrite import environment, kept_options, rewrite
+from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 
@@ -42,7 +42,7 @@ def command(
     with files_folder(folder) as place:
 
         def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-            launch = _core.make_launch(placed, launched.launcher, str(place), program)
+            launch = _core.make_launch(placed, launcher_for(launched, seats), str(place), program)
             write_files(place, launch["files"], force=True)
             return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 

@@ -1,6 +1,7 @@
 // Where the ranks of a job really are: unbound, overlapping, oversubscribed, or not where a plan wants them. Pure.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ struct HostPus {
   std::vector<std::vector<int>> cores;  // the usable PUs of each core, ascending
 };
 
-enum class Trouble {
+enum class Trouble : std::uint8_t {
   kUnbound,        // these ranks may run on every usable PU of a host that has several
   kOverlap,        // these bound ranks share PUs though the PUs they cover would do for all
   kOversubscribed  // more ranks than the PUs they cover
