@@ -56,19 +56,20 @@ class Mpi:
         return [*LAUNCHERS[self.name], "-n", str(ranks), *map(str, program)]
 
     def program(self, name: str) -> Path:
-        """A test program by its name; skips when it could not be built for this MPI."""
+        """A test program by its name."""
         path = self.programs / f"{name}_{self.name}"
-        if not path.exists():
-            pytest.skip(f"{path.name} is not built")
+        assert path.exists(), f"{path} is not built"
         return path
 
 
 @pytest.fixture(params=list(LAUNCHERS))
 def mpi(request: pytest.FixtureRequest, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
-    """Each MPI in turn; skipped where it is not installed."""
+    """Each MPI in turn; skipped where it is not installed, or not part of the build."""
     launcher = LAUNCHERS[request.param][0]
     if shutil.which(launcher) is None:
         pytest.skip(f"{launcher} is not installed")
+    if not (build_folder / f"lib/libranktree_preload_{request.param}.so").exists():
+        pytest.skip(f"{build_folder} is built without {request.param}")
     for name, value in AS_ROOT.items():
         monkeypatch.setenv(name, value)
     return Mpi(request.param, build_folder / "bin")

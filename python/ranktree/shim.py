@@ -25,6 +25,7 @@ MPI_LIBRARY = re.compile(
     r"^lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu.*|mpi_intel.*|mpi_ibm|msmpi|mpitrampoline)\.so(\..*)?$"
 )
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm"}
+FOLDER_OPTIONS = {"wdir", "wd", "D", "chdir"}  # where the ranks start, and a relative program is looked for
 FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; srun starts any
 PROGRAMS_IN_FILE = {
     "openmpi": {"app"},
@@ -40,6 +41,14 @@ class Part:
 
     options: list[list[str]] = field(default_factory=list)
     program: list[str] = field(default_factory=list)
+
+    def folder(self) -> Path:
+        """Where its ranks start."""
+        for option in self.options:
+            name, equals, value = option[0].lstrip("-").partition("=")
+            if name in FOLDER_OPTIONS and (equals or len(option) > 1):
+                return Path(value if equals else option[1])
+        return Path()
 
 
 @dataclass
@@ -109,15 +118,16 @@ def shims() -> list[Shim]:
     return found
 
 
-def find_program(word: str, launcher: str) -> Path:
-    """The file that a rank will run."""
-    found = shutil.which(word) or (word if Path(word).is_file() else None)
-    if found is None:
-        where = f" (started by {launcher})" if launcher else ""
-        raise ValueError(f"{word}: no such program{where}")
+def find_program(part: Part) -> Path:
+    """The file that a part's ranks will run."""
+    word = part.program[0]
+    there = part.folder() / word
+    found = there if "/" in word else Path(shutil.which(word) or there)
+    if not found.is_file():
+        raise ValueError(f"{word}: no such program")
     if not os.access(found, os.X_OK):
         raise ValueError(f"{word}: not an executable file")
-    return Path(found)
+    return found
 
 
 def check_privileges(path: Path) -> None:
@@ -154,7 +164,7 @@ def program_library(command: Command) -> tuple[str | None, str]:
     """The one MPI library of a command's programs, and the program that asks for it."""
     library, owner = None, command.parts[0].program[0]
     for part in command.parts:
-        found = mpi_library(find_program(part.program[0], command.starter))
+        found = mpi_library(find_program(part))
         if found is None:
             continue
         if library is not None and library != found:
@@ -209,7 +219,7 @@ def check_kind(shim: Shim, command: Command) -> None:
     """A program of another machine or word size cannot load the library."""
     own = read_elf(shim.path)
     for part in command.parts:
-        elf: Elf | None = read_elf(find_program(part.program[0], command.starter))
+        elf: Elf | None = read_elf(find_program(part))
         if elf is not None and own is not None and elf.kind != own.kind:
             raise ValueError(f"{part.program[0]}: a program for another machine than {shim.path.name}")
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from traces import RANK_COUNTS, check, read_expected, skip_without_spawn
+from traces import RANK_COUNTS, check, read_expected, skip_if_untraced_fails, skip_without_spawn
 
 PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persistent", "rma", "threads", "vectors")
 
@@ -11,14 +11,17 @@ PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persist
 @pytest.mark.parametrize("ranks", RANK_COUNTS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_sends_what_it_says(name, ranks, mpi, traced, expect_folder):
+    if (name, mpi.name, ranks) == ("rma", "openmpi", 1):  # 4.1 makes no window for one rank
+        skip_if_untraced_fails(mpi, mpi.launch(1, mpi.program("trace_rma")), "MPI_ERR_WIN")
     check(traced(ranks, mpi.program(f"trace_{name}")), read_expected(expect_folder))
 
 
 @pytest.mark.parametrize("ranks", RANK_COUNTS)
-def test_what_mpi_4_added(ranks, mpi, traced, expect_folder):
-    if not (mpi.programs / f"trace_mpi4_{mpi.name}").exists():
-        pytest.skip(f"{mpi.name} here has no partitioned communication and no large counts")
-    check(traced(ranks, mpi.program("trace_mpi4")), read_expected(expect_folder))
+@pytest.mark.parametrize("name", ("mpi4", "sessions"))
+def test_what_mpi_4_added(name, ranks, mpi, traced, expect_folder):
+    if mpi.name == "openmpi" and not (mpi.programs / "trace_mpi4_openmpi").exists():
+        pytest.skip(f"{mpi.name} here has no partitioned communication, no large counts and no sessions")
+    check(traced(ranks, mpi.program(f"trace_{name}")), read_expected(expect_folder))
 
 
 @pytest.mark.parametrize("ranks", RANK_COUNTS)

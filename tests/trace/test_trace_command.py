@@ -280,3 +280,59 @@ def test_a_python_program_is_traced(ranktree, mpi, output, tmp_path, monkeypatch
     result = ranktree("trace", "-o", output, *mpi.launch(3, sys.executable, script))
     assert result.returncode == 0, result.stderr
     assert read_trace(output).totals == {(i, (i + 1) % 3): (4, 40) for i in range(3)}
+
+
+def test_a_program_is_looked_for_where_the_ranks_start(ranktree, mpi, output, tmp_path):
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "app").symlink_to(mpi.program("trace_ends"))
+    result = ranktree("trace", "-o", output, "--", mpi.launch(1)[0], "-wdir", folder, *mpi.launch(2, "./app")[1:])
+    assert result.returncode == 0, result.stderr
+    assert output.exists()
+
+
+SRUN = """#!/bin/sh
+# Stands in for Slurm's: sets what --export names, then starts one rank.
+while [ $# -gt 0 ]; do
+  case $1 in
+    --export=*) exported=${1#--export=}; shift ;;
+    -n) shift 2 ;;
+    *) break ;;
+  esac
+done
+echo "export $exported" >&2
+IFS=,
+for word in $exported; do
+  case $word in *=*) export "$word" ;; esac
+done
+exec "$@"
+"""
+
+
+@pytest.fixture
+def srun(tmp_path: Path, monkeypatch) -> Path:
+    """A stand-in for srun, which tells nothing about the program's MPI."""
+    path = tmp_path / "bin/srun"
+    path.parent.mkdir()
+    path.write_text(SRUN)
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+    return path
+
+
+def test_under_srun_the_program_tells_the_mpi(ranktree, mpi, output, srun):
+    result = ranktree("trace", "-o", output, "srun", "-n", "1", "--export=ALL,MARK=1", mpi.program("trace_ends"))
+    assert result.returncode == 0, result.stderr
+    shim = rf"\S+/libranktree_preload_{mpi.name}\.so"
+    assert re.search(rf"^export ALL,MARK=1,RANKTREE_TRACE={output},LD_PRELOAD={shim}$", result.stderr, re.M)
+    assert read_trace(output).totals == {(0, 0): (10, 40)}
+
+
+def test_under_srun_a_script_needs_the_mpis_name(ranktree, mpi, output, srun):
+    words = ["srun", "-n", "1", "sh", "-c", str(mpi.program("trace_ends"))]
+    refused = ranktree("trace", "-o", output, *words)
+    assert refused.returncode == 1
+    assert "name one with --mpi" in refused.stderr
+    named = ranktree("trace", "-o", output, "--mpi", mpi.name, *words)
+    assert named.returncode == 0, named.stderr
+    assert output.exists()

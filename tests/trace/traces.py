@@ -129,9 +129,14 @@ def check(trace: Trace, expected: Record) -> None:
     assert trace.record.unattributed == expected.unattributed
 
 
-def skip_without_spawn(mpi) -> None:
-    """Debian's MPICH 4.0 has a PMI that starts no processes: then the untraced program fails as well."""
-    words = mpi.launch(1, mpi.program("trace_spawn"))
+def skip_if_untraced_fails(mpi, words: list[str], text: str) -> None:
+    """Skips where the MPI cannot run the program without us either, and says what it prints."""
     result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    if "Error in spawn call" in result.stderr:
-        pytest.skip(f"{mpi.name} here cannot start processes: {result.stderr.strip().splitlines()[-1]}")
+    if result.returncode != 0 and text in result.stderr:
+        line = next(line for line in result.stderr.splitlines() if text in line)
+        pytest.skip(f"{mpi.name} cannot run {Path(words[-1]).name} untraced: {line}")
+
+
+def skip_without_spawn(mpi) -> None:
+    """Debian's MPICH 4.0 has a PMI that starts no processes."""
+    skip_if_untraced_fails(mpi, mpi.launch(1, mpi.program("trace_spawn")), "Error in spawn call")
