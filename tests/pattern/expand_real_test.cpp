@@ -6,10 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -20,6 +18,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/place/treematch.h"
+#include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "recorded_case.h"
 

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -20,13 +21,13 @@ using core::pattern::Entry;
 using core::pattern::Pattern;
 using core::pattern::Rank;
 
-const std::filesystem::path kFolder = std::filesystem::path(RANKTREE_TEST_DATA) / "real";
+std::filesystem::path folder() { return std::filesystem::path(RANKTREE_TEST_DATA) / "real"; }
 
 std::string unpacked(const std::filesystem::path& path) {
   gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
   std::string text;
-  std::vector<char> piece(1 << 16);
+  std::vector<char> piece(65536);
   int length = 0;
   while ((length = gzread(file, piece.data(), static_cast<unsigned>(piece.size()))) > 0) {
     text.append(piece.data(), static_cast<std::size_t>(length));
@@ -42,7 +43,7 @@ Rank ranks_of(const std::string& header) {
 }
 
 Pattern read_pairs(const std::string& file) {
-  std::istringstream text(unpacked(kFolder / file));
+  std::istringstream text(unpacked(folder() / file));
   std::string header;
   std::getline(text, header);
   std::vector<Entry> entries;
@@ -55,7 +56,7 @@ Pattern read_pairs(const std::string& file) {
 std::vector<std::string> recorded_cases() {
   const std::string ending = ".ops.txt";
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder())) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(ending)) names.push_back(name.substr(0, name.size() - ending.size()));
   }
@@ -65,7 +66,7 @@ std::vector<std::string> recorded_cases() {
 
 RecordedCase read_case(const std::string& name) {
   RecordedCase found{name, read_pairs(name + ".p2p.txt.gz"), read_pairs(name + ".all.txt.gz"), {}};
-  std::ifstream text(kFolder / (name + ".ops.txt"));
+  std::ifstream text(folder() / (name + ".ops.txt"));
   std::string header;
   std::getline(text, header);
   for (RecordedCalls calls; text >> calls.operation >> calls.ranks >> calls.callers >> calls.calls >> calls.bytes;) {
