@@ -36,7 +36,7 @@ METRICS = {"size": "data size", "msg": "messages"}  # what a plan minimises, as 
 ROWS = {
     "seconds": ("time", 1e3, "ms"),
     "inter_node_bytes": ("bytes between nodes", 1e-6, "MB"),
-    "modelled_inter_node_bytes": ("  as modelled", 1e-6, "MB"),
+    "modelled_inter_node_bytes": ("  by the trace", 1e-6, "MB"),
     "hop_bytes": ("hop-bytes", 1e-6, "MB"),
 }
 SECONDS_IN_ALL = 240  # on a machine under heavy load; about 40 s on an idle one
@@ -225,7 +225,7 @@ def heading(result: dict) -> list[str]:
     where = f"{NODES} nodes x {CORES} ranks"
     if not result["emulated"]:
         reason = f"No emulated cluster: {result['reason']}."
-        return [reason, f"Traced on one node; what the plans would save on {where}:"]
+        return [reason, f"Traced on one node, nothing rerun; what the plans would save on {where}, by the trace:"]
     return [
         f"Emulated cluster of {where}, {RATE} Mbit/s and {LATENCY} us a link; medians of {result['runs']} runs.",
         "Its cores are emulated too, so ranks are not bound: a plan decides the host of each rank.",
