@@ -41,7 +41,8 @@ void count_send_slow(const char* call, MPI_Count count, MPI_Datatype type, int d
   shielded([&] {
     Thread* thread = Process::instance().enter();
     if (thread == nullptr) return;
-    count_message(*thread, call, static_cast<std::uint64_t>(count) * type_bytes(*thread, type), dest, comm);
+    const auto items = static_cast<std::uint64_t>(count < 0 ? 0 : count);
+    count_message(*thread, call, items * type_bytes(*thread, type), dest, comm);
   });
 }
 

@@ -29,7 +29,7 @@ inline void count_send(const char* call, MPI_Count count, MPI_Datatype type, int
         peer.generation == communicator_generation.load(std::memory_order_relaxed) &&
         size.generation == datatype_generation.load(std::memory_order_relaxed)) [[likely]] {
       peer.cell->messages += 1;
-      peer.cell->bytes += static_cast<std::uint64_t>(count) * size.bytes;
+      peer.cell->bytes += static_cast<std::uint64_t>(count < 0 ? 0 : count) * size.bytes;  // MPI refuses a negative one
       return;
     }
   }
