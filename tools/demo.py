@@ -232,19 +232,27 @@ def heading(result: dict) -> list[str]:
     ]
 
 
+def rows(size: dict) -> Iterator[str]:
+    """One line a figure that is known."""
+    before = size["figures"][ROUND_ROBIN]
+    for name, (title, factor, unit) in ROWS.items():
+        if name not in before:
+            continue
+        # Where nothing was counted the trace's figure stands alone.
+        alone = name == "modelled_inter_node_bytes" and "inter_node_bytes" not in before
+        cells = f"{before[name] * factor:.2f} {unit}".rjust(13)
+        for metric in METRICS:
+            value, ratio = size["figures"][metric][name] * factor, size["ratios"][metric][name]
+            cells += f"{value:.2f} {unit}".rjust(19) + f"{ratio:.2f}x".rjust(9)
+        yield f"{ROWS['inter_node_bytes'][0] if alone else title:<21}{cells}"
+
+
 def table(result: dict) -> str:
     """The figures of one iteration, as text."""
     columns = "".join(f"{'by plan, ' + title:>28}" for title in METRICS.values())
     lines = [*heading(result), "", f"{'one iteration of rings':<32}{'round robin':>13}{columns}"]
     for size in result["sizes"]:
-        figures = size["figures"]
-        for name, (title, factor, unit) in ROWS.items():
-            if name in figures[ROUND_ROBIN]:
-                cells = f"{figures[ROUND_ROBIN][name] * factor:.2f} {unit}".rjust(13)
-                for metric in METRICS:
-                    value, ratio = figures[metric][name] * factor, size["ratios"][metric][name]
-                    cells += f"{value:.2f} {unit}".rjust(19) + f"{ratio:.2f}x".rjust(9)
-                lines.append(f"{size['bytes'] // 1024:>5} KiB  {title:<21}{cells}")
+        lines += [f"{size['bytes'] // 1024:>5} KiB  {row}" for row in rows(size)]
         for metric, title in METRICS.items():
             lines.append(f"{'':<11}plan by {title}: {seating(size['hosts'][metric])}")
     return "\n".join(lines)
