@@ -113,10 +113,10 @@ std::int64_t typical_bytes(double mean) {
 
 // The call that stands for a record; the weight keeps the record's total.
 struct MeanCall {
-  MeanCall(const CollectiveCalls& record, Rank callers) : weight{.calls = record.calls / callers} {
-    const double mean = record.bytes / record.calls;
-    bytes = typical_bytes(mean);
-    weight.bytes = bytes > 0 ? weight.calls * mean / static_cast<double>(bytes) : 0;
+  MeanCall(const CollectiveCalls& record, Rank callers) : weight{.calls = record.calls / callers, .bytes = 0} {
+    constexpr double kLargest = 9007199254740992;  // 2^53
+    bytes = typical_bytes(std::min(record.bytes / record.calls, kLargest));
+    if (bytes > 0) weight.bytes = record.bytes / callers / static_cast<double>(bytes);
   }
 
   Weight weight;
