@@ -76,7 +76,7 @@ std::string hexadecimal_mask(std::span<const int> pus) {
     const auto number = static_cast<unsigned>(pu);
     values[number / kBitsADigit] |= 1U << (number % kBitsADigit);
   }
-  std::string digits;
+  std::string digits = "0x";  // without it Intel MPI 2021.18 refuses the list and binds as it likes
   for (auto value = values.rbegin(); value != values.rend(); ++value) digits += "0123456789abcdef"[*value];
   return digits;
 }  // namespace

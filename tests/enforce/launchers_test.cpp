@@ -97,7 +97,7 @@ TEST(Intel, WritesSeveralPusARankAsMasks) {
   const Plan wide = plan_of({{"n0", {0, 1}}, {"n0", {4, 9}}});
   // 0x3 and 0x210.
   EXPECT_EQ(file(make_launch(wide, Launcher::kIntel, "/d", program), "configfile"),
-            "-n 1 -host n0 -env I_MPI_PIN_DOMAIN [3,210] a\n-n 1 -host n0 -env I_MPI_PIN_DOMAIN [3,210] a\n");
+            "-n 1 -host n0 -env I_MPI_PIN_DOMAIN [0x3,0x210] a\n-n 1 -host n0 -env I_MPI_PIN_DOMAIN [0x3,0x210] a\n");
 }
 
 TEST(Intel, BindsSharedPusByTheWrapper) {
