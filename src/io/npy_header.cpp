@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -78,7 +77,7 @@ class HeaderParser {
   }
   void parse_type(std::string_view word) {
     constexpr std::size_t kShortest = 3;
-    constexpr std::size_t kWidest = std::size_t{1} << 40;
+    constexpr std::size_t kWidest = std::size_t{1} << 40U;
     const std::string_view size = word.size() < kShortest ? std::string_view() : word.substr(2);
     const auto [stop, error] = std::from_chars(size.data(), size.data() + size.size(), header_.item_size);
     if (size.empty() || error != std::errc() || stop != size.data() + size.size() || header_.item_size > kWidest ||

@@ -1,12 +1,10 @@
+#include <zconf.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -54,7 +52,7 @@ class Inflater {
   }
 
  private:
-  static constexpr std::size_t kStep = std::size_t{1} << 30;
+  static constexpr std::size_t kStep = std::size_t{1} << 30U;
   void feed() {
     if (stream_.avail_in != 0) return;
     const std::size_t step = std::min(input_.size(), kStep);
@@ -115,7 +113,7 @@ void convert(std::string_view bytes, bool swapped, const std::string& place, std
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto item = load_item<Item>(bytes.data() + i * sizeof(Item), swapped);
     if constexpr (std::is_integral_v<Item>) check_item<Result>(item, place, i);
-    results[i] = static_cast<Result>(item);
+    results[i] = static_cast<Result>(item);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here
   }
 }
 

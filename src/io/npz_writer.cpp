@@ -1,3 +1,4 @@
+#include <zconf.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "io/npz.h"
 #include "io/text.h"
 #include "io/zip_format.h"
@@ -51,7 +51,7 @@ class Deflater {
   Deflater& operator=(Deflater&&) = delete;
 
   void add(std::string_view part) {
-    constexpr std::size_t kStep = std::size_t{1} << 30;
+    constexpr std::size_t kStep = std::size_t{1} << 30U;
     while (!part.empty()) {
       const std::size_t step = std::min(part.size(), kStep);
       stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(part.data()));
@@ -74,7 +74,7 @@ class Deflater {
 
   std::string& output_;
   z_stream stream_{};
-  std::vector<Bytef> buffer_ = std::vector<Bytef>(std::size_t{1} << 17);
+  std::vector<Bytef> buffer_ = std::vector<Bytef>(std::size_t{1} << 17U);
 };
 
 template <typename Item>

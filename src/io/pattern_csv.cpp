@@ -131,7 +131,7 @@ Entry read_entry(TextReader& file, const Header& header) {
   Entry entry;
   for (std::size_t i = 0; i < header.columns.size(); ++i) {
     const Column column = header.columns[i];
-    if (i > 0) file.step_over(header.separator, kColumnNames.at(static_cast<std::size_t>(column)).data());
+    if (i > 0) file.step_over(header.separator, kColumnNames.at(static_cast<std::size_t>(column)));
     if (column == Column::kSource) entry.from = static_cast<Rank>(file.integer("src", 0, last));
     if (column == Column::kDestination) entry.to = static_cast<Rank>(file.integer("dst", 0, last));
     if (column == Column::kMessages) entry.messages = file.amount("messages");

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Graphs for partitioners: METIS (manual 5.1, §4.5) and Scotch (user's guide 7.0, "Graph files").
+// Graphs for partitioners: METIS (manual 5.1, "Graph file") and Scotch (user's guide 7.0, "Graph files").
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ constexpr const char* kScotch = "Scotch graph";
 constexpr std::string_view kMetisComment = "%";
 constexpr std::string_view kMetricComment = "% ranktree metric ";
 constexpr std::int64_t kMostRanks = std::numeric_limits<Rank>::max();
-constexpr std::int64_t kMostEdges = std::int64_t{1} << 60;
+constexpr std::int64_t kMostEdges = std::numeric_limits<std::int64_t>::max() / 2;
 
 // Both directions of every edge, as the files list them.
 class ArcList {

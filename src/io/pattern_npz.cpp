@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -232,11 +233,13 @@ void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> 
 void write_calls(NpzWriter& file, const std::vector<CollectiveCalls>& calls) {
   const auto integers = [&](const char* name, auto field) {
     std::vector<std::int32_t> values;
+    values.reserve(calls.size());
     for (const CollectiveCalls& call : calls) values.push_back(static_cast<std::int32_t>(call.*field));
     file.add(name, std::span<const std::int32_t>(values));
   };
   const auto numbers = [&](const char* name, double CollectiveCalls::* field) {
     std::vector<double> values;
+    values.reserve(calls.size());
     for (const CollectiveCalls& call : calls) values.push_back(call.*field);
     file.add_numbers(name, values);
   };

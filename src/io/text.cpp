@@ -82,9 +82,10 @@ std::string_view TextReader::word(char separator) {
 
 std::int64_t TextReader::integer(const char* what, std::int64_t low, std::int64_t high) {
   at_line_end();
-  const char* end = line_.data() + line_.size();
+  const char* begin = line_.data();
+  const char* end = begin + line_.size();
   std::int64_t value = 0;
-  const auto [stop, error] = std::from_chars(line_.data(), end, value);
+  const auto [stop, error] = std::from_chars(begin, end, value);
   const bool complete = error == std::errc() && (stop == end || is_blank(*stop) || *stop == ',' || *stop == ';');
   if (!complete || value < low || value > high) {
     refuse_word(what, "a whole number in " + std::to_string(low) + ".." + std::to_string(high));
@@ -95,9 +96,10 @@ std::int64_t TextReader::integer(const char* what, std::int64_t low, std::int64_
 
 double TextReader::amount(const char* what) {
   at_line_end();
-  const char* end = line_.data() + line_.size();
+  const char* begin = line_.data();
+  const char* end = begin + line_.size();
   std::uint64_t whole = 0;
-  const char* stop = line_.data();
+  const char* stop = begin;
   double value = -1;
   // Whole numbers are by far the most frequent, and the quicker to read.
   if (const auto read = std::from_chars(stop, end, whole); read.ec == std::errc()) {
@@ -105,8 +107,8 @@ double TextReader::amount(const char* what) {
     value = static_cast<double>(whole);
   }
   const auto at_end = [&] { return stop == end || is_blank(*stop) || *stop == ',' || *stop == ';'; };
-  if (stop == line_.data() || !at_end()) {
-    const auto read = std::from_chars(line_.data(), end, value);
+  if (stop == begin || !at_end()) {
+    const auto read = std::from_chars(begin, end, value);
     if (read.ec != std::errc()) value = -1;
     stop = read.ptr;
   }
@@ -117,10 +119,10 @@ double TextReader::amount(const char* what) {
   return value;
 }
 
-void TextReader::step_over(char separator, const char* what) {
-  if (at_line_end()) refuse(std::string("the line ends, expected ") + what);
+void TextReader::step_over(char separator, std::string_view what) {
+  if (at_line_end()) refuse("the line ends, expected " + std::string(what));
   if (is_blank(separator)) return;
-  if (line_.front() != separator) refuse(std::string("expected '") + separator + "' before " + what);
+  if (line_.front() != separator) refuse(std::string("expected '") + separator + "' before " + std::string(what));
   line_.remove_prefix(1);
 }
 
@@ -145,7 +147,7 @@ void TextReader::refuse_at(std::size_t line, const std::string& text) const {
 }
 
 void check_declared_ranks(std::int64_t ranks, std::size_t file_size, const std::string& place) {
-  constexpr std::int64_t kAlwaysAllowed = std::int64_t{1} << 20;
+  constexpr std::int64_t kAlwaysAllowed = 1'048'576;
   constexpr std::int64_t kRanksPerByte = 16;
   if (ranks < 1) throw core::Error(core::Fault::kInput, place + ": expected at least 1 rank, found 0");
   if (ranks > kAlwaysAllowed + kRanksPerByte * static_cast<std::int64_t>(file_size)) {

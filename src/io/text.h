@@ -37,7 +37,7 @@ class TextReader {
   // The next word as an amount of traffic: a finite number in 0..2^53.
   double amount(const char* what);
   // Steps over `separator` (blanks around it as well); refuses anything else. A blank separator needs no step.
-  void step_over(char separator, const char* what);
+  void step_over(char separator, std::string_view what);
   // Refuses anything left on the line.
   void expect_line_end();
 

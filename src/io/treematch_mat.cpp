@@ -1,5 +1,4 @@
 // TreeMatch's matrix: n lines of n numbers parted by blanks; line = sender, column = receiver; nothing else.
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
