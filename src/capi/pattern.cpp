@@ -31,7 +31,7 @@ ranktree_status ranktree_pattern_load(const char* path, ranktree_pattern** patte
   return guard(error, [&] {
     require(path, "path");
     require(pattern, "pattern");
-    *pattern = new ranktree_pattern{ranktree::io::load_pattern(path)};
+    *pattern = new ranktree_pattern{ranktree::io::load_pattern(path).pattern};
   });
 }
 
