@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,29 +67,13 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-// A set of PUs as the hexadecimal mask of I_MPI_PIN_DOMAIN.
-std::string hexadecimal_mask(std::span<const int> pus) {
-  constexpr unsigned kBitsADigit = 4;
-  std::vector<unsigned> values(static_cast<unsigned>(pus.back()) / kBitsADigit + 1);
-  for (const int pu : pus) {
-    const auto number = static_cast<unsigned>(pu);
-    values[number / kBitsADigit] |= 1U << (number % kBitsADigit);
-  }
-  std::string digits = "0x";  // without it Intel MPI 2021.18 refuses the list and binds as it likes
-  for (auto value = values.rbegin(); value != values.rend(); ++value) digits += "0123456789abcdef"[*value];
-  return digits;
-}  // namespace
-
 // Every line of Intel's file carries the list of the whole host: entry i is for the host's i-th rank.
 std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
-  const auto one_pu = [&](int rank) { return plan.seats[static_cast<std::size_t>(rank)].pus.size() == 1; };
-  const bool single = std::all_of(ranks.begin(), ranks.end(), one_pu);
   std::string list;
   for (const int rank : ranks) {
-    const std::vector<int>& pus = plan.seats[static_cast<std::size_t>(rank)].pus;
-    list += (list.empty() ? "" : ",") + (single ? std::to_string(pus.front()) : hexadecimal_mask(pus));
+    list += (list.empty() ? "" : ",") + std::to_string(plan.seats[static_cast<std::size_t>(rank)].pus.front());
   }
-  return single ? "-env I_MPI_PIN_PROCESSOR_LIST " + list : "-env I_MPI_PIN_DOMAIN [" + list + "]";
+  return "-env I_MPI_PIN_PROCESSOR_LIST " + list;
 }
 
 }  // namespace
@@ -182,6 +165,10 @@ std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& pla
     std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) { return first_pu(a) < first_pu(b); });
   }
   return hosts;
+}
+
+bool one_pu_each(const Plan& plan) {
+  return std::all_of(plan.seats.begin(), plan.seats.end(), [](const Seat& seat) { return seat.pus.size() == 1; });
 }
 
 bool shares_pus(const Plan& plan) {

@@ -21,7 +21,7 @@ std::string wrapper_script(std::string_view map_name);
 // A POSIX shell script that prints "ranktree-probe rank host list": where a rank is, asked without any MPI.
 std::string probe_script();
 // Lines "-n 1 -host n2 -env NAME list program": Intel MPI's configuration file. `program` is the words as they stand in
-// the file; without `pin` the lists are left out.
+// the file; without `pin` the lists are left out, with it every rank has one PU.
 std::string intel_configuration(const core::place::Plan& plan, const std::string& program, bool pin);
 // Cray's MPICH_RANK_ORDER: ranks in the order in which a block placement takes them, one node a line (cray_order).
 std::string cray_rank_order(const core::place::Plan& plan);
@@ -32,6 +32,8 @@ std::string flux_task_map(const core::place::Plan& plan);
 std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const core::place::Plan& plan);
 // The same, each host's ranks by their first PU: so that every node can bind by one list.
 std::vector<std::pair<std::string, std::vector<int>>> cray_order(const core::place::Plan& plan);
+// True when no rank has several PUs.
+bool one_pu_each(const core::place::Plan& plan);
 // True when some PU is given to two ranks.
 bool shares_pus(const core::place::Plan& plan);
 

@@ -115,8 +115,9 @@ Launch intel(const Plan& plan, const std::string& folder, std::span<const std::s
   Launch launch;
   launch.starter = "mpirun";
   std::string words = plain_words(program);
-  // A PU given twice is dropped from Intel's list, so shared PUs are bound by the wrapper.
-  const bool pin = !shares_pus(plan);
+  // A PU given twice is dropped from Intel's list, and lists of masks (I_MPI_PIN_DOMAIN) that differ from host to host
+  // are taken from another host's line: such plans are bound by the wrapper.
+  const bool pin = one_pu_each(plan) && !shares_pus(plan);
   if (!pin) {
     add_wrapper(plan, folder, launch);
     launch.environment = {"I_MPI_PIN=0"};

@@ -92,19 +92,13 @@ TEST(Intel, RepeatsTheWholeHostsListOnEachLine) {
   EXPECT_TRUE(launch.program_in_file);
 }
 
-TEST(Intel, WritesSeveralPusARankAsMasks) {
+TEST(Intel, BindsSharedAndSeveralPusByTheWrapper) {
   const std::vector<std::string> program = {"a"};
-  const Plan wide = plan_of({{"n0", {0, 1}}, {"n0", {4, 9}}});
-  // 0x3 and 0x210.
-  EXPECT_EQ(file(make_launch(wide, Launcher::kIntel, "/d", program), "configfile"),
-            "-n 1 -host n0 -env I_MPI_PIN_DOMAIN [0x3,0x210] a\n-n 1 -host n0 -env I_MPI_PIN_DOMAIN [0x3,0x210] a\n");
-}
-
-TEST(Intel, BindsSharedPusByTheWrapper) {
-  const std::vector<std::string> program = {"a"};
-  const Launch launch = make_launch(plan_of({{"n0", {1}}, {"n0", {1}}}), Launcher::kIntel, "/d", program);
-  EXPECT_EQ(file(launch, "configfile"), "-n 1 -host n0 /d/ranktree-bind a\n-n 1 -host n0 /d/ranktree-bind a\n");
-  EXPECT_EQ(launch.environment, std::vector<std::string>{"I_MPI_PIN=0"});
+  for (const Plan& one : {plan_of({{"n0", {1}}, {"n0", {1}}}), plan_of({{"n0", {0}}, {"n0", {1, 2}}})}) {
+    const Launch launch = make_launch(one, Launcher::kIntel, "/d", program);
+    EXPECT_EQ(file(launch, "configfile"), "-n 1 -host n0 /d/ranktree-bind a\n-n 1 -host n0 /d/ranktree-bind a\n");
+    EXPECT_EQ(launch.environment, std::vector<std::string>{"I_MPI_PIN=0"});
+  }
 }
 
 TEST(Intel, RefusesWhatItsFileCannotSay) {
