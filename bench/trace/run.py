@@ -57,6 +57,8 @@ def least(mpi: str, build: Path, rounds: int, windows: int) -> dict[str, dict[st
         for _ in range(rounds):
             for name, (options, variables) in variants(mpi, build, Path(folder)).items():
                 found = measure(mpi, build, options, variables, windows)
+                if "RANKTREE_TRACE" in variables and not Path(variables["RANKTREE_TRACE"]).exists():
+                    sys.exit(f"{mpi}: {name} recorded nothing")
                 before = best.setdefault(name, found)
                 best[name] = {case: min(before[case], found[case]) for case in found}
     return best

@@ -14,6 +14,7 @@ from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
 PRELOAD = "LD_PRELOAD"
+ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
 # The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
 INTERFACES = {
@@ -232,23 +233,82 @@ def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> lis
     """
     if re.search(r"[\s:]", str(shim.path)):
         raise ValueError(f"{shim.path}: LD_PRELOAD cannot name a path with spaces or colons")
-    arguments = [*command.prefix, command.starter] if command.starter else []
+    if not command.starter:
+        return ["/usr/bin/env", *assignments(variables, shim), *command.parts[0].program]
+    arguments = [*command.prefix, command.starter]
+    listed = take_environment_list(command)
     for index, part in enumerate(command.parts):
         options = [list(option) for option in part.options]
-        preload = joined(take_preload(options, command.family) or os.environ.get(PRELOAD), str(shim.path))
-        settings = {**variables, PRELOAD: preload}
+        before = take_preload(options, command.family) or os.environ.get(PRELOAD)
+        settings = {**variables, PRELOAD: joined(before, str(shim.path))}
         arguments += [] if index == 0 else [":"]
-        if command.family == "openmpi":
-            arguments += [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
-        elif command.family in {"mpich", "intel"} and index == 0:
-            arguments += [word for name, value in settings.items() for word in ("-genv", name, value)]
-        elif command.family in {"mpich", "intel"} and preload != joined(os.environ.get(PRELOAD), str(shim.path)):
-            arguments += ["-env", PRELOAD, preload]
-        elif command.family == "slurm":
-            arguments.append(slurm_export(options, settings))
+        if listed is None:
+            arguments += HANDING_ON[command.family](index, options, settings)
+        elif index == 0:
+            arguments += ["--mca", ENVIRONMENT_LIST, listed_with(listed, settings, str(shim.path))]
         arguments += [word for option in options for word in option]
         arguments += part.program
-    return arguments if command.starter else ["/usr/bin/env", *assignments(variables, shim), *arguments]
+    return arguments
+
+
+def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+    """Open MPI's options for the ranks of one part."""
+    return [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
+
+
+def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+    """Hydra's options: for all parts in front of the first, then a part's own preload."""
+    if index == 0:
+        return [word for name, value in settings.items() for word in ("-genv", name, value)]
+    return ["-env", PRELOAD, settings[PRELOAD]]
+
+
+def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+    """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
+    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+    for option in list(options):
+        name, equals, value = option[0].partition("=")
+        if name == "--export":
+            exported = value if equals else option[1]
+            options.remove(option)
+    kept = [word for word in exported.split(",") if word and word not in {"NONE", "NIL"}]
+    own = [word.partition("=")[2] for word in kept if word.startswith(f"{PRELOAD}=")]
+    kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
+    values = dict(settings)
+    if own:
+        values[PRELOAD] = joined(own[-1], values[PRELOAD].rpartition(":")[2])
+    for name, value in values.items():
+        if "," in value:
+            raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
+    return ["--export=" + ",".join([*kept, *(f"{name}={value}" for name, value in values.items())])]
+
+
+HANDING_ON = {"openmpi": openmpi_words, "mpich": hydra_words, "intel": hydra_words, "slurm": slurm_export}
+
+
+def take_environment_list(command: Command) -> str | None:
+    """Open MPI refuses -x beside a list of variables; removes the command's own list and returns it."""
+    if command.family != "openmpi":
+        return None
+    found = os.environ.get(f"OMPI_MCA_{ENVIRONMENT_LIST}")
+    for part in command.parts:
+        for option in list(part.options):
+            if option[0].lstrip("-") in {"mca", "gmca", "omca"} and option[1:2] == [ENVIRONMENT_LIST]:
+                found = option[2]
+                part.options.remove(option)
+    return found
+
+
+def listed_with(listed: str, settings: Mapping[str, str], shim: str) -> str:
+    """The caller's list, with our variables at its end."""
+    words = [word for word in listed.split(";") if word]
+    own = [word.partition("=")[2] for word in words if word.startswith(f"{PRELOAD}=")]
+    kept = [word for word in words if word != PRELOAD and not word.startswith(f"{PRELOAD}=")]
+    values = {**settings, PRELOAD: joined(own[-1], shim) if own else settings[PRELOAD]}
+    for name, value in values.items():
+        if ";" in value:
+            raise ValueError(f"{ENVIRONMENT_LIST} cannot hand on {name}={value}: it holds a semicolon")
+    return ";".join([*kept, *(f"{name}={value}" for name, value in values.items())])
 
 
 def assignments(variables: Mapping[str, str], shim: Shim) -> list[str]:
@@ -275,23 +335,3 @@ def take_preload(options: list[list[str]], family: str) -> str | None:
             continue
         options.remove(option)
     return found
-
-
-def slurm_export(options: list[list[str]], settings: Mapping[str, str]) -> str:
-    """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
-    exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
-    for option in list(options):
-        name, equals, value = option[0].partition("=")
-        if name == "--export":
-            exported = value if equals else option[1]
-            options.remove(option)
-    kept = [word for word in exported.split(",") if word and word not in {"NONE", "NIL"}]
-    own = [word.partition("=")[2] for word in kept if word.startswith(f"{PRELOAD}=")]
-    kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
-    values = dict(settings)
-    if own:
-        values[PRELOAD] = joined(own[-1], values[PRELOAD].rpartition(":")[2])
-    for name, value in values.items():
-        if "," in value:
-            raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
-    return "--export=" + ",".join([*kept, *(f"{name}={value}" for name, value in values.items())])

@@ -255,6 +255,21 @@ def test_a_preload_of_the_users_own_stays_in_front(where, ranktree, mpi, output,
     assert output.exists()
 
 
+@pytest.mark.parametrize("where", ("environment", "command"))
+def test_open_mpis_list_of_variables_is_extended(where, ranktree, mpi, output, monkeypatch):
+    if mpi.name != "openmpi":
+        pytest.skip("only Open MPI has such a list")
+    starter, *rest = mpi.launch(1, "sh", "-c", f"echo $MARK; {mpi.program('trace_ends')}")
+    options = []
+    if where == "environment":
+        monkeypatch.setenv("OMPI_MCA_mca_base_env_list", "MARK=seen")
+    else:
+        options = ["--mca", "mca_base_env_list", "MARK=seen"]
+    result = ranktree("trace", "-o", output, "--", starter, *options, *rest)
+    assert (result.returncode, result.stdout) == (0, "seen\n"), result.stderr
+    assert output.exists()
+
+
 def test_a_relative_output_is_settled_before_the_run(ranktree, mpi, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = ranktree("trace", "-o", "here.npz", *mpi.launch(1, "sh", "-c", f"cd /; {mpi.program('trace_ends')}"))
