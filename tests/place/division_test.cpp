@@ -1,6 +1,8 @@
 // treematch-2013 §4.2.1: Table 2, every entry, and the tree of the text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -27,6 +29,60 @@ std::map<int, Division> paper_table() {
   return table;
 }
 
+// A whole number of any size, as digits to the base 2^32, lowest first; times small numbers only.
+class Whole {
+ public:
+  void multiply(std::uint64_t factor) {
+    std::uint64_t carry = 0;
+    for (std::uint32_t& digit : digits_) {
+      carry += digit * factor;  // factor < 2^31, so this stays below 2^64
+      digit = static_cast<std::uint32_t>(carry);
+      carry >>= 32U;
+    }
+    if (carry > 0) digits_.push_back(static_cast<std::uint32_t>(carry));
+  }
+  [[nodiscard]] bool exceeds(const Whole& other) const {
+    if (digits_.size() != other.digits_.size()) return digits_.size() > other.digits_.size();
+    return std::lexicographical_compare(other.digits_.rbegin(), other.digits_.rend(), digits_.rbegin(), digits_.rend());
+  }
+
+ private:
+  std::vector<std::uint32_t> digits_{1};
+};
+
+// The definition without rounding: (p choose k) > d (p choose k/d), multiplied out.
+bool division_gains(int p, int k, int d) {
+  Whole undivided;
+  Whole divided;
+  divided.multiply(static_cast<std::uint64_t>(d));
+  for (int i = k / d; i < k; ++i) {
+    undivided.multiply(static_cast<std::uint64_t>(p - i));
+    divided.multiply(static_cast<std::uint64_t>(i + 1));
+  }
+  return undivided.exceeds(divided);
+}
+
+TEST(Table2, ThresholdsAreExactInWholeNumbers) {
+  for (int arity = 4; arity <= 256; ++arity) {
+    const auto [threshold, divisor] = best_division(arity);
+    if (divisor == 1) continue;
+    int exact = arity;
+    while (!division_gains(exact, arity, divisor)) ++exact;
+    EXPECT_EQ(threshold, exact) << "arity " << arity;
+  }
+}
+
+TEST(Table2, ThresholdsOfHugeAritiesDoNotOverflow) {
+  // (p choose p) is 1: a node is never worth dividing for its own children alone.
+  for (const int arity : {20000, 32768, 65536}) {
+    const auto [threshold, divisor] = best_division(arity);
+    EXPECT_EQ(divisor, arity / 2);
+    EXPECT_GT(threshold, arity);
+    EXPECT_LT(threshold, 2 * arity);
+  }
+  EXPECT_EQ(divide_arities(std::vector<int>{32768}), (std::vector<int>{32768}));
+}
+
 TEST(Table2, EveryEntryOfThePaperIsComputed) {
   const auto table = paper_table();
   ASSERT_EQ(table.size(), 95U);
@@ -45,6 +101,7 @@ TEST(Table2, TheOnlyCompositeArityItLacksIs121) {
     EXPECT_EQ(composite, table.contains(arity) || arity == 121) << "arity " << arity;
   }
   EXPECT_EQ(best_division(121).divisor, 11);
+  EXPECT_EQ(best_division(121).threshold, 134);
 }
 
 TEST(Table2, ThresholdsSeparateGainFromLoss) {

@@ -86,7 +86,7 @@ TEST(WeightedDegrees, EqualTheLiteralGraphs) {
       if (std::isinf(expected[i])) {
         EXPECT_TRUE(std::isinf(computed[i]));
       } else {
-        EXPECT_NEAR(computed[i], expected[i], 1e-9 * (1 + expected[i])) << items << " items by " << size;
+        EXPECT_EQ(computed[i], expected[i]) << items << " items by " << size;  // whole numbers: no rounding
       }
     }
   }
@@ -151,11 +151,22 @@ TEST(FastGroupProcesses, JoinsTheHeaviestPairs) {
   EXPECT_EQ(fast_group_processes(from_matrix(matrix), 2, 8, 1), (Grouping{{0, 5}, {1, 4}, {2, 3}}));
 }
 
+TEST(GroupCount, IsExactWhileADoubleHoldsIt) {
+  EXPECT_EQ(group_count(245, 2), 29890);  // the last pairs below T_h
+  EXPECT_EQ(group_count(246, 2), 30135);
+  EXPECT_EQ(group_count(49, 24), 63205303218876.0);
+  EXPECT_EQ(group_count(3, 4), 0);
+  EXPECT_TRUE(std::isinf(group_count(100000, 50000)));
+}
+
 TEST(FastGroupProcesses, TheNumberOfBucketsDoesNotChangeTheOrderOfElements) {
   const auto affinity = random_affinity(40, 50, 1000000, 9);
   const Grouping one = fast_group_processes(affinity, 2, 1, 1);
   EXPECT_EQ(fast_group_processes(affinity, 2, 8, 1), one);
   EXPECT_EQ(fast_group_processes(affinity, 2, 12, 77), one);
+  EXPECT_EQ(fast_group_processes(affinity, 2, 0, 1), one);
+  EXPECT_EQ(fast_group_processes(random_affinity(6, 50, 9, 9), 2, 99, 1),
+            fast_group_processes(random_affinity(6, 50, 9, 9), 2, 8, 1));
 }
 
 TEST(AggregateMatrix, KeepsWhatCrossesGroups) {

@@ -20,8 +20,7 @@ using ranktree::test::from_matrix;
 using ranktree::test::to_matrix;
 using Matrix = std::vector<std::vector<double>>;
 
-// Figure 5(a) as printed, but for the entry (2,1): the figure is symmetric in its upper triangle except that row 1
-// column 2 and row 2 column 1 both say 1000 and row 0 column 2 says 10.
+// Figure 5(a) as printed.
 const Matrix kFigure5{{0, 1000, 10, 1, 100, 1, 1, 1},    {1000, 0, 1000, 1, 1, 100, 1, 1},
                       {10, 1000, 0, 1000, 1, 1, 100, 1}, {1, 1, 1000, 0, 1, 1, 1, 100},
                       {100, 1, 1, 1, 0, 1000, 10, 1},    {1, 100, 1, 1, 1000, 0, 1000, 1},

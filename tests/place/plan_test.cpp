@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/pattern/pattern.h"
 #include "core/place/plan.h"
 #include "fixtures.h"
@@ -14,6 +16,7 @@ namespace {
 using namespace ranktree::core::place;
 using ranktree::core::Error;
 using ranktree::core::Fault;
+using ranktree::core::Random;
 using ranktree::core::pattern::Class;
 using ranktree::core::pattern::Entry;
 using ranktree::core::pattern::from_entries;
@@ -95,6 +98,52 @@ TEST(Plan, TooManyRanksAreAMismatchUnlessOversubscriptionIsAllowed) {
   PlanOptions options;
   options.oversubscribe = true;
   EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).seats.size(), 5U);
+}
+
+// Random directed traffic between `ranks` ranks.
+Pattern random_pattern(int ranks, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Entry> entries;
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      if (from != to && random.below(3) == 0) {
+        entries.push_back({from, to, Class::kPointToPoint, 1, static_cast<double>(1 + random.below(1000))});
+      }
+    }
+  }
+  return from_entries(ranks, entries);
+}
+
+TEST(Plan, NeverCostsMoreThanIdentityWhateverTheAlgorithm) {
+  for (const char* algorithm : {"best", "treematch", "greedy", "random", "round-robin", "identity"}) {
+    for (int ranks = 1; ranks <= 17; ++ranks) {
+      PlanOptions options;
+      options.algorithm = algorithm;
+      options.seed = static_cast<std::uint64_t>(ranks);
+      const Plan plan = make_plan(machine({3, 2, 3}), random_pattern(ranks, options.seed), options);
+      EXPECT_LE(cost_of(plan, "plan"), cost_of(plan, "identity")) << algorithm << " " << ranks;
+      EXPECT_EQ(plan.gain, cost_of(plan, "plan") < cost_of(plan, "identity")) << algorithm << " " << ranks;
+    }
+  }
+}
+
+TEST(Plan, TheBestIsNoMoreThanAnyOfItsPortfolio) {
+  for (int ranks = 2; ranks <= 18; ++ranks) {
+    const Pattern pattern = random_pattern(ranks, static_cast<std::uint64_t>(100 + ranks));
+    const double best = cost_of(make_plan(machine({3, 2, 3}), pattern, {}), "plan");
+    for (const char* algorithm : {"treematch", "greedy", "round-robin", "identity"}) {
+      PlanOptions options;
+      options.algorithm = algorithm;
+      EXPECT_LE(best, cost_of(make_plan(machine({3, 2, 3}), pattern, options), "plan")) << algorithm << " " << ranks;
+    }
+  }
+}
+
+TEST(ComputePlacement, IsTheAlgorithmsOwnEvenWhereIdentityIsCheaper) {
+  const auto pattern = from_entries(4, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1, 100}});
+  PlanOptions options;
+  options.algorithm = "round-robin";
+  EXPECT_EQ(compute_placement(machine({2, 2}), pattern, options).leaf_of, (std::vector<int>{0, 2, 1, 3}));
 }
 
 TEST(Plan, AnUnknownAlgorithmIsNamed) {

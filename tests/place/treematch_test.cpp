@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -154,6 +156,47 @@ TEST(TreeMatch, TheSameSeedGivesTheSamePlacement) {
   const auto affinity = random_affinity(256, 10, 1000, 5);
   TreeMatchOptions options;
   EXPECT_EQ(treematch(tree, affinity, options).leaf_of, treematch(tree, affinity, options).leaf_of);
+}
+
+TEST(Evaluate, RelabelledRanksOnTheSamePlacesCostTheSame) {
+  const Tree tree = machine({3, 2, 3});
+  const Affinity affinity = random_affinity(15, 60, 100, 8);
+  const Placement placement = treematch(tree, affinity, {});
+  const auto order = shuffled(15, 4);
+  Placement moved{std::vector<Leaf>(15)};
+  for (std::size_t i = 0; i < 15; ++i) moved.leaf_of[static_cast<std::size_t>(order[i])] = placement.leaf_of[i];
+  EXPECT_EQ(evaluate(tree, relabelled(affinity, order), moved).weight, evaluate(tree, affinity, placement).weight);
+}
+
+// A ring of `ranks` ranks, numbered at random, stored sparsely.
+Affinity shuffled_ring(int ranks, std::uint64_t seed) {
+  const auto order = shuffled(ranks, seed);
+  std::vector<std::vector<int>> partners(static_cast<std::size_t>(ranks));
+  for (int i = 0; i < ranks; ++i) {
+    const int a = order[static_cast<std::size_t>(i)];
+    const int b = order[static_cast<std::size_t>((i + 1) % ranks)];
+    partners[static_cast<std::size_t>(a)].push_back(b);
+    partners[static_cast<std::size_t>(b)].push_back(a);
+  }
+  Affinity ring;
+  ring.ranks = ranks;
+  for (auto& each : partners) {
+    std::sort(each.begin(), each.end());
+    ring.indices.insert(ring.indices.end(), each.begin(), each.end());
+    ring.weights.resize(ring.indices.size(), 1);
+    ring.indptr.push_back(static_cast<std::int64_t>(ring.indices.size()));
+  }
+  return ring;
+}
+
+TEST(TreeMatch, SixteenThousandRanksAreNoTrouble) {
+  const Tree tree = machine({256, 2, 32});
+  const Affinity ring = shuffled_ring(16384, 3);
+  const Placement placement = treematch(tree, ring, {});
+  EXPECT_NO_THROW(validate(tree, placement, ring.ranks, {}));
+  // Numbered at random, nearly every message of identity crosses nodes.
+  EXPECT_LT(3 * evaluate(tree, ring, placement).weight[0],
+            evaluate(tree, ring, identity(tree, ring.ranks, {})).weight[0]);
 }
 
 TEST(TreeMatch, TheFastPathAlsoFindsHierarchicalPatterns) {

@@ -8,11 +8,15 @@
 namespace ranktree::core::place {
 namespace {
 
-// (p choose k) / (p choose j) for j < k <= p: the product of (p - i) / (i + 1) over i = j .. k-1. Factors are taken in
-// an order that keeps the product near its value, so it neither overflows nor loses more than a few last digits.
+// (p choose k) / (p choose j) for j < k <= p: the product of (p - i) / (i + 1) over i = j .. k-1. The factors fall with
+// i, so they are taken from both ends, the small ones while the product is above 1: it never overflows on its way, and
+// loses no more than a few last digits.
 long double count_ratio(std::int64_t p, std::int64_t k, std::int64_t j) {
   long double ratio = 1;
-  for (std::int64_t i = j; i < k; ++i) ratio *= static_cast<long double>(p - i) / static_cast<long double>(i + 1);
+  for (std::int64_t first = j, last = k - 1; first <= last;) {
+    const std::int64_t i = ratio > 1 ? last-- : first++;
+    ratio *= static_cast<long double>(p - i) / static_cast<long double>(i + 1);
+  }
   return ratio;
 }
 

@@ -129,6 +129,7 @@ class Builder {
 }  // namespace
 
 Grouping fast_group_processes(const Affinity& matrix, int group_size, int buckets, std::uint64_t seed) {
+  buckets = std::clamp(buckets, 1, 30);  // the sample holds 2^b elements
   Builder builder(matrix.ranks, group_size);
   std::vector<Element> elements = upper_elements(matrix);
   auto rest = elements.begin();

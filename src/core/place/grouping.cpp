@@ -1,6 +1,7 @@
 #include "core/place/grouping.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -93,11 +94,13 @@ double total_value(const GroupList& groups, std::span<const std::size_t> selecte
                          [&](double sum, std::size_t index) { return sum + groups.values[index]; });
 }
 
+// Every step yields a binomial coefficient, a whole number: exact up to 2^53. Infinite when too large.
 double choose(std::int64_t n, std::int64_t k) {
   if (k < 0 || k > n) return 0;
+  k = std::min(k, n - k);
   double result = 1;
-  for (std::int64_t i = 1; i <= std::min(k, n - k); ++i) {
-    result *= static_cast<double>(n - std::min(k, n - k) + i) / static_cast<double>(i);
+  for (std::int64_t i = 1; i <= k && std::isfinite(result); ++i) {
+    result = result * static_cast<double>(n - k + i) / static_cast<double>(i);
   }
   return result;
 }

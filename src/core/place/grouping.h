@@ -46,7 +46,8 @@ std::vector<std::size_t> largest_weighted_degrees_first(const GroupList& groups,
 // better. The third is skipped above `degree_threshold` groups. k must divide the number of items.
 Grouping group_processes(const Affinity& matrix, int group_size, std::int64_t degree_threshold);
 
-// §4.2.2 FastGroupProcesses: elements of the matrix in order of magnitude, by buckets, grouped greedily.
+// §4.2.2 FastGroupProcesses: elements of the matrix in order of magnitude, by buckets (1 to 30 of them, more count as
+// 30), grouped greedily.
 Grouping fast_group_processes(const Affinity& matrix, int group_size, int buckets, std::uint64_t seed);
 
 // §4.1 AggregateComMatrix: the communication between groups.

@@ -141,6 +141,11 @@ void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
 
 }  // namespace
 
+Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
+  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  return Planner(tree, affinity, options).chosen().placement;
+}
+
 Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
   const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
   const Planner planner(tree, affinity, options);

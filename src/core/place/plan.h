@@ -45,6 +45,9 @@ struct PlanOptions {
   bool oversubscribe = false;  // allow ceil(ranks / leaves) ranks a leaf
 };
 
+// What the algorithm gives, as it is: kept even where identity is cheaper. Throws as make_plan.
+Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
+
 // Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
 // pattern knows hosts that the tree has), and fills the table. Collective calls must have been expanded; those left are
 // ignored. Throws Error(kInput) on an unknown algorithm, Error(kMismatch) when the ranks do not fit the tree.
