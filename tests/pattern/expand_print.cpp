@@ -1,7 +1,9 @@
 // Prints what a model, or one algorithm, makes of single calls: stdout gets lines "case from to messages bytes".
 //
 //   expand_print MODEL       stdin: lines "operation ranks root bytes"
-//   expand_print algorithm   stdin: lines "algorithm ranks root bytes", by the names in src/core/pattern/expand_*.h
+//   expand_print MODEL FIRST the same on the intercommunicator between the first FIRST ranks, the root's, and the
+//   others expand_print algorithm   stdin: lines "algorithm ranks root bytes", by the names in
+//   src/core/pattern/expand_*.h
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -112,6 +114,29 @@ Pattern by_model(const Case& call, CollectiveModel model) {
   return expand(pattern, model);
 }
 
+// Both sides of a call without root are records of their own.
+Pattern between_groups(const Case& call, CollectiveModel model, Rank first) {
+  const std::vector<Rank> members = everyone(call.ranks);
+  const std::vector<Rank> own(members.begin(), members.begin() + first);
+  const std::vector<Rank> other(members.begin() + first, members.end());
+  const Operation operation = operation_named(call.name);
+  const bool rooted = operation == Operation::kBcast || operation == Operation::kReduce ||
+                      operation == Operation::kGather || operation == Operation::kScatter;
+  Pattern pattern = ranktree::core::pattern::from_entries(call.ranks, {});
+  const auto bytes = static_cast<double>(call.bytes);
+  if (rooted) {
+    const auto callers = static_cast<double>(other.size() + 1);
+    pattern.communicators = {{own, other}};
+    pattern.collectives = {{0, operation, call.root, 0, callers, bytes * callers}};
+  } else {
+    const auto left = static_cast<double>(own.size());
+    const auto right = static_cast<double>(other.size());
+    pattern.communicators = {{own, other}, {other, own}};
+    pattern.collectives = {{0, operation, -1, 0, left, bytes * left}, {1, operation, -1, 0, right, bytes * right}};
+  }
+  return expand(pattern, model);
+}
+
 Pattern by_algorithm(const Case& call) {
   const std::vector<Rank> members = everyone(call.ranks);
   expansion::Collector collector;
@@ -135,12 +160,16 @@ void print(int index, const Pattern& pattern) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::string word = argc == 2 ? argv[1] : "";
+  const std::string word = argc == 2 || argc == 3 ? argv[1] : "";
   const auto model = ranktree::core::pattern::collective_model_from_name(word);
   if (!model && word != "algorithm") throw std::invalid_argument("expected openmpi, mpich, flat, none or algorithm");
   Case call;
   for (int i = 0; std::cin >> call.name >> call.ranks >> call.root >> call.bytes; ++i) {
-    print(i, model ? by_model(call, *model) : by_algorithm(call));
+    if (model && argc == 3) {
+      print(i, between_groups(call, *model, std::stoi(argv[2])));
+    } else {
+      print(i, model ? by_model(call, *model) : by_algorithm(call));
+    }
   }
   return 0;
 } catch (const std::exception& error) {

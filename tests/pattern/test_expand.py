@@ -50,7 +50,7 @@ def pairs_of(lines: list[str]) -> dict[int, Pairs]:
 
 
 def really_sent(
-    mpi: str, ranks: int, wanted: list[Case], folder: Path, settings: tuple[str, ...] = ()
+    mpi: str, ranks: int, wanted: list[Case], folder: Path, settings: tuple[str, ...] = (), group: tuple[str, ...] = ()
 ) -> dict[int, Pairs]:
     """Builds the program for that MPI, makes the calls and reads what each rank sent."""
     compiler, launcher = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpiexec.{mpi}")
@@ -66,7 +66,7 @@ def really_sent(
         "mpich": "",
     }[mpi].split()
     run = subprocess.run(
-        [launcher, *options, *settings, "-n", str(ranks), program, folder / "cases", folder / "sent"],
+        [launcher, *options, *settings, "-n", str(ranks), program, folder / "cases", folder / "sent", *group],
         env=os.environ
         | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MPIR_CVAR_NOLOCAL": "1"},
         capture_output=True,
@@ -85,10 +85,12 @@ def really_sent(
     return pairs_of(lines)
 
 
-def modelled(build_folder: Path, model: str, ranks: int, wanted: list[Case]) -> dict[int, Pairs]:
+def modelled(
+    build_folder: Path, model: str, ranks: int, wanted: list[Case], group: tuple[str, ...] = ()
+) -> dict[int, Pairs]:
     """What the model makes of the same calls."""
     run = subprocess.run(
-        [build_folder / "bin" / "expand_print", model],
+        [build_folder / "bin" / "expand_print", model, *group],
         input="".join(f"{name} {ranks} {root} {size}\n" for name, root, size, _ in wanted),
         capture_output=True,
         text=True,
@@ -129,6 +131,24 @@ def test_mpich_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ran
 @pytest.mark.parametrize("ranks", [8, 9])
 def test_mpich_with_more_ranks(build_folder: Path, tmp_path: Path, ranks: int) -> None:
     compare(build_folder, "mpich", ranks, (8, 264, 2056, 13000, 600000), tmp_path)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize(("ranks", "first"), [(2, 1), (5, 3), (8, 3)])
+def test_intercommunicators(build_folder: Path, tmp_path: Path, mpi: str, ranks: int, first: int) -> None:
+    """The first ranks against the others. Vectors are such that both groups can share them evenly."""
+    vector = 8 * first * (ranks - first)
+    wanted = [("Barrier", 0, 0, 1)]
+    for size in (vector, 20 * vector, 200 * vector):
+        wanted += [(name, root, size, 8) for name in ROOTED for root in (0, first - 1)]
+        wanted += [(name, 0, size, 8) for name in UNROOTED if "can" not in name]
+        wanted.append(("Reduce_scatter_block", 0, size, 8))
+    settings = ("--mca", "coll", "^monitoring") if mpi == "openmpi" else ()
+    sent = really_sent(mpi, ranks, wanted, tmp_path, settings, (str(first),))
+    model = modelled(build_folder, mpi, ranks, wanted, (str(first),))
+    wrong = [f"{case}: sent {sent[i]}, modelled {model[i]}" for i, case in enumerate(wanted) if sent[i] != model[i]]
+    assert not wrong, f"{len(wrong)} of {len(wanted)} calls differ, first: {wrong[0]}"
 
 
 # Open MPI's numbers for its algorithms, most of which it chooses by default for many ranks only.

@@ -1,0 +1,16 @@
+// Collective calls on intercommunicators.
+#pragma once
+
+#include "core/pattern/expand.h"
+#include "core/pattern/expand_call.h"
+#include "core/pattern/pattern.h"
+
+namespace ranktree::core::pattern::expansion {
+
+// What one record of an intercommunicator sends. Data goes from `members` to `remote`; with a root, `members` is the
+// root's group, and the record counts the root and the other group's calls. Throws Error(kInput) when the root is not
+// in that group.
+void expand_crossing(CollectiveModel model, const CollectiveCalls& record, const Communicator& communicator,
+                     Collector& collector);
+
+}  // namespace ranktree::core::pattern::expansion
