@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -246,78 +247,90 @@ TEST(PatternNpz, ReadsPlainArraysAsPointToPoint) {
   EXPECT_EQ(pattern.of(core::pattern::Class::kPointToPoint).bytes, (std::vector<double>{10, 20, 30}));
 }
 
-TEST(PatternNpz, RefusesBadInput) {
-  const auto longs = [](const std::vector<std::int64_t>& values) { return npy_of<std::int64_t>("<i8", values); };
-  const auto ints = [](const std::vector<std::int32_t>& values) { return npy_of<std::int32_t>("<i4", values); };
-  const auto doubles = [](const std::vector<double>& values) { return npy_of<double>("<f8", values); };
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const struct {
-    const char* what;
-    Arrays changes;
-    const char* expected;
-  } cases[] = {
-      {"nothing", {}, "accepted"},
-      {"no indptr", {{"indptr", ""}}, "array 'indptr': missing"},
-      {"no amounts", {{"bytes", ""}, {"messages", ""}}, "neither array 'messages' nor 'bytes'"},
-      {"0 ranks", {{"indptr", longs({0})}}, "at least 1 rank, found 0"},
-      {"offsets fall", {{"indptr", longs({0, 2, 1, 3})}}, "indptr[2]"},
-      {"offsets begin late", {{"indptr", longs({1, 2, 2, 3})}}, "indptr[0]"},
-      {"offsets end negative", {{"indptr", longs({0, 2, 2, -3})}}, "negative"},
-      {"2^31 entries", {{"indptr", longs({0, 2, 2, std::int64_t{1} << 31})}}, "expected 2147483648 items, found 3"},
-      {"index beyond", {{"indices", ints({1, 3, 0})}}, "indices[1]: expected a rank in 0..2, found 3"},
-      {"negative index", {{"indices", ints({-1, 2, 0})}}, "indices[0]"},
-      {"duplicate", {{"indices", ints({1, 1, 0})}}, "indices[1]: receivers of rank 0 must ascend without duplicates"},
-      {"unsorted", {{"indices", ints({2, 1, 0})}}, "indices[1]"},
-      {"short", {{"bytes", doubles({1, 2})}}, "array 'bytes': expected 3 items, found 2"},
-      {"negative", {{"bytes", doubles({1, 2, -3})}}, "bytes[2]: expected a number in 0..2^53"},
-      {"NaN", {{"bytes", doubles({1, nan, 3})}}, "bytes[1]"},
-      {"infinite", {{"messages", doubles({1, 2, 1 / 0.0})}}, "messages[2]"},
-      {"beyond 2^53", {{"bytes", doubles({1e16, 2, 3})}}, "bytes[0]"},
-      {"classes differ",
-       {{"p2p_bytes", doubles({10, 20, 31})}, {"p2p_messages", longs({1, 2, 3})}},
-       "bytes[2]: the classes add up to 31, found 30"},
-      {"not JSON", {{"metadata", metadata("{")}}, "metadata: expected a JSON object"},
-      {"other format",
-       {{"metadata", metadata(R"({"format":"x"})")}},
-       "metadata: expected \"format\": \"ranktree-pattern\""},
-      {"other version",
-       {{"metadata", metadata(R"({"format":"ranktree-pattern","version":2})")}},
-       "expected version 1, found 2"},
-      {"other ranks",
-       {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"ranks":4})")}},
-       "declares 4 ranks"},
-      {"wrong type",
-       {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"hosts":"a"})")}},
-       "field 'hosts' has the wrong type"},
-      {"hosts",
-       {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"hosts":["a"]})")}},
-       "hosts: expected one for each of 3 ranks"},
-      {"missing rank",
-       {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"missing":[3]})")}},
-       "missing: rank 3"},
-      {"communicators",
-       {{"communicator_indptr", longs({0, 4})}, {"communicator_members", ints({0, 1, 2})}},
-       "communicator_indptr[1]"},
-      {"calls",
-       {{"call_communicator", ints({0})},
-        {"call_operation", ints({0})},
-        {"call_root", ints({-1})},
-        {"call_bucket", ints({0})},
-        {"call_count", longs({1})},
-        {"call_bytes", longs({0})}},
-       "communicator 0 is not listed"},
-      {"operation",
-       {{"call_communicator", ints({0})},
-        {"call_operation", ints({99})},
-        {"call_root", ints({-1})},
-        {"call_bucket", ints({0})},
-        {"call_count", longs({1})},
-        {"call_bytes", longs({0})}},
-       "call_operation[0]: expected 0..12, found 99"},
-  };
+struct BadArrays {
+  const char* what;
+  Arrays changes;
+  const char* expected;
+};
+
+void expect_refused(const std::vector<BadArrays>& cases) {
   for (const auto& [what, changes, expected] : cases) {
-    EXPECT_NE(pattern_refusal(changes).find(expected), std::string::npos) << what << ": " << pattern_refusal(changes);
+    const std::string text = pattern_refusal(changes);
+    EXPECT_NE(text.find(expected), std::string::npos) << what << ": " << text;
   }
+}
+
+std::string longs(const std::vector<std::int64_t>& values) { return npy_of<std::int64_t>("<i8", values); }
+std::string ints(const std::vector<std::int32_t>& values) { return npy_of<std::int32_t>("<i4", values); }
+std::string doubles(const std::vector<double>& values) { return npy_of<double>("<f8", values); }
+
+TEST(PatternNpz, RefusesBadPairs) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  expect_refused(
+      {{"nothing", {}, "accepted"},
+       {"no indptr", {{"indptr", ""}}, "array 'indptr': missing"},
+       {"no amounts", {{"bytes", ""}, {"messages", ""}}, "neither array 'messages' nor 'bytes'"},
+       {"0 ranks", {{"indptr", longs({0})}}, "at least 1 rank, found 0"},
+       {"offsets fall", {{"indptr", longs({0, 2, 1, 3})}}, "indptr[2]"},
+       {"offsets begin late", {{"indptr", longs({1, 2, 2, 3})}}, "indptr[0]"},
+       {"offsets end negative", {{"indptr", longs({0, 2, 2, -3})}}, "negative"},
+       {"2^31 entries", {{"indptr", longs({0, 2, 2, std::int64_t{1} << 31})}}, "expected 2147483648 items, found 3"},
+       {"index beyond", {{"indices", ints({1, 3, 0})}}, "indices[1]: expected a rank in 0..2, found 3"},
+       {"negative index", {{"indices", ints({-1, 2, 0})}}, "indices[0]"},
+       {"duplicate", {{"indices", ints({1, 1, 0})}}, "indices[1]: receivers of rank 0 must ascend without duplicates"},
+       {"unsorted", {{"indices", ints({2, 1, 0})}}, "indices[1]"},
+       {"short", {{"bytes", doubles({1, 2})}}, "array 'bytes': expected 3 items, found 2"},
+       {"negative", {{"bytes", doubles({1, 2, -3})}}, "bytes[2]: expected a number in 0..2^53"},
+       {"NaN", {{"bytes", doubles({1, nan, 3})}}, "bytes[1]"},
+       {"infinite", {{"messages", doubles({1, 2, 1 / 0.0})}}, "messages[2]"},
+       {"beyond 2^53", {{"bytes", doubles({1e16, 2, 3})}}, "bytes[0]"},
+       {"classes differ",
+        {{"p2p_bytes", doubles({10, 20, 31})}, {"p2p_messages", longs({1, 2, 3})}},
+        "bytes[2]: the classes add up to 31, found 30"}});
+}
+
+TEST(PatternNpz, RefusesBadMetadata) {
+  expect_refused({{"not JSON", {{"metadata", metadata("{")}}, "metadata: expected a JSON object"},
+                  {"other format",
+                   {{"metadata", metadata(R"({"format":"x"})")}},
+                   "metadata: expected \"format\": \"ranktree-pattern\""},
+                  {"other version",
+                   {{"metadata", metadata(R"({"format":"ranktree-pattern","version":2})")}},
+                   "expected version 1, found 2"},
+                  {"other ranks",
+                   {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"ranks":4})")}},
+                   "declares 4 ranks"},
+                  {"wrong type",
+                   {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"hosts":"a"})")}},
+                   "field 'hosts' has the wrong type"},
+                  {"hosts",
+                   {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"hosts":["a"]})")}},
+                   "hosts: expected one for each of 3 ranks"},
+                  {"missing rank",
+                   {{"metadata", metadata(R"({"format":"ranktree-pattern","version":1,"missing":[3]})")}},
+                   "missing: rank 3"}});
+}
+
+TEST(PatternNpz, RefusesBadCommunicatorsAndCalls) {
+  expect_refused({{"communicators",
+                   {{"communicator_indptr", longs({0, 4})}, {"communicator_members", ints({0, 1, 2})}},
+                   "communicator_indptr[1]"},
+                  {"calls",
+                   {{"call_communicator", ints({0})},
+                    {"call_operation", ints({0})},
+                    {"call_root", ints({-1})},
+                    {"call_bucket", ints({0})},
+                    {"call_count", longs({1})},
+                    {"call_bytes", longs({0})}},
+                   "communicator 0 is not listed"},
+                  {"operation",
+                   {{"call_communicator", ints({0})},
+                    {"call_operation", ints({99})},
+                    {"call_root", ints({-1})},
+                    {"call_bucket", ints({0})},
+                    {"call_count", longs({1})},
+                    {"call_bytes", longs({0})}},
+                   "call_operation[0]: expected 0..12, found 99"}});
 }
 
 // Any damage is refused or harmless, never more.
