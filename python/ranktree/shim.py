@@ -174,6 +174,14 @@ def program_library(command: Command) -> tuple[str | None, str]:
     return library, owner
 
 
+def fitting_shims(known: list[Shim], library: str | None, command: Command) -> list[Shim]:
+    """Those made for the program's MPI; where the program names none, those of the launcher's interface."""
+    if library is not None:
+        return [shim for shim in known if shim.library == library]
+    family = FAMILIES.get(command.family)
+    return [shim for shim in known if family in {None, INTERFACES.get(shim.library)}]
+
+
 def choose(command: Command, wanted: str | None) -> Shim:
     """The library for a command; `wanted` names one where nothing else tells. ValueError says why there is none."""
     library, program = program_library(command)
@@ -181,10 +189,7 @@ def choose(command: Command, wanted: str | None) -> Shim:
     if not known:
         raise ValueError(f"no preload library is built ({LIBRARY_FOLDER}/{PREFIX}<mpi>.so)")
     check_agreement(library, program, command)
-    fitting = [shim for shim in known if library in {None, shim.library}]
-    if library is None:
-        family = FAMILIES.get(command.family)
-        fitting = [shim for shim in known if family in {None, INTERFACES.get(shim.library)}]
+    fitting = fitting_shims(known, library, command)
     built = ", ".join(f"{shim.name} ({shim.library})" for shim in known)
     if wanted is not None:
         fitting = [shim for shim in fitting if shim.name == wanted]

@@ -2,8 +2,8 @@
 #include <ranktree/topo.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
-  ranktree_topo *topo = NULL;
+int main(int argc, char** argv) {
+  ranktree_topo* topo = NULL;
   ranktree_error error;
   double distance = 0;
   if (ranktree_topo_load(argc > 1 ? argv[1] : NULL, &topo, &error) != RANKTREE_SUCCESS) {

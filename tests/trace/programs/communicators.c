@@ -93,14 +93,16 @@ static void inter(void) {
   int lower[kMost], upper[kMost];
   for (int i = 0; i < low; ++i) lower[i] = i;
   for (int i = 0; i < high; ++i) upper[i] = low + i;
+  const ExpectGroup lower_group = {lower, low};
+  const ExpectGroup upper_group = {upper, high};
   const int root = rank != 0 ? (is_low ? MPI_PROC_NULL : 0) : MPI_ROOT;
   MPI_Bcast(out, 12, MPI_INT, root, both);
-  if (root != MPI_PROC_NULL) expect_inter_call("Bcast", 0, 12 * (long long)sizeof(int), lower, low, upper, high);
+  if (root != MPI_PROC_NULL) expect_inter_call("Bcast", 0, 12 * (long long)sizeof(int), lower_group, upper_group);
   MPI_Barrier(both);
   if (is_low) {
-    expect_inter_call("Barrier", -1, 0, lower, low, upper, high);
+    expect_inter_call("Barrier", -1, 0, lower_group, upper_group);
   } else {
-    expect_inter_call("Barrier", -1, 0, upper, high, lower, low);
+    expect_inter_call("Barrier", -1, 0, upper_group, lower_group);
   }
   MPI_Comm_free(&both);
   MPI_Comm_free(&side);

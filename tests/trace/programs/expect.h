@@ -30,22 +30,28 @@ static inline void expect_pair(const char* kind, int from, int to, long long mes
 // One message of point-to-point traffic from this rank.
 static inline void expect_message(int to, long long bytes) { expect_pair("p2p", expect_rank, to, 1, bytes); }
 
-static inline void expect_members(const int* members, int count) {
-  for (int i = 0; i < count; ++i) fprintf(expect_file, i == 0 ? " %d" : ",%d", members[i]);
-  if (count == 0) fprintf(expect_file, " -");
+// The world ranks of one group of a communicator.
+typedef struct {
+  const int* ranks;
+  int count;
+} ExpectGroup;
+
+static inline void expect_members(ExpectGroup group) {
+  for (int i = 0; i < group.count; ++i) fprintf(expect_file, i == 0 ? " %d" : ",%d", group.ranks[i]);
+  if (group.count == 0) fprintf(expect_file, " -");
 }
 
-static inline void expect_inter_call(const char* operation, int root, long long bytes, const int* members, int count,
-                                     const int* remote, int remote_count) {
+static inline void expect_inter_call(const char* operation, int root, long long bytes, ExpectGroup members,
+                                     ExpectGroup remote) {
   if (expect_file == NULL) return;
   fprintf(expect_file, "call %s %d 1 %lld", operation, root, bytes);
-  expect_members(members, count);
-  expect_members(remote, remote_count);
+  expect_members(members);
+  expect_members(remote);
   fprintf(expect_file, "\n");
 }
 
 static inline void expect_call(const char* operation, int root, long long bytes, const int* members, int count) {
-  expect_inter_call(operation, root, bytes, members, count, NULL, 0);
+  expect_inter_call(operation, root, bytes, (ExpectGroup){members, count}, (ExpectGroup){NULL, 0});
 }
 
 static inline void expect_unattributed(long long count, const char* name) {
