@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "mpi/check.h"
+
 namespace ranktree::mpi {
 
 // `Traits` names the handle's type, its null value and the call that frees it. A null handle is owned by nobody. The
@@ -60,7 +62,7 @@ using Datatype = Handle<DatatypeTraits>;
 // MPI between construction and destruction.
 class Session {
  public:
-  Session(int* argument_count, char*** arguments) { MPI_Init(argument_count, arguments); }
+  Session(int* argument_count, char*** arguments) { check(MPI_Init(argument_count, arguments), "MPI_Init"); }
   ~Session() { MPI_Finalize(); }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

@@ -12,6 +12,7 @@ HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.
 SEATS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
 # MPICH 4.0.2 hangs in MPI_Finalize across these nodes: with it only programs that are not MPI programs are started.
+needs_open_mpi = pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="mpirun.openmpi is not installed")
 FAMILIES = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
 
 
@@ -48,6 +49,7 @@ def test_the_emitted_command_places_every_rank(cluster, command, ranktree, make_
     assert places(result.stdout) == planned(SEATS)
 
 
+@needs_open_mpi
 def test_verify_accepts_what_open_mpi_really_did(cluster, command, make_plan, where) -> None:
     words = ["run", "--plan", make_plan(SEATS, HOSTS), "--verify", "--", "mpirun.openmpi", "-n", 7, where]
     result = run_on_head(cluster, command, "openmpi", where.parent, *words)
@@ -55,6 +57,7 @@ def test_verify_accepts_what_open_mpi_really_did(cluster, command, make_plan, wh
     assert places(result.stdout) == planned(SEATS)
 
 
+@needs_open_mpi
 def test_verify_refuses_a_placement_that_is_not_the_plans(cluster, command, make_plan, where, tmp_path) -> None:
     """The plan's host n1 is a name of n2 for this launcher."""
     liar = tmp_path / "mpirun"
@@ -72,6 +75,7 @@ def test_verify_refuses_a_placement_that_is_not_the_plans(cluster, command, make
     assert not (tmp_path / "ran").exists()
 
 
+@needs_open_mpi
 def test_the_wrapper_stops_ranks_on_wrong_hosts(cluster, ranktree, make_plan, where) -> None:
     plan = make_plan([("n1", [0]), ("n0", [1])], HOSTS)
     folder = where.parent / "out"

@@ -59,6 +59,13 @@ def test_the_callers_options_stay(ranktree, make_plan, where, tmp_path) -> None:
 
 
 @two_pus
+def test_the_dashes_before_the_launcher_may_be_left_out(ranktree, make_plan, where, mpiexec) -> None:
+    command = ["--plan", make_plan(CROSSED), mpiexec, "-n", 2, where]
+    result = ranktree("run", *command, env=environment(), cwd=where.parent)
+    assert places(result.stdout) == planned(CROSSED)
+
+
+@two_pus
 def test_the_exit_code_is_the_programs(ranktree, make_plan, where, mpiexec) -> None:
     command = [mpiexec, "-n", 2, where, "7"]
     result = ranktree("run", "--plan", make_plan(CROSSED), "--", *command, env=environment(), cwd=where.parent)
