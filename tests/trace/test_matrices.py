@@ -34,3 +34,9 @@ def test_what_the_mpi_does_for_a_file_is_not_the_programs(ranks, mpi, traced, ex
 def test_messages_to_spawned_processes_are_counted_as_unattributed(ranks, mpi, traced, expect_folder):
     skip_without_spawn(mpi)
     check(traced(ranks, mpi.program("trace_spawn")), read_expected(expect_folder))
+
+
+@pytest.mark.parametrize("ranks", (3, 8))
+@pytest.mark.parametrize("seed", (1, 2, 3))
+def test_handles_that_come_back_for_others_mislead_nobody(seed, ranks, mpi, traced, expect_folder):
+    check(traced(ranks, mpi.program("trace_mixed"), seed), read_expected(expect_folder))
