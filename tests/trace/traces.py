@@ -130,7 +130,7 @@ def check(trace: Trace, expected: Record) -> None:
 
 
 def skip_if_untraced_fails(mpi, words: list[str], text: str) -> None:
-    """Skips where the MPI cannot run the program without us either; `text` marks the line of its output that says why."""
+    """Skips where the MPI cannot run the program without us either; `text` marks the line of output that says why."""
     result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     if result.returncode != 0:
         reason = next((line for line in result.stderr.splitlines() if text in line), f"exit code {result.returncode}")
