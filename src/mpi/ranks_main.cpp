@@ -11,7 +11,6 @@
 #include <cstring>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <vector>
