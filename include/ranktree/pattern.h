@@ -19,14 +19,20 @@ typedef struct ranktree_pattern ranktree_pattern;
  * .csv, or Open MPI monitoring .prof, by the file's extension. */
 RANKTREE_API ranktree_status ranktree_pattern_load(const char* path, ranktree_pattern** pattern, ranktree_error* error);
 
+/** Traffic from one rank to another. */
+typedef struct ranktree_pair {
+  int from;
+  int to;
+  double messages; /**< a whole number, 0 .. 2^53 */
+  double bytes;    /**< likewise */
+} ranktree_pair;
+
 /** Builds a pattern from directed pairs of point-to-point traffic.
  *
  * \param ranks number of ranks, at least 1
- * \param count number of pairs; from, to, messages and bytes hold count entries each; equal pairs are summed
- * \param messages,bytes whole numbers, 0 .. 2^53
+ * \param count number of entries of pairs; equal pairs are summed
  */
-RANKTREE_API ranktree_status ranktree_pattern_create(int ranks, int64_t count, const int from[], const int to[],
-                                                     const double messages[], const double bytes[],
+RANKTREE_API ranktree_status ranktree_pattern_create(int ranks, int64_t count, const ranktree_pair pairs[],
                                                      ranktree_pattern** pattern, ranktree_error* error);
 
 /** A copy with collective calls turned into pairs. \param model "model" (as the traced MPI would), "openmpi", "mpich",

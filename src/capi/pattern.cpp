@@ -1,6 +1,8 @@
 #include "ranktree/pattern.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "core/pattern/expand.h"
 #include "core/pattern/pattern.h"
 #include "io/pattern_file.h"
+#include "ranktree/base.h"
 
 namespace {
 
@@ -35,22 +38,17 @@ ranktree_status ranktree_pattern_load(const char* path, ranktree_pattern** patte
   });
 }
 
-ranktree_status ranktree_pattern_create(int ranks, int64_t count, const int from[], const int to[],
-                                        const double messages[], const double bytes[], ranktree_pattern** pattern,
-                                        ranktree_error* error) {
+ranktree_status ranktree_pattern_create(int ranks, int64_t count, const ranktree_pair pairs[],
+                                        ranktree_pattern** pattern, ranktree_error* error) {
   return guard(error, [&] {
     require(pattern, "pattern");
     if (ranks < 1) refuse("ranks: expected at least 1, found " + std::to_string(ranks));
     if (count < 0) refuse("count: expected at least 0, found " + std::to_string(count));
-    if (count > 0) {
-      require(from, "from");
-      require(to, "to");
-      require(messages, "messages");
-      require(bytes, "bytes");
-    }
-    std::vector<pattern_core::Entry> entries(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      entries[i] = {from[i], to[i], pattern_core::Class::kPointToPoint, messages[i], bytes[i]};
+    if (count > 0) require(pairs, "pairs");
+    std::vector<pattern_core::Entry> entries;
+    entries.reserve(static_cast<std::size_t>(count));
+    for (const ranktree_pair& pair : std::span(pairs, static_cast<std::size_t>(count))) {
+      entries.push_back({pair.from, pair.to, pattern_core::Class::kPointToPoint, pair.messages, pair.bytes});
     }
     *pattern = new ranktree_pattern{pattern_core::from_entries(ranks, entries)};
   });

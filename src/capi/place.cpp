@@ -1,5 +1,6 @@
 #include "ranktree/place.h"
 
+#include <cstddef>
 #include <string>
 
 #include "capi/guard.h"
@@ -7,6 +8,9 @@
 #include "core/pattern/affinity.h"
 #include "core/place/plan.h"
 #include "io/plan_file.h"
+#include "ranktree/base.h"
+#include "ranktree/pattern.h"
+#include "ranktree/topo.h"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "hw/machine.h"
+#include "ranktree/base.h"
 
 namespace {
 

@@ -21,6 +21,6 @@ core::topo::Tree read_hwloc_xml(std::string_view bytes, const std::string& origi
 // hwloc's synthetic grammar. Throws Error(kInput); `PUs` are bounded by kMaxNodePus before hwloc sees the text.
 core::topo::Tree synthetic_node(const std::string& description);
 
-inline constexpr long kMaxNodePus = 1L << 16U;
+inline constexpr long kMaxNodePus = 65'536;
 
 }  // namespace ranktree::hw

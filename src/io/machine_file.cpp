@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -38,8 +39,8 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "ranktree-machine";
 constexpr int kMaxDepth = 64;  // switches under switches, objects in objects; each takes two levels of JSON
-constexpr std::int64_t kMaxPu = (1 << 20) - 1;
-constexpr std::int64_t kMaxHosts = 1 << 20;
+constexpr std::int64_t kMaxPu = 1'048'575;
+constexpr std::int64_t kMaxHosts = 1'048'576;
 
 // ---- reading
 
@@ -115,7 +116,7 @@ class ShapeReader {
     const JsonPlace children = object.field("children");
     for (std::size_t i = 0; i < children.size(); ++i) {
       const JsonPlace child = children.item(i);
-      const Kind kind = *core::topo::kind_from_name(child.field("kind").text());
+      const Kind kind = kind_at(child.field("kind"), child.field("kind").text());
       Above below = above;
       const int nth = below[kind]++;
       const int number = child.has("os_index") ? static_cast<int>(child.field("os_index").integer(-1, kMaxPu)) : -1;

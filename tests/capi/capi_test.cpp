@@ -24,13 +24,9 @@ ranktree_topo* load(const char* machine) {
 
 // Four ranks, 0 talks to 2 and 1 to 3: on two nodes of two cores the order 0,1,2,3 sends everything between nodes.
 ranktree_pattern* crossed_pairs() {
-  const std::array<int, 2> from{0, 1};
-  const std::array<int, 2> to{2, 3};
-  const std::array<double, 2> messages{1, 1};
-  const std::array<double, 2> bytes{1000, 500};
+  const std::array<ranktree_pair, 2> pairs{{{0, 2, 1, 1000}, {1, 3, 1, 500}}};
   ranktree_pattern* pattern = nullptr;
-  EXPECT_EQ(ranktree_pattern_create(4, 2, from.data(), to.data(), messages.data(), bytes.data(), &pattern, nullptr),
-            RANKTREE_SUCCESS);
+  EXPECT_EQ(ranktree_pattern_create(4, 2, pairs.data(), &pattern, nullptr), RANKTREE_SUCCESS);
   return pattern;
 }
 
@@ -58,11 +54,10 @@ TEST(Capi, ABadMachineLeavesTheOutputUntouched) {
 }
 
 TEST(Capi, APairOutOfRangeIsAnInputError) {
-  const int from = 7;
-  const int to = 0;
-  const double one = 1;
+  const ranktree_pair pair{7, 0, 1, 1};
   ranktree_pattern* pattern = nullptr;
-  EXPECT_EQ(ranktree_pattern_create(4, 1, &from, &to, &one, &one, &pattern, nullptr), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_pattern_create(4, 1, &pair, &pattern, nullptr), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_pattern_create(4, 1, nullptr, &pattern, nullptr), RANKTREE_ERROR_INPUT);
 }
 
 TEST(Capi, DistancesFollowTheTree) {

@@ -1,6 +1,7 @@
 // A machine by its parts: the network, the hosts, and each distinct kind of node once.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,7 +40,7 @@ struct Machine {
 };
 
 // The largest number of leaves a machine may have.
-inline constexpr std::int64_t kMaxLeaves = std::int64_t{1} << 24U;
+inline constexpr std::int64_t kMaxLeaves = 16'777'216;
 
 // The tree: a Cluster over everything unless the machine is one host, then switches, nodes, and what is in them. Shapes
 // with different levels are merged: a node skips levels it lacks. Throws Error(kInput) when there is no host, two hosts
