@@ -202,6 +202,11 @@ Tree live_node() {
 }
 
 Tree read_hwloc_xml(std::string_view bytes, const std::string& origin) {
+  // hwloc 2 says so on stderr, and loads nothing, when a file of its own version lacks one.
+  if (bytes.find("<topology version=\"2") != std::string_view::npos &&
+      bytes.find("\"NUMANode\"") == std::string_view::npos) {
+    throw Error(Fault::kInput, origin + ": expected an hwloc XML topology with a NUMANode, found none (truncated?)");
+  }
   // hwloc wants the terminating zero counted.
   const std::string text(bytes);
   const Topology topology = make_topology();

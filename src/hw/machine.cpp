@@ -53,6 +53,9 @@ struct NetworkLevel {
   int arity;
 };
 
+// Keeps what comes out writable as a machine file, whose nesting is bounded.
+constexpr std::size_t kMaxNetworkLevels = 24;
+
 // Takes the leading cluster:, switch: and node: words off; what is left is hwloc's.
 std::vector<NetworkLevel> take_network(const std::string& description, std::string& rest) {
   std::vector<NetworkLevel> levels;
@@ -70,19 +73,36 @@ std::vector<NetworkLevel> take_network(const std::string& description, std::stri
     }
     if (!levels.empty() && *kind < levels.back().kind)
       refuse(description, "expected cluster:, switch:, node: in this order");
+    if (levels.size() == kMaxNetworkLevels) {
+      refuse(description.substr(0, 40) + "...",
+             "expected at most " + std::to_string(kMaxNetworkLevels) + " levels of network, found more");
+    }
     levels.push_back({*kind, arity});
     rest.erase(0, static_cast<std::size_t>(end - rest.data()));
   }
+}
+
+// The last level's word. Attributes in parentheses may hold blanks, and memory in brackets is no level of its own.
+std::string last_level(const std::string& text) {
+  std::string plain;
+  bool inside = false;
+  for (const char c : text) {
+    inside = inside || c == '(' || c == '[';
+    if (!inside) plain += c;
+    if (c == ')' || c == ']') inside = false;
+  }
+  plain.erase(plain.find_last_not_of(" \t\n") + 1);
+  return plain.substr(plain.find_last_of(" \t\n") + 1);
 }
 
 // hwloc insists on PUs at the end; a description that stops at cores means one PU each.
 std::string with_pus(const std::string& rest) {
   const std::size_t end = rest.find_last_not_of(" \t\n");
   if (end == std::string::npos) return "core:1 pu:1";
-  const std::string trimmed = rest.substr(0, end + 1);
-  const std::string last = trimmed.substr(trimmed.find_last_of(" \t\n", end) + 1);
+  const std::string last = last_level(rest);
   const auto kind = core::topo::kind_from_name(last.substr(0, last.find(':')));
   const bool typed = last.find(':') != std::string::npos && kind.has_value();
+  const std::string trimmed = rest.substr(0, end + 1);
   return typed && *kind != Kind::kPu ? trimmed + " pu:1" : trimmed;
 }
 

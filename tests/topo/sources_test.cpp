@@ -56,6 +56,22 @@ TEST(Synthetic, DescriptionsThatStopAtCoresGetOnePuEach) {
   EXPECT_EQ(tree.name(tree.node_of(63)), "n7");
 }
 
+TEST(Synthetic, AttributesAndMemoryAfterTheLastLevelHideItNot) {
+  for (const std::string spec :
+       {"pack:2 core:4 [numa]", "pack:2 [numa] core:4", "pack:2 l3:4(size=1024 indexes=0,1,2,3,4,5,6,7)",
+        "pack:2 core:4(indexes=0,1,2,3,4,5,6,7 )", "pack:2 core:4 pu:1 "}) {
+    ASSERT_EQ(refusal(spec), "");
+    EXPECT_EQ(load_tree(spec).leaf_count(), 8) << spec;
+  }
+}
+
+TEST(Synthetic, NetworksOfTooManyLevelsAreRefused) {
+  std::string deep;
+  for (int i = 0; i < 23; ++i) deep += "switch:1 ";
+  EXPECT_EQ(load_tree(deep + "node:3 core:1").leaf_count(), 3);
+  EXPECT_NE(refusal(deep + "switch:1 node:3 core:1").find("at most 24 levels of network"), std::string::npos);
+}
+
 TEST(Synthetic, PlainHwlocTextIsOneNode) {
   const Tree tree = load_tree("pack:2 core:4 pu:2");
   EXPECT_EQ(tree.leaf_count(), 16);
@@ -100,6 +116,23 @@ TEST(Xml, BadFilesAreRefusedByName) {
   EXPECT_NE(refusal("no/such.xml").find("no/such.xml: cannot open"), std::string::npos);
   EXPECT_NE(refusal("/dev.xml,/dev/null").find("dev"), std::string::npos);
   EXPECT_NE(refusal("/tmp").find("folder"), std::string::npos);
+}
+
+TEST(Xml, AFileWithoutMemoryIsRefusedBeforeHwlocComplains) {
+  std::string text = ranktree::io::read_file(data("epyc-2-cores.xml"));
+  const std::string memory = "\"NUMANode\"";
+  const auto place = text.find(memory);
+  ASSERT_NE(place, std::string::npos);
+  text.replace(place, memory.size(), "\"Group\"");
+  testing::internal::CaptureStderr();
+  try {
+    (void)read_hwloc_xml(text, "some.xml");
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("some.xml: expected an hwloc XML topology with a NUMANode"),
+              std::string::npos);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 // Captured with hwloc 2.9 on a virtual machine with two single-threaded cores of an EPYC under one L3.
