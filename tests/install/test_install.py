@@ -71,6 +71,6 @@ def test_wheel(tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", root, CMAKE_BUILD_PARALLEL_LEVEL="2")
-    assert "6 leaves" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
+    assert "6 places" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
     if any(Path("/usr/bin").glob("mpicc.*")):
         assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_preload_*.so"))
