@@ -3,6 +3,7 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,9 @@ using core::Fault;
 using core::topo::Kind;
 using core::topo::LevelKey;
 using core::topo::Tree;
+
+// Objects of hwloc's XML that stand outside the tree of CPUs.
+constexpr std::array<std::string_view, 4> kWithoutCpus{"Bridge", "PCIDev", "OSDev", "Misc"};
 
 struct Destroy {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
@@ -185,6 +189,27 @@ long count_pus(const std::string& description) {
   return product;
 }
 
+// hwloc 2.9 follows null pointers when an object that has CPUs lacks its sets, so they are looked for first.
+void require_sets(std::string_view bytes, const std::string& origin) {
+  constexpr std::string_view kTag = "<object ";
+  const bool version_2 = bytes.find("<topology version=\"2") != std::string_view::npos;
+  for (std::size_t begin = bytes.find(kTag); begin < bytes.size(); begin = bytes.find(kTag, begin + kTag.size())) {
+    const std::string_view tag = bytes.substr(begin, bytes.find('>', begin) - begin);
+    const auto has = [&](const std::string& attribute) {
+      return tag.find(" " + attribute + "=\"") != std::string_view::npos;
+    };
+    const bool without_cpus = std::any_of(kWithoutCpus.begin(), kWithoutCpus.end(), [&](std::string_view type) {
+      return tag.find(" type=\"" + std::string(type) + "\"") != std::string_view::npos;
+    });
+    const bool complete =
+        has("cpuset") && (!version_2 || (has("complete_cpuset") && has("nodeset") && has("complete_nodeset")));
+    if (complete || without_cpus) continue;
+    const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+    throw Error(Fault::kInput, origin + ": line " + std::to_string(line) +
+                                   ": expected an object with cpuset and nodeset, found one without");
+  }
+}
+
 }  // namespace
 
 Tree live_node() {
@@ -207,6 +232,7 @@ Tree read_hwloc_xml(std::string_view bytes, const std::string& origin) {
       bytes.find("\"NUMANode\"") == std::string_view::npos) {
     throw Error(Fault::kInput, origin + ": expected an hwloc XML topology with a NUMANode, found none (truncated?)");
   }
+  require_sets(bytes, origin);
   // hwloc wants the terminating zero counted.
   const std::string text(bytes);
   const Topology topology = make_topology();
@@ -223,8 +249,8 @@ Tree synthetic_node(const std::string& description) {
   const std::string origin = "machine '" + description + "'";
   const long pus = count_pus(description);
   if (pus > kMaxNodePus) {
-    throw Error(Fault::kInput,
-                origin + ": expected at most " + std::to_string(kMaxNodePus) + " PUs in a node, found more");
+    throw Error(Fault::kInput, origin + ": expected at most " + std::to_string(kMaxNodePus) +
+                                   " PUs in a node, found more; describe a cluster with node: in front");
   }
   const Topology topology = make_topology();
   if (pus < 0 || hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||

@@ -21,6 +21,6 @@ core::topo::Tree read_hwloc_xml(std::string_view bytes, const std::string& origi
 // hwloc's synthetic grammar. Throws Error(kInput); `PUs` are bounded by kMaxNodePus before hwloc sees the text.
 core::topo::Tree synthetic_node(const std::string& description);
 
-inline constexpr long kMaxNodePus = 65'536;
+inline constexpr long kMaxNodePus = 4'096;  // hwloc 2.9 takes quadratic time for flat nodes: 1 s for this many
 
 }  // namespace ranktree::hw

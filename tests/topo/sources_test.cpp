@@ -136,6 +136,18 @@ TEST(Xml, AFileWithoutMemoryIsRefusedBeforeHwlocComplains) {
 }
 
 // Captured with hwloc 2.9 on a virtual machine with two single-threaded cores of an EPYC under one L3.
+TEST(Xml, AnObjectWithoutItsSetsIsNamedByLine) {
+  std::string bytes = ranktree::io::read_file(data("epyc-2-cores.xml"));
+  const std::size_t place = bytes.find(" cpuset=", bytes.find("type=\"Package\""));
+  bytes.replace(place, 8, " cqueset");
+  try {
+    (void)read_hwloc_xml(bytes, "some.xml");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("some.xml: line "), std::string::npos) << error.what();
+  }
+}
+
 TEST(Xml, ACapturedVirtualMachine) {
   const Tree tree = load_tree(data("epyc-2-cores.xml"));
   EXPECT_EQ(level_names(tree), (std::vector<std::string>{"Node", "Package", "L3", "L2", "L1", "Core", "PU"}));
