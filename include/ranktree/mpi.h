@@ -1,0 +1,146 @@
+/* Hierarchical communicators: the machine's tree as communicators, one level at a time.
+ *
+ * Source: hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3-5; the
+ * split types are those of MPI 5.0 §7.4.2. Link with libranktree_mpi_<mpi>, built for the MPI of the program.
+ *
+ * Where a rank is. Every rank has a chain: the switches of the network from the outside in, its node, then every object
+ * of the node (NUMA node, package, cache, core, PU) that contains its binding, the affinity mask of the calling thread
+ * at the time of the call. Objects with the same PUs are one level with the highest name: NUMANode, Package, Die,
+ * L5Cache ... L1Cache, Core, PU; a Group only where nothing else has its PUs. A rank that is not bound has nothing
+ * below its node. Two ranks share an object when their chains agree down to it. Nothing ever binds.
+ *
+ * A level. A communicator is split below the longest beginning that all chains of its ranks share: ranks with the same
+ * next object come together. A rank that has no next object while others do is a leftover: MPI_COMM_NULL, or what the
+ * info key ranktree_leftover says. When no rank has a next object all get MPI_COMM_NULL. So every new communicator is
+ * a strict subset (MPI_Comm_compare: MPI_UNEQUAL), siblings are disjoint, and no binding whatever makes a call hang.
+ *
+ * Info keys, equal on all ranks; unknown keys are ignored:
+ *   ranktree_leftover    null (default) | self | group    leftovers get nothing, one communicator each, or one together
+ *   ranktree_node_id     shared (default) | hostname | boot_id | env | file     what makes two ranks be on one node:
+ *                        MPI_COMM_TYPE_SHARED; the host's name; the kernel's boot identity; the value of the
+ * environment variable RANKTREE_NODE_ID; the first line of the file that RANKTREE_NODE_ID_FILE names ranktree_network
+ * auto (default) | none | a file   where the switches come from. auto: the file RANKTREE_NETWORK names, else
+ * SLURM_TOPOLOGY_ADDR, else none. Files: Slurm's topology.conf and topology.yaml, output of ibnetdiscover, or lines
+ * "host switch.switch"
+ *
+ * Errors. Functions return an MPI error code after calling the error handler of their communicator (MPI_COMM_SELF's
+ * where there is none), as MPI's own do. MPI_COMM_NULL and intercommunicators: MPI_ERR_COMM. In collective calls what
+ * is wrong on one rank (a null pointer, an unknown info value, hwloc failing) or differs between ranks comes back as
+ * the same error class on all of them. ranktree_Comm_get_message() tells the reason. Outputs are untouched on error.
+ *
+ * Ownership: communicators and info objects returned are the caller's to free. Everything else hangs on the
+ * communicators as attributes and goes with them; MPI_Comm_dup keeps it.
+ */
+#ifndef RANKTREE_MPI_H
+#define RANKTREE_MPI_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#include "ranktree/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Room for any type name with its terminator. */
+enum { RANKTREE_MAX_TYPE = 32 };
+
+/** Split types for ranktree_Comm_split_type(); the MPI's own constants, where it has them, mean the same. */
+enum {
+  RANKTREE_COMM_TYPE_SHARED = 0x52540001,
+  RANKTREE_COMM_TYPE_HW_UNGUIDED = 0x52540002,
+  RANKTREE_COMM_TYPE_HW_GUIDED = 0x52540003,
+  RANKTREE_COMM_TYPE_RESOURCE_GUIDED = 0x52540004
+};
+
+/** One level down, the highest first. Collective over comm. hsplit-2018 §3.2.1.
+ *
+ * \param comm an intracommunicator
+ * \param key orders the ranks of a new communicator; ties keep the order of comm
+ * \param info MPI_INFO_NULL or the keys above
+ * \param[out] newcomm this rank's part, MPI_COMM_NULL when it has none
+ */
+RANKTREE_API int ranktree_Comm_hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm);
+
+/** One level down, and the communicator of its roots. Collective over comm. hsplit-2018 §3.2.3.
+ *
+ * \param[out] newcomm as ranktree_Comm_hsplit() with equal keys
+ * \param[out] rootscomm at rank 0 of each newcomm: all of these, in comm's order; MPI_COMM_NULL at the others. Its
+ * rank i is the root of the communicator with index i.
+ */
+RANKTREE_API int ranktree_Comm_hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm);
+
+/** All levels at once. Collective over comm; the place of each rank is looked up once. hsplit-2018 §3.4.
+ *
+ * \param max length of levels and of roots, at least 0, equal on all ranks; deeper levels are not made
+ * \param[out] nlevels the number of levels this rank belongs to, at most max; ranks may differ
+ * \param[out] levels levels[0] is a part of comm, levels[i + 1] of levels[i]; MPI_COMM_NULL from nlevels on
+ * \param[out] roots roots[i]: the roots of the parts that levels[i] is one of, MPI_COMM_NULL where this rank is no
+ * root. NULL when not wanted (on all ranks).
+ */
+RANKTREE_API int ranktree_Comm_hsplit_all(MPI_Comm comm, MPI_Info info, int max, int* nlevels, MPI_Comm levels[],
+                                          MPI_Comm roots[]);
+
+/** MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for these types. Collective over comm.
+ *
+ * SHARED: ranks of one node. HW_UNGUIDED: ranktree_Comm_hsplit(). HW_GUIDED and RESOURCE_GUIDED: the info key
+ * mpi_hw_resource_type names the resource whose instances split comm, a key of ranktree_Get_hw_resource_info()
+ * ("hwloc://L3Cache", or only "L3Cache") or "mpi_shared_memory"; ranks that are not within one instance get
+ * MPI_COMM_NULL. RESOURCE_GUIDED also takes mpi_pset_name, where the MPI itself does. An unknown split type, an unknown
+ * resource or none: success and MPI_COMM_NULL. A rank may pass MPI_UNDEFINED to take no part.
+ */
+RANKTREE_API int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
+
+/** What a communicator stands for. Local. hsplit-2018 §3.3.1.
+ *
+ * \param[out] num_comms communicators made from the same parent in the same call
+ * \param[out] index which of them this is, 0 .. num_comms-1, in the order of their roots in the parent
+ * \param[out] type "Switch0", "Machine", "Package", "NUMANode", "L3Cache", ...; the parent's for leftovers; "Unknown",
+ * with num_comms 1 and index 0, when comm was not made by a split
+ * \param len room in type, with the terminator; a longer name is cut
+ * \param[out] resultlen length of the whole name without the terminator
+ */
+RANKTREE_API int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char* type, int len,
+                                               int* resultlen);
+
+/** The lowest level that the given ranks share. Collective over comm; each rank may ask about other ranks.
+ * hsplit-2018 §3.3.2.
+ *
+ * \param n length of ranks, 0 where this rank asks nothing
+ * \param ranks ranks in comm, in any order
+ * \param[out] type "Unknown" when the calling rank is not among them; across nodes the switch level they share, or
+ * "Cluster"; else the name of the lowest object. Cut at len as in ranktree_Comm_get_hlevel_info().
+ */
+RANKTREE_API int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ranks[], char* type, int len,
+                                              int* resultlen);
+
+/** The chain of a rank. Collective over comm; each rank may ask about another one.
+ *
+ * \param rank a rank in comm
+ * \param max length of types and ids, 0 or more
+ * \param[out] nlevels length of the chain; more than max when the arrays were too short and hold only its beginning
+ * \param[out] types names, outermost first: Switch0, Switch1, ..., Machine, then the objects of the node
+ * \param[out] ids numbers: two ranks share level i when types and ids agree in 0 .. i. Within a node they are hwloc's
+ * logical numbers; for nodes and switches they are not negative and have no other meaning.
+ */
+RANKTREE_API int ranktree_Comm_get_location(MPI_Comm comm, int rank, int max, int* nlevels,
+                                            char types[][RANKTREE_MAX_TYPE], int64_t ids[]);
+
+/** The resources of this machine. Local. MPI 5.0 §9.1.2.
+ *
+ * \param[out] hw_info one key for each resource, "hwloc://L3Cache"; its value is "true" when the caller's binding lies
+ * within one instance of it, else "false". To be freed with MPI_Info_free.
+ */
+RANKTREE_API int ranktree_Get_hw_resource_info(MPI_Info* hw_info);
+
+/** The reason of the last error of a call on comm, or a warning: that MPI's idea of nodes and the host names disagree.
+ * Local. Empty when there is nothing to say. Cut at len as in ranktree_Comm_get_hlevel_info().
+ */
+RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, int* resultlen);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

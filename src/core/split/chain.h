@@ -1,0 +1,69 @@
+// Where one rank is in the machine: the objects that contain it, outermost first (hsplit-2018 §4.1, Algorithm 1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::split {
+
+// One object that contains a rank.
+struct Link {
+  topo::Kind kind = topo::Kind::kNode;
+  std::int64_t id = 0;  // tells siblings of one kind apart; not negative
+  bool operator==(const Link&) const = default;
+};
+
+using Chain = std::vector<Link>;
+
+// Longer chains are cut: 24 levels of network and hwloc's own kinds fit.
+inline constexpr std::size_t kMaxDepth = 48;
+
+// How many links from the start two chains share.
+std::size_t common_prefix(std::span<const Link> a, std::span<const Link> b);
+
+// The name MPI programs see of chain[position]: hwloc's long one ("L3Cache", "NUMANode"), "Machine" for a node,
+// "Switch0", "Switch1", ... from the outside in.
+std::string type_name(std::span<const Link> chain, std::size_t position);
+
+// hwloc's long name of a kind inside a node: "Machine", "NUMANode", "L3Cache", "PU", ...
+std::string_view resource_name(topo::Kind kind);
+
+// The number that names a switch: from its name, the same on every rank. 62 bits, so that no two switches below one
+// parent meet by chance.
+std::int64_t switch_id(std::string_view name);
+
+// Objects of one node that contain a binding. Made from a node's tree once, asked often.
+class NodeMap {
+ public:
+  explicit NodeMap(const topo::Tree& node);
+
+  // The part of a chain below the node, for a rank that may run on the PUs with these operating-system numbers. Objects
+  // with the same PUs are one link with the highest name (NUMANode, Package, Die, caches from L5 to L1, Core, PU,
+  // Group); its id is the logical number among all objects of that kind. Empty for a binding with no PU, with one the
+  // node lacks, or wider than every object. O(PUs + depth).
+  [[nodiscard]] Chain locate(std::span<const int> pus) const;
+
+  // Every object below the root that contains the binding, also those that locate() merges.
+  [[nodiscard]] Chain locate_all(std::span<const int> pus) const;
+
+  // The kinds of object this node has, the root's first.
+  [[nodiscard]] const std::vector<topo::Kind>& kinds() const { return kinds_; }
+
+ private:
+  [[nodiscard]] topo::Object container(std::span<const int> pus) const;
+  [[nodiscard]] Link link(topo::Object object) const;
+
+  topo::Tree node_;
+  std::vector<std::int32_t> logical_;   // object -> number among those of its kind, from left to right
+  std::vector<topo::Leaf> leaf_of_pu_;  // operating-system number -> leaf, -1 where there is none
+  std::vector<topo::Kind> kinds_;
+};
+
+}  // namespace ranktree::core::split
