@@ -15,26 +15,30 @@ endfunction()
 
 # ranktree_mpi_command(<variable> <mpi> <ranks>): the launcher of one MPI, oversubscription allowed, ranks yielding.
 function(ranktree_mpi_command variable mpi ranks)
+  set(launch ${RANKTREE_MPIEXEC_${mpi}})
   if(RANKTREE_MPI_FAMILY_${mpi} STREQUAL "openmpi")
+    set(as_root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
     set(
-      ${variable}
+      launch
       ${CMAKE_COMMAND}
       -E
       env
-      OMPI_ALLOW_RUN_AS_ROOT=1
-      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-      ${RANKTREE_MPIEXEC_${mpi}}
+      ${as_root}
+      ${launch}
       --oversubscribe
       --bind-to
       none
-      --mca
-      mpi_yield_when_idle
-      1
-      -n
-      ${ranks}
-      PARENT_SCOPE
     )
-  else()
-    set(${variable} ${RANKTREE_MPIEXEC_${mpi}} -n ${ranks} PARENT_SCOPE)
+    list(APPEND launch --mca mpi_yield_when_idle 1)
+  elseif(RANKTREE_MPI_FAMILY_${mpi} STREQUAL "intel")
+    set(
+      launch
+      ${CMAKE_COMMAND}
+      -E
+      env
+      I_MPI_PIN=0
+      ${launch}
+    )
   endif()
+  set(${variable} ${launch} -n ${ranks} PARENT_SCOPE)
 endfunction()
