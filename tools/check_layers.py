@@ -12,16 +12,22 @@ ALLOWED = {
     "core": {"core"},
     "io": {"core", "io"},
     "hw": {"core", "io", "hw"},
-    "mpi": {"core", "io", "hw", "mpi"},
+    "mpi": {"core", "io", "hw", "mpi", "ranktree"},
     "preload": {"core", "io", "hw", "mpi", "preload"},
-    "capi": {"core", "io", "hw", "capi", "ranktree"},
+    "capi": {"core", "io", "hw", "mpi", "capi", "ranktree"},
 }
-STAGES = {"base": set(), "topo": {"base"}, "pattern": {"base"}, "place": {"base", "topo", "pattern"}}
+STAGES = {
+    "base": set(),
+    "topo": {"base"},
+    "pattern": {"base"},
+    "place": {"base", "topo", "pattern"},
+    "split": {"base", "topo"},
+}
 FORBIDDEN = {
     "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),
     "io": ("mpi.h", "hwloc", "iostream"),
     "hw": ("mpi.h", "iostream"),
-    "capi": ("mpi.h", "hwloc", "iostream"),
+    "capi": ("hwloc", "iostream"),
 }
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

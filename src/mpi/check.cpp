@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <string>
 
-#include "core/base/error.h"
-
 namespace ranktree::mpi {
 
 void check(int code, const char* call) {
@@ -18,7 +16,7 @@ void check(int code, const char* call) {
   if (MPI_Error_string(code, text.data(), &length) == MPI_SUCCESS) {
     reason.assign(text.data(), static_cast<std::size_t>(length));
   }
-  throw core::Error(core::Fault::kSystem, std::string(call) + ": " + reason);
+  throw MpiError(code, std::string(call) + ": " + reason);
 }
 
 void return_errors() { check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler"); }

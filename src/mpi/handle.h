@@ -33,6 +33,8 @@ class Handle {
   [[nodiscard]] Raw get() const { return raw_; }
   // Where an MPI call may put a new object; only for a handle that owns nothing yet.
   [[nodiscard]] Raw* receive() { return &raw_; }
+  // Hands the object over to the caller.
+  [[nodiscard]] Raw release() { return std::exchange(raw_, Traits::null()); }
   void swap(Handle& other) noexcept { std::swap(raw_, other.raw_); }
 
  private:

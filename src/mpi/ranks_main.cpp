@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "hw/place_here.h"
 #include "mpi/check.h"
 #include "mpi/gather.h"
 #include "mpi/handle.h"
-#include "mpi/place_here.h"
 
 namespace {
 
@@ -45,8 +45,8 @@ bool describes_host() {
 }
 
 std::string own_text() {
-  json own = {{"host", mpi::host_here()}, {"pus", mpi::pus_here()}};
-  if (describes_host()) own["cores"] = mpi::cores_here();
+  json own = {{"host", ranktree::hw::host_here()}, {"pus", ranktree::hw::pus_here()}};
+  if (describes_host()) own["cores"] = ranktree::hw::cores_here();
   return own.dump(-1, ' ', true, json::error_handler_t::replace);
 }
 

@@ -25,8 +25,9 @@ using Chain = std::vector<Link>;
 // Longer chains are cut: 24 levels of network and hwloc's own kinds fit.
 inline constexpr std::size_t kMaxDepth = 48;
 
-// How many links from the start two chains share.
-std::size_t common_prefix(std::span<const Link> a, std::span<const Link> b);
+// A link as one number without its top bit; different links have different codes.
+std::uint64_t code_of(const Link& link);
+Link link_of(std::uint64_t code);
 
 // The name MPI programs see of chain[position]: hwloc's long one ("L3Cache", "NUMANode"), "Machine" for a node,
 // "Switch0", "Switch1", ... from the outside in.
@@ -35,9 +36,9 @@ std::string type_name(std::span<const Link> chain, std::size_t position);
 // hwloc's long name of a kind inside a node: "Machine", "NUMANode", "L3Cache", "PU", ...
 std::string_view resource_name(topo::Kind kind);
 
-// The number that names a switch: from its name, the same on every rank. 62 bits, so that no two switches below one
-// parent meet by chance.
-std::int64_t switch_id(std::string_view name);
+// The number that stands for a name (of a switch, of a node): the same on every rank. 58 bits, so that two names meet
+// by chance once in 10^9 networks of 10^4 switches.
+std::int64_t name_id(std::string_view name);
 
 // Objects of one node that contain a binding. Made from a node's tree once, asked often.
 class NodeMap {

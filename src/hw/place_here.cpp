@@ -1,4 +1,4 @@
-#include "mpi/place_here.h"
+#include "hw/place_here.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 
-namespace ranktree::mpi {
+namespace ranktree::hw {
 namespace {
 
 constexpr int kBitsAWord = CHAR_BIT * static_cast<int>(sizeof(unsigned long));
@@ -94,4 +94,4 @@ std::vector<std::vector<int>> cores_here() {
   return cores;
 }
 
-}  // namespace ranktree::mpi
+}  // namespace ranktree::hw

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace ranktree::mpi {
+namespace ranktree::hw {
 
 // The host's own name. Throws core::Error(kSystem).
 std::string host_here();
@@ -17,4 +17,4 @@ std::vector<int> pus_here();
 // own mask is left as it is.
 std::vector<std::vector<int>> cores_here();
 
-}  // namespace ranktree::mpi
+}  // namespace ranktree::hw

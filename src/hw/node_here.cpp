@@ -1,0 +1,66 @@
+#include "hw/node_here.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/split/chain.h"
+#include "hw/hwloc_node.h"
+#include "hw/place_here.h"
+#include "io/file.h"
+#include "io/network.h"
+
+namespace ranktree::hw {
+namespace {
+
+using core::Error;
+using core::Fault;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string required_variable(const char* name, const std::string& purpose) {
+  std::string value = variable(name);
+  if (value.empty()) throw Error(Fault::kInput, std::string(name) + ": expected " + purpose + ", found nothing");
+  return value;
+}
+
+std::string first_line(const std::string& path) {
+  const std::string text = io::read_file(path);
+  std::string line = text.substr(0, text.find('\n'));
+  if (line.empty()) throw Error(Fault::kSystem, path + ": expected the node's identity on line 1, found nothing");
+  return line;
+}
+
+}  // namespace
+
+const core::split::NodeMap& node_map() {
+  static const core::split::NodeMap map(live_node());
+  return map;
+}
+
+std::string node_name(NodeIdentity identity) {
+  switch (identity) {
+    case NodeIdentity::kHostname:
+      return host_here();
+    case NodeIdentity::kBootId:
+      return first_line("/proc/sys/kernel/random/boot_id");
+    case NodeIdentity::kEnvironment:
+      return required_variable("RANKTREE_NODE_ID", "the node's identity");
+    case NodeIdentity::kFile:
+      return first_line(required_variable("RANKTREE_NODE_ID_FILE", "a file with the node's identity"));
+  }
+  return {};
+}
+
+std::vector<std::string> switches_here(const std::string& source) {
+  if (source == "none") return {};
+  const std::string file = source == "auto" ? variable("RANKTREE_NETWORK") : source;
+  if (!file.empty()) return io::switches_above(io::load_network(file), host_here());
+  return io::switches_of_address(variable("SLURM_TOPOLOGY_ADDR"), variable("SLURM_TOPOLOGY_ADDR_PATTERN"));
+}
+
+}  // namespace ranktree::hw

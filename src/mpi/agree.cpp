@@ -1,0 +1,102 @@
+#include "mpi/agree.h"
+
+#include <mpi.h>
+
+#include <exception>
+#include <functional>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/split/summary.h"
+#include "mpi/check.h"
+#include "mpi/handle.h"
+
+namespace ranktree::mpi {
+namespace {
+
+using core::split::Summary;
+static_assert(std::is_trivially_copyable_v<Summary>, "summaries travel as bytes");
+
+struct OperationTraits {
+  using Raw = MPI_Op;
+  static Raw null() { return MPI_OP_NULL; }
+  static void free(Raw* raw) { MPI_Op_free(raw); }
+};
+
+void merge_all(void* in, void* into, int* count, MPI_Datatype* /*type*/) noexcept {
+  const auto* others = static_cast<const Summary*>(in);
+  auto* results = static_cast<Summary*>(into);
+  for (int i = 0; i < *count; ++i) core::split::merge(others[i], results[i]);
+}
+
+int class_of(core::Fault fault) {
+  switch (fault) {
+    case core::Fault::kInput:
+    case core::Fault::kMismatch:
+      return MPI_ERR_ARG;
+    case core::Fault::kUnsupported:
+      return MPI_ERR_UNSUPPORTED_OPERATION;
+    case core::Fault::kSystem:
+      return MPI_ERR_OTHER;
+  }
+  return MPI_ERR_INTERN;
+}
+
+}  // namespace
+
+Failure current_failure() {
+  try {
+    throw;
+  } catch (const AgreedError& error) {
+    return {error.error_class(), error.what()};
+  } catch (const MpiError& error) {
+    int error_class = MPI_ERR_OTHER;
+    MPI_Error_class(error.code(), &error_class);
+    return {error_class, error.what()};
+  } catch (const core::Error& error) {
+    return {class_of(error.fault()), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {MPI_ERR_NO_MEM, "out of memory"};
+  } catch (const std::exception& error) {
+    return {MPI_ERR_INTERN, error.what()};
+  }
+}
+
+Failure attempt(const std::function<void()>& local) {
+  try {
+    local();
+    return {};
+  } catch (...) {
+    return current_failure();
+  }
+}
+
+Summary agree(MPI_Comm comm, const Summary& own) {
+  Datatype type;
+  check(MPI_Type_contiguous(static_cast<int>(sizeof(Summary)), MPI_BYTE, type.receive()), "MPI_Type_contiguous");
+  check(MPI_Type_commit(type.receive()), "MPI_Type_commit");
+  Handle<OperationTraits> operation;
+  check(MPI_Op_create(merge_all, 1, operation.receive()), "MPI_Op_create");
+  Summary all;
+  check(MPI_Allreduce(&own, &all, 1, type.get(), operation.get(), comm), "MPI_Allreduce");
+  return all;
+}
+
+Summary agree_or_throw(MPI_Comm comm, Summary own, const Failure& failure) {
+  if (failure.error_class != MPI_SUCCESS) {
+    own.fault.code = failure.error_class;
+    check(MPI_Comm_rank(comm, &own.fault.rank), "MPI_Comm_rank");
+  }
+  Summary all = agree(comm, own);
+  if (all.fault.code != 0) {
+    const std::string text =
+        failure.error_class == all.fault.code ? failure.text : "rank " + std::to_string(all.fault.rank) + " failed";
+    throw AgreedError(all.fault.code, text);
+  }
+  if (all.arguments_differ != 0) throw AgreedError(MPI_ERR_ARG, "expected the same arguments on all ranks");
+  return all;
+}
+
+}  // namespace ranktree::mpi

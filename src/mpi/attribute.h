@@ -1,0 +1,48 @@
+// What ranktree knows of a communicator, kept with it as an MPI attribute: gone with MPI_Comm_free, kept by
+// MPI_Comm_dup.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/split/chain.h"
+
+namespace ranktree::mpi {
+
+// A communicator made by a split (hsplit-2018 §3.3.1).
+struct LevelInfo {
+  int count = 1;  // communicators made from the same parent in the same call
+  int index = 0;  // which of them this is
+  std::string type = "Unknown";
+};
+
+// What MPI_COMM_TYPE_SHARED said of the calling rank.
+struct SharedNode {
+  std::int64_t id = 0;        // equal on ranks of one node, within this communicator and all made from it
+  bool host_differs = false;  // the host's name is not that of the node's first rank
+};
+
+// The switches above the calling rank, as `source` told.
+struct Network {
+  std::string source;
+  core::split::Chain switches;
+};
+
+struct Annotation {
+  std::optional<SharedNode> node;
+  std::optional<Network> network;
+  std::optional<LevelInfo> level;
+  std::string message;  // the reason of the last error, or a warning
+};
+
+// A copy, empty when nothing is known. Throws MpiError.
+Annotation get_annotation(MPI_Comm comm);
+
+// Replaces it. Throws MpiError, std::bad_alloc.
+void set_annotation(MPI_Comm comm, Annotation annotation);
+
+}  // namespace ranktree::mpi

@@ -1,0 +1,47 @@
+// The border between exceptions and MPI error codes.
+#pragma once
+
+#include <mpi.h>
+
+#include "core/base/error.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+
+namespace ranktree::mpi {
+
+// Keeps the reason with the communicator, calls its error handler (MPI_COMM_SELF's for MPI_COMM_NULL) and returns the
+// class. What cannot be kept is lost: the class is what counts.
+int raise(MPI_Comm comm, const Failure& failure) noexcept;
+
+// Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.
+void require_intracommunicator(MPI_Comm comm);
+
+// Runs the body of a call on an intracommunicator.
+template <typename Body>
+int guard(MPI_Comm comm, Body body) noexcept {
+  if (comm == MPI_COMM_NULL) return raise(comm, {MPI_ERR_COMM, ""});
+  try {
+    require_intracommunicator(comm);
+    body();
+    return MPI_SUCCESS;
+  } catch (const MpiError& error) {
+    return error.code();
+  } catch (...) {
+    return raise(comm, current_failure());
+  }
+}
+
+// Runs the body of a call without a communicator.
+template <typename Body>
+int guard(Body body) noexcept {
+  try {
+    body();
+    return MPI_SUCCESS;
+  } catch (const MpiError& error) {
+    return error.code();
+  } catch (...) {
+    return raise(MPI_COMM_NULL, current_failure());
+  }
+}
+
+}  // namespace ranktree::mpi

@@ -1,0 +1,30 @@
+// The info keys of the split calls, as include/ranktree/mpi.h documents them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/split/summary.h"
+#include "hw/node_here.h"
+
+namespace ranktree::mpi {
+
+struct SplitOptions {
+  core::split::Leftover leftover = core::split::Leftover::kNull;
+  std::optional<hw::NodeIdentity> node_identity;  // nothing: what MPI_COMM_TYPE_SHARED says
+  std::string network = "auto";
+};
+
+// Throws core::Error(kInput), naming key, expected and found values; MpiError.
+SplitOptions read_split_options(MPI_Info info);
+
+// A hash of what must agree over the ranks, never 0.
+std::uint64_t fingerprint(const SplitOptions& options, const std::string& call);
+
+// The value of a key, nothing when it is not there. MPI_INFO_NULL has no keys.
+std::optional<std::string> info_value(MPI_Info info, const char* key);
+
+}  // namespace ranktree::mpi
