@@ -1,0 +1,152 @@
+"""Every MPI of a build, and machines that are not there for its ranks to be bound on."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+RunResult = subprocess.CompletedProcess[str]
+NAMES = ["openmpi", "mpich", "openmpi5", "mpich5", "mpichabi", "intelmpi"]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# The launchers bind nothing: the fake says what every rank is bound to.
+QUIET = {
+    "openmpi": {**AS_ROOT, "OMPI_MCA_mpi_yield_when_idle": "1"},
+    "mpich": {},
+    "intel": {"I_MPI_PIN": "0"},
+}
+LOCAL_SHELL = Path(__file__).resolve().parent / "local_shell"
+REMOTE_SHELL = LOCAL_SHELL.parents[2] / "tools" / "minicluster" / "remote_shell"
+Binds = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node that hwloc believes in, and what every rank is bound to; an empty list: to nothing.
+
+    late: hwloc sees it after MPI_Init only (levels_dump), for what the MPI itself cannot take.
+    """
+
+    synthetic: str
+    binds: Binds
+    late: bool = False
+
+    def variables(self, library: Path) -> dict[str, str]:
+        """What makes launcher and ranks see it."""
+        return {
+            "LD_PRELOAD": str(library),
+            "SPLIT_LATE_SYNTHETIC" if self.late else "HWLOC_SYNTHETIC": self.synthetic,
+            "HWLOC_THISSYSTEM": "1",
+            "RANKTREE_FAKE_PUS": str(count_pus(self.synthetic)),
+            "RANKTREE_FAKE_BINDS": ";".join(",".join(map(str, mask)) for mask in self.binds),
+        }
+
+
+def count_pus(synthetic: str) -> int:
+    """The PUs of a synthetic description."""
+    return prod(int(word.split(":")[1]) for word in synthetic.split() if ":" in word)
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI and the programs that were built for it."""
+
+    name: str
+    family: str
+    version: str
+    mpiexec: str
+    build: Path
+
+    @property
+    def fake(self) -> Path:
+        """The library that answers for a machine that is not there."""
+        return self.build / "lib" / "libsplit_fake_affinity.so"
+
+    def program(self, name: str) -> Path:
+        """A test program by its name."""
+        path = self.build / "bin" / f"split_{name}_{self.name}"
+        assert path.exists(), f"{path} is not built"
+        return path
+
+    def launch(self, ranks: int, *program: object, hosts: Sequence[str] = ()) -> list[str]:
+        """The command that starts so many ranks; hosts: names of nodes that are all this machine (not Open MPI)."""
+        if self.family == "openmpi":
+            where = ["--oversubscribe", "--bind-to", "none"]
+        elif hosts:
+            # Intel's launcher forks on the host it runs on only.
+            shell = ["-bootstrap", "ssh", "-bootstrap-exec", str(LOCAL_SHELL)]
+            launcher = shell if self.family == "intel" else ["-launcher", "fork"]
+            where = [*launcher, "-hosts", ",".join(hosts), "-ppn", str(ranks // len(hosts))]
+        else:
+            where = []
+        return [self.mpiexec, *where, "-n", str(ranks), *map(str, program)]
+
+    def run(
+        self,
+        machine: Machine,
+        program: str,
+        *arguments: object,
+        timeout: float = 60,
+        hosts: Sequence[str] = (),
+        more: Mapping[str, str] | None = None,
+    ) -> RunResult:
+        """Runs a test program on a faked machine, a rank for each binding."""
+        command = self.launch(len(machine.binds), self.program(program), *arguments, hosts=hosts)
+        variables = {**os.environ, **QUIET[self.family], **machine.variables(self.fake), **(more or {})}
+        return finish(command, variables, timeout)
+
+
+def finish(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> RunResult:
+    """Runs a command; after `timeout` seconds its launcher is asked to end the ranks and the exit code is 124."""
+    process = subprocess.Popen(
+        command,
+        env=dict(variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+    try:
+        output, errors = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, errors = process.communicate()
+    return subprocess.CompletedProcess(command, 124, output, errors)
+
+
+def cluster_launch(mpi: Mpi, machine: Machine, slots: Mapping[str, int]) -> tuple[list[str], dict[str, str]]:
+    """Words for `minicluster mpirun` that start a rank for each binding on an emulated cluster, and the environment."""
+    variables = machine.variables(mpi.fake)
+    if mpi.family == "openmpi":
+        words = ["--launcher", "openmpi", "--mpiexec", mpi.mpiexec, "--bind-to", "none"]
+        words += ["--host", ",".join(f"{host}:{count}" for host, count in slots.items())]
+        words += [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    else:
+        words = ["--launcher", "mpich", "--mpiexec", mpi.mpiexec, "-hosts", ",".join(slots)]
+        words += ["-ppn", str(max(slots.values()))]
+        words += [word for name, value in variables.items() for word in ("-genv", name, value)]
+    # Open MPI 5 has its agent under another name; Intel has its own words for Hydra's.
+    agent = str(REMOTE_SHELL)
+    more = {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": "eth0"}
+    more |= {"I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent, "I_MPI_HYDRA_IFACE": "eth0"}
+    return [*words, "-n", str(len(machine.binds))], {**os.environ, **QUIET[mpi.family], **more}
+
+
+def built_mpis(build: Path) -> dict[str, Mpi]:
+    """The MPIs that a build tree was made for."""
+    table = build / "mpis.json"
+    if not table.exists():
+        return {}
+    entries = json.loads(table.read_text(encoding="utf-8"))
+    return {
+        entry["name"]: Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], build)
+        for entry in entries
+    }
