@@ -40,8 +40,10 @@ FILES = {
     "session": "life",
     "other-world": "life",
     "communicator": "life",
+    "split": "life",
     "window": "life",
     "file": "file",
+    "machine": None,  # written by hand: split.cpp
     "finalize": None,  # recording ends in an attribute callback of MPI_COMM_SELF
     "abort": None,  # the parts are on disk already
     "receive": None,  # the sender counts
@@ -135,6 +137,7 @@ def before(name: str, kind: str, parameters: list[str]) -> str:
     return {
         "request-free": "if (call.outermost()) free_request(*request);",
         "datatype-free": "forget_types();",
+        "split": f"if (const auto code = split_by_machine(call, {', '.join(parameters)})) return *code;",
         "other-world": f'if (call.outermost()) count_unattributed("{name}");',
     }.get(kind, "")
 

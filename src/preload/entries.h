@@ -7,5 +7,6 @@
 #include "preload/message.h"
 #include "preload/next.h"
 #include "preload/process.h"
+#include "preload/split.h"
 #include "preload/thread.h"
 #include "preload_has.h"

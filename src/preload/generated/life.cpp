@@ -150,6 +150,7 @@ inline int wrapped_comm_split(Next next, MPI_Comm comm, int color, int key, MPI_
 template <typename Next>
 inline int wrapped_comm_split_type(Next next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   const Call call;
+  if (const auto code = split_by_machine(call, comm, split_type, key, info, newcomm)) return *code;
   return next()(comm, split_type, key, info, newcomm);
 }
 #endif

@@ -1,0 +1,53 @@
+/* The names of hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3,
+ * for programs that are written after the paper. The calls are those of ranktree/mpi.h, whose rules hold here too.
+ *
+ * Where they come from: link with libranktree_mpi_<mpi>, or run the program under `ranktree run --split`, whose preload
+ * library brings them along. MPI_Comm_split_type belongs to the MPI, which does not know the paper's split type: it is
+ * served under `ranktree run --split`. A program that is linked with libranktree_mpi_<mpi> and is to run without it
+ * defines RANKTREE_PAPER_SPLIT_TYPE in front of this header: its calls of MPI_Comm_split_type then come to us where the
+ * type is the paper's.
+ */
+#ifndef RANKTREE_PAPER_H
+#define RANKTREE_PAPER_H
+
+#include <mpi.h>
+
+#include "ranktree/mpi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** One level down, the highest first: ranktree_Comm_hsplit() by way of MPI_Comm_split_type. §3.2.1. */
+enum { MPI_COMM_TYPE_PHYSICAL_TOPOLOGY = RANKTREE_COMM_TYPE_HW_UNGUIDED };
+
+/** ranktree_Comm_hsplit_with_roots(). §3.2.3. */
+RANKTREE_API int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm);
+
+/** ranktree_Comm_get_hlevel_info(). §3.3.1.
+ *
+ * \param[out] type a string that lives as long as the process and is not to be changed or freed
+ */
+RANKTREE_API int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type);
+
+/** ranktree_Comm_get_min_hlevel(), collective over comm. §3.3.2.
+ *
+ * \param[out] type as in MPI_Comm_get_hlevel_info()
+ */
+RANKTREE_API int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type);
+
+#ifdef RANKTREE_PAPER_SPLIT_TYPE
+static inline int ranktree_paper_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  if (split_type == MPI_COMM_TYPE_PHYSICAL_TOPOLOGY) {
+    return ranktree_Comm_split_type(comm, split_type, key, info, newcomm);
+  }
+  return MPI_Comm_split_type(comm, split_type, key, info, newcomm);
+}
+#define MPI_Comm_split_type ranktree_paper_split_type
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

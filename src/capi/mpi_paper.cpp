@@ -1,0 +1,58 @@
+// The names of hsplit-2018 §3 (ranktree/paper.h), once for each MPI.
+#include <mpi.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "mpi/guard.h"
+#include "ranktree/mpi.h"
+#include "ranktree/paper.h"
+
+namespace {
+
+// The names of levels that were handed out: the paper's calls give no room for them and nobody frees them. There are a
+// few dozens at most.
+class Names {
+ public:
+  static Names& instance() {
+    static auto* const names = new Names;  // until the process ends: the program may hold them as long
+    return *names;
+  }
+  char* lasting(const char* name) {
+    const std::scoped_lock lock(mutex_);
+    return const_cast<char*>(names_.emplace(name).first->c_str());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> names_;  // its strings stay where they are
+};
+
+// Hands a name out after a call that gave `code`.
+int give(MPI_Comm comm, int code, const char* name, char** type) {
+  if (code != MPI_SUCCESS) return code;
+  return ranktree::mpi::guard(comm, [&] { *type = Names::instance().lasting(name); });
+}
+
+}  // namespace
+
+int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm) {
+  return ranktree_Comm_hsplit_with_roots(oldcomm, info, newcomm, rootscomm);
+}
+
+int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type) {
+  char name[RANKTREE_MAX_TYPE] = "";
+  int length = 0;
+  char* const room = type != nullptr ? name : nullptr;
+  const int code = ranktree_Comm_get_hlevel_info(comm, num_comms, index, room, RANKTREE_MAX_TYPE, &length);
+  return give(comm, code, name, type);
+}
+
+int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type) {
+  char name[RANKTREE_MAX_TYPE] = "";
+  int length = 0;
+  char* const room = type != nullptr ? name : nullptr;
+  const int code = ranktree_Comm_get_min_hlevel(comm, nranks, ranks, room, RANKTREE_MAX_TYPE, &length);
+  return give(comm, code, name, type);
+}

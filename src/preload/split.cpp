@@ -1,0 +1,235 @@
+#include "preload/split.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "preload/next.h"
+#include "preload/process.h"
+#include "preload/thread.h"
+#include "ranktree/mpi.h"
+#include "ranktree/paper.h"
+
+extern "C" {  // the mpi.h of this build may be older than the MPI that runs
+int MPI_Get_hw_resource_info(MPI_Info* hw_info);
+int PMPI_Get_hw_resource_info(MPI_Info* hw_info);
+}
+
+namespace ranktree::preload {
+namespace {
+
+bool wanted() noexcept {
+  static const bool is_wanted = [] {
+    const char* value = std::getenv("RANKTREE_SPLIT");  // NOLINT(concurrency-mt-unsafe): read once
+    return value != nullptr && std::string_view(value) == "1";
+  }();
+  return is_wanted;
+}
+
+// The functions of libranktree_mpi_<mpi>.
+class Ours {
+ public:
+  static const Ours& instance() noexcept {
+    static const Ours ours;
+    return ours;
+  }
+  [[nodiscard]] bool complete() const noexcept { return complete_; }
+
+  decltype(&ranktree_Comm_split_type) split_type = nullptr;
+  decltype(&ranktree_Get_hw_resource_info) hw_resource_info = nullptr;
+  decltype(&MPI_Comm_hsplit_with_roots) hsplit_with_roots = nullptr;
+  decltype(&MPI_Comm_get_hlevel_info) hlevel_info = nullptr;
+  decltype(&MPI_Comm_get_min_hlevel) min_hlevel = nullptr;
+
+ private:
+  Ours() noexcept {
+    shielded([this] {
+      void* const library = open();
+      if (library == nullptr) return;
+      complete_ = find(library, "ranktree_Comm_split_type", split_type) &&
+                  find(library, "ranktree_Get_hw_resource_info", hw_resource_info) &&
+                  find(library, "MPI_Comm_hsplit_with_roots", hsplit_with_roots) &&
+                  find(library, "MPI_Comm_get_hlevel_info", hlevel_info) &&
+                  find(library, "MPI_Comm_get_min_hlevel", min_hlevel);
+    });
+  }
+
+  // The program's own copy where it has one: what a communicator stands for is known to the library that made it.
+  static void* open() {
+    void* const loaded = dlopen(RANKTREE_SPLIT_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    if (loaded != nullptr) return loaded;
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<const void*>(&Ours::instance), &own) == 0) return nullptr;
+    const std::string path(own.dli_fname);
+    const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_SPLIT_LIBRARY;
+    void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr)
+      say(std::string(dlerror()) + "; splits are left to the MPI");  // NOLINT(concurrency-mt-unsafe)
+    return opened;
+  }
+
+  template <typename Function>
+  static bool find(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    if (function == nullptr)
+      say(std::string(RANKTREE_SPLIT_LIBRARY) + " has no " + name + "; splits are left to the MPI");
+    return function != nullptr;
+  }
+
+  bool complete_ = false;
+};
+
+// The types' numbers belong to the binary interface: this library serves programs and MPIs that are newer than its
+// mpi.h. In MPICH before 4.0 and 4.1 the same numbers were its own types.
+#ifdef OPEN_MPI
+constexpr int kUnguided = 12;
+constexpr int kGuided = 13;
+#elif defined(MPICH)
+constexpr int kUnguided = 3;
+constexpr int kGuided = 2;
+#else
+constexpr int kUnguided = MPI_COMM_TYPE_HW_UNGUIDED;
+constexpr int kGuided = MPI_COMM_TYPE_HW_GUIDED;
+#endif
+#ifdef RANKTREE_HAS_MPI_COMM_TYPE_HW_UNGUIDED
+static_assert(kUnguided == MPI_COMM_TYPE_HW_UNGUIDED);
+#endif
+#ifdef RANKTREE_HAS_MPI_COMM_TYPE_HW_GUIDED
+static_assert(kGuided == MPI_COMM_TYPE_HW_GUIDED);
+#endif
+#ifdef RANKTREE_HAS_MPI_COMM_TYPE_RESOURCE_GUIDED
+constexpr std::optional<int> kResourceGuided = int{MPI_COMM_TYPE_RESOURCE_GUIDED};
+#elif defined(MPICH)
+constexpr std::optional<int> kResourceGuided = 4;
+#else
+constexpr std::optional<int> kResourceGuided;
+#endif
+
+// The standard that the running MPI follows, 40 for MPI 4.0; Open MPI's newer types have numbers that were free before.
+int standard_followed() noexcept {
+#ifdef OPEN_MPI
+  return 41;
+#else
+  int version = 0;
+  int subversion = 0;
+  PMPI_Get_version(&version, &subversion);
+  return version * 10 + subversion;
+#endif
+}
+
+// Our number of a split type that is ours to answer.
+std::optional<int> our_type(int type) noexcept {
+  if (type >= RANKTREE_COMM_TYPE_SHARED && type <= RANKTREE_COMM_TYPE_RESOURCE_GUIDED) return type;
+  const int standard = standard_followed();
+  if (standard >= 40 && type == kUnguided) return int{RANKTREE_COMM_TYPE_HW_UNGUIDED};
+  if (standard >= 40 && type == kGuided) return int{RANKTREE_COMM_TYPE_HW_GUIDED};
+  if (standard >= 41 && kResourceGuided == type) return int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED};
+  return {};
+}
+
+// Process sets are known to the MPI alone.
+bool names_process_set(MPI_Info info) noexcept {
+  if (info == MPI_INFO_NULL) return false;
+  int length = 0;
+  int flag = 0;
+  return PMPI_Info_get_valuelen(info, "mpi_pset_name", &length, &flag) == MPI_SUCCESS && flag != 0;
+}
+
+bool is_intracommunicator(MPI_Comm comm) noexcept {
+  int inter = 1;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0;
+}
+
+// Whether a collective call is ours: one rank asks for it, and none is in the way. A rank that takes no part in a split
+// (MPI_UNDEFINED) does not know what kind of split it is, and a library may be missing on one node only: the ranks ask
+// each other before they part ways. Where no rank can be asked the call fails alike on both ways.
+bool all_ours(MPI_Comm comm, bool asked, bool possible) noexcept {
+  if (!is_intracommunicator(comm)) return asked && possible;
+  std::array<int, 2> votes{asked ? 1 : 0, possible ? 0 : 1};
+  const int code = PMPI_Allreduce(MPI_IN_PLACE, votes.data(), static_cast<int>(votes.size()), MPI_INT, MPI_MAX, comm);
+  return code == MPI_SUCCESS && votes[0] != 0 && votes[1] == 0;
+}
+
+// A call that nobody answers.
+int refuse(const char* name, MPI_Comm comm) noexcept {
+  shielded(
+      [name] { say(std::string(name) + ": unknown to this MPI; ranktree answers it only with RANKTREE_SPLIT=1"); });
+  PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_SELF : comm, MPI_ERR_UNSUPPORTED_OPERATION);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+// Hands a call on to the definition behind ours, where there is one.
+template <typename Function, typename... Arguments>
+int hand_on(const char* name, MPI_Comm comm, Function next, Arguments... arguments) noexcept {
+  return next == nullptr ? refuse(name, comm) : next(arguments...);
+}
+
+}  // namespace
+
+std::optional<int> split_by_machine(const Call& call, MPI_Comm comm, int split_type, int key, MPI_Info info,
+                                    MPI_Comm* newcomm) noexcept {
+  if (!call.outermost() || !wanted()) return {};
+  const auto type = our_type(split_type);
+  const bool of_process_set = type == int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED} && names_process_set(info);
+  if (!all_ours(comm, type.has_value(), Ours::instance().complete() && !of_process_set)) return {};
+  return Ours::instance().split_type(comm, type.value_or(split_type), key, info, newcomm);
+}
+
+namespace {
+
+bool collective_is_ours(MPI_Comm comm) noexcept {
+  return wanted() && all_ours(comm, true, Ours::instance().complete());
+}
+bool local_is_ours() noexcept { return wanted() && Ours::instance().complete(); }
+
+template <typename Next>
+int get_hw_resource_info(Next next, MPI_Info* hw_info) noexcept {
+  const Call call;
+  if (call.outermost() && local_is_ours()) return Ours::instance().hw_resource_info(hw_info);
+  return hand_on("MPI_Get_hw_resource_info", MPI_COMM_NULL, next(), hw_info);
+}
+
+// One of the paper's calls. What ours does within is not the program's: the depth tells the wrappers.
+template <auto member, typename Next, typename... Arguments>
+int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Arguments... arguments) noexcept {
+  {
+    const Call call;
+    const bool is_ours = collective ? collective_is_ours(comm) : local_is_ours();
+    if (is_ours) return (Ours::instance().*member)(comm, arguments...);
+  }
+  return hand_on(name, comm, next(), comm, arguments...);
+}
+
+}  // namespace
+}  // namespace ranktree::preload
+
+using ranktree::preload::Ours;
+using ranktree::preload::paper_call;
+
+RANKTREE_ENTRY int MPI_Get_hw_resource_info(MPI_Info* hw_info) {
+  return ranktree::preload::get_hw_resource_info(RANKTREE_NEXT(MPI_Get_hw_resource_info), hw_info);
+}
+
+RANKTREE_ENTRY int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
+  return ranktree::preload::get_hw_resource_info(RANKTREE_NEXT(PMPI_Get_hw_resource_info), hw_info);
+}
+
+RANKTREE_ENTRY int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm) {
+  return paper_call<&Ours::hsplit_with_roots>(
+      true, "MPI_Comm_hsplit_with_roots", RANKTREE_NEXT(MPI_Comm_hsplit_with_roots), oldcomm, info, newcomm, rootscomm);
+}
+
+RANKTREE_ENTRY int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type) {
+  return paper_call<&Ours::hlevel_info>(false, "MPI_Comm_get_hlevel_info", RANKTREE_NEXT(MPI_Comm_get_hlevel_info),
+                                        comm, num_comms, index, type);
+}
+
+RANKTREE_ENTRY int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type) {
+  return paper_call<&Ours::min_hlevel>(true, "MPI_Comm_get_min_hlevel", RANKTREE_NEXT(MPI_Comm_get_min_hlevel), comm,
+                                       nranks, ranks, type);
+}
