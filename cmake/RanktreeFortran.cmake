@@ -1,0 +1,33 @@
+# Programs in Fortran that use our modules, as a user builds them: by the MPI's own compiler wrapper, together with the
+# module's source (module files fit one compiler only).
+
+# ranktree_fortran_program(<name> <mpi> <source> [NO_F08] [OPTIONS ...]): bin/<name>_<mpi>, from <source> and the module
+# ranktree; NO_F08: the module ranktree_mpif, for MPIs without mpi_f08.
+function(ranktree_fortran_program name mpi source)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "NO_F08" "" "OPTIONS")
+  set(modules ${PROJECT_SOURCE_DIR}/include/ranktree)
+  set(module ${modules}/ranktree.f90)
+  set(compiler ${RANKTREE_MPIFORT_${mpi}})
+  if(arg_NO_F08)
+    set(module ${modules}/ranktree_mpif.f90)
+    set(compiler ${RANKTREE_MPIF77_${mpi}})
+  endif()
+  cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set(target ${name}_${mpi})
+  set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
+  # Module files of two programs must not meet in one folder.
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.modules)
+  file(MAKE_DIRECTORY ${folder} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND
+      ${compiler} -O2 -g -Wall ${arg_OPTIONS} -o ${program} ${module} ${source}
+      -L$<TARGET_FILE_DIR:ranktree_mpi_c_${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:ranktree_mpi_c_${mpi}>
+      -lranktree_mpi_${mpi}
+    DEPENDS ${modules}/ranktree.f90 ${modules}/ranktree_mpif.f90 ${source} ranktree_mpi_c_${mpi}
+    WORKING_DIRECTORY ${folder}
+    COMMENT "Building the Fortran program ${target}"
+    VERBATIM
+  )
+  add_custom_target(${target} ALL DEPENDS ${program})
+endfunction()

@@ -1,0 +1,173 @@
+// The levels that a rank belongs to, as an object of C++17: made at once, freed with it. Link with
+// libranktree_mpi_<mpi>. What a level is, the info keys and the errors: ranktree/mpi.h. Source: hsplit-2018 §3.4.
+//
+//   const ranktree::Hierarchy levels(MPI_COMM_WORLD);
+//   for (const ranktree::Level& level : levels) {
+//     MPI_Barrier(level.comm());  // the widest first
+//   }
+#ifndef RANKTREE_HIERARCHY_HPP
+#define RANKTREE_HIERARCHY_HPP
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ranktree/mpi.h"
+
+namespace ranktree {
+
+/** A call that returned an MPI error; seen only where the communicator's error handler returns. */
+class MpiError : public std::runtime_error {
+ public:
+  /** \param reason what is known beyond MPI's own text; may be empty */
+  MpiError(int code, const std::string& call, const std::string& reason)
+      : std::runtime_error(call + ": " + text_of(code) + (reason.empty() ? "" : ": " + reason)), code_(code) {}
+
+  [[nodiscard]] int code() const noexcept { return code_; }
+  [[nodiscard]] int error_class() const noexcept {
+    int found = MPI_ERR_UNKNOWN;
+    MPI_Error_class(code_, &found);
+    return found;
+  }
+
+ private:
+  static std::string text_of(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return "error " + std::to_string(code);
+    return text;
+  }
+
+  int code_;
+};
+
+/** One communicator of a Hierarchy, which owns it: to be used no longer than that one lives, and never freed. */
+class Level {
+ public:
+  /** The ranks of this object of the machine, this rank among them. */
+  [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
+  /** The roots of all parts with the same parent; MPI_COMM_NULL where this rank is no root. */
+  [[nodiscard]] MPI_Comm roots() const noexcept { return roots_; }
+  /** "Switch0", "Machine", "Package", "NUMANode", "L3Cache", ... */
+  [[nodiscard]] const std::string& type() const noexcept { return type_; }
+  /** Which of the parts with the same parent this is, 0 .. count() - 1. */
+  [[nodiscard]] int index() const noexcept { return index_; }
+  [[nodiscard]] int count() const noexcept { return count_; }
+
+ private:
+  friend class Hierarchy;
+  Level(MPI_Comm comm, MPI_Comm roots) noexcept : comm_(comm), roots_(roots) {}
+
+  MPI_Comm comm_;
+  MPI_Comm roots_;
+  std::string type_;
+  int index_ = 0;
+  int count_ = 1;
+};
+
+/** All levels of a communicator that this rank belongs to, the widest first; empty when there is none. Owns the
+ * communicators: move only. Freeing them is collective over each, so that the ranks of a level end their Hierarchy
+ * together. After MPI_Finalize nothing is freed any more.
+ */
+class Hierarchy {
+ public:
+  using const_iterator = std::vector<Level>::const_iterator;
+
+  /** Levels that one call makes; deeper ones are made by further calls. */
+  static constexpr int kLevelsAtOnce = 64;
+
+  /** No level. Local. */
+  Hierarchy() noexcept = default;
+
+  /** Collective over comm. Throws MpiError, and then leaves no communicator behind.
+   *
+   * \param info MPI_INFO_NULL or the keys of ranktree/mpi.h
+   * \param levels_at_once at least 1, equal on all ranks; changes nothing but the number of calls
+   */
+  explicit Hierarchy(MPI_Comm comm, MPI_Info info = MPI_INFO_NULL, int levels_at_once = kLevelsAtOnce) {
+    try {
+      make(comm, info, levels_at_once);
+      for (Level& level : levels_) describe(level);
+    } catch (...) {
+      free();
+      throw;
+    }
+  }
+
+  Hierarchy(const Hierarchy&) = delete;
+  Hierarchy& operator=(const Hierarchy&) = delete;
+  Hierarchy(Hierarchy&& other) noexcept : levels_(std::exchange(other.levels_, {})) {}
+  Hierarchy& operator=(Hierarchy&& other) noexcept {
+    if (this != &other) {
+      free();
+      levels_ = std::exchange(other.levels_, {});
+    }
+    return *this;
+  }
+  ~Hierarchy() { free(); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return levels_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return levels_.empty(); }
+  /** \param i less than size(); 0 is the widest */
+  [[nodiscard]] const Level& operator[](std::size_t i) const noexcept { return levels_[i]; }
+  [[nodiscard]] const_iterator begin() const noexcept { return levels_.begin(); }
+  [[nodiscard]] const_iterator end() const noexcept { return levels_.end(); }
+
+ private:
+  static void check(int code, const char* call, MPI_Comm comm) {
+    if (code == MPI_SUCCESS) return;
+    char reason[1024] = "";
+    int length = 0;
+    if (comm != MPI_COMM_NULL) ranktree_Comm_get_message(comm, reason, sizeof reason, &length);
+    throw MpiError(code, call, reason);
+  }
+
+  // A call that fills its arrays may have left deeper levels, which all ranks of its last one then ask for.
+  void make(MPI_Comm comm, MPI_Info info, int levels_at_once) {
+    const auto room = static_cast<std::size_t>(levels_at_once > 0 ? levels_at_once : 0);
+    std::vector<MPI_Comm> comms(room, MPI_COMM_NULL);
+    std::vector<MPI_Comm> roots(room + 1, MPI_COMM_NULL);  // never empty: a null pointer would mean "not wanted"
+    MPI_Comm parent = comm;
+    int made = 0;
+    do {
+      levels_.reserve(levels_.size() + room);  // so that nothing can throw between making and keeping
+      made = 0;
+      const int code = ranktree_Comm_hsplit_all(parent, info, levels_at_once, &made, comms.data(), roots.data());
+      check(code, "ranktree_Comm_hsplit_all", parent);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(made); ++i) levels_.push_back(Level(comms[i], roots[i]));
+      if (made > 0) parent = levels_.back().comm();
+    } while (made > 0 && made == levels_at_once);
+  }
+
+  static void describe(Level& level) {
+    char type[RANKTREE_MAX_TYPE] = "";
+    int length = 0;
+    const int code =
+        ranktree_Comm_get_hlevel_info(level.comm_, &level.count_, &level.index_, type, RANKTREE_MAX_TYPE, &length);
+    check(code, "ranktree_Comm_get_hlevel_info", level.comm_);
+    level.type_ = type;
+  }
+
+  // The deepest first, as every rank of a level does: no two ranks wait for each other.
+  void free() noexcept {
+    int finalized = 0;
+    if (!levels_.empty() && MPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0) {
+      for (std::size_t i = levels_.size(); i > 0; --i) {
+        Level& level = levels_[i - 1];
+        if (level.roots_ != MPI_COMM_NULL) MPI_Comm_free(&level.roots_);
+        MPI_Comm_free(&level.comm_);
+      }
+    }
+    levels_.clear();
+  }
+
+  std::vector<Level> levels_;
+};
+
+}  // namespace ranktree
+
+#endif

@@ -1,0 +1,157 @@
+!> Hierarchical communicators for Fortran 2008: the calls of ranktree/mpi.h with the handles of mpi_f08, and with
+!> integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their place.
+!>
+!> Compile this file (it includes the one beside it) with the program's own compiler and link with
+!> libranktree_mpi_<mpi>; where the MPI has no mpi_f08 module, compile ranktree_mpif.f90 instead and use that module.
+!> The whole contract is in ranktree/mpi.h, what differs in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5.
+include 'ranktree_mpif.f90'
+
+module ranktree
+  use, intrinsic :: iso_fortran_env, only: int64
+  use mpi_f08, only: MPI_Comm, MPI_Info
+  use ranktree_mpif
+  implicit none
+  private
+
+  public :: RANKTREE_MAX_TYPE
+  public :: RANKTREE_COMM_TYPE_SHARED, RANKTREE_COMM_TYPE_HW_UNGUIDED, RANKTREE_COMM_TYPE_HW_GUIDED
+  public :: RANKTREE_COMM_TYPE_RESOURCE_GUIDED
+  public :: ranktree_Comm_hsplit, ranktree_Comm_hsplit_with_roots, ranktree_Comm_hsplit_all
+  public :: ranktree_Comm_split_type, ranktree_Comm_get_hlevel_info, ranktree_Comm_get_min_hlevel
+  public :: ranktree_Comm_get_location, ranktree_Get_hw_resource_info, ranktree_Comm_get_message
+
+  interface ranktree_Comm_hsplit
+    module procedure hsplit_f08
+  end interface
+  interface ranktree_Comm_hsplit_with_roots
+    module procedure hsplit_with_roots_f08
+  end interface
+  interface ranktree_Comm_hsplit_all
+    module procedure hsplit_all_f08
+  end interface
+  interface ranktree_Comm_split_type
+    module procedure split_type_f08
+  end interface
+  interface ranktree_Comm_get_hlevel_info
+    module procedure get_hlevel_info_f08
+  end interface
+  interface ranktree_Comm_get_min_hlevel
+    module procedure get_min_hlevel_f08
+  end interface
+  interface ranktree_Comm_get_location
+    module procedure get_location_f08
+  end interface
+  interface ranktree_Get_hw_resource_info
+    module procedure get_hw_resource_info_f08
+  end interface
+  interface ranktree_Comm_get_message
+    module procedure get_message_f08
+  end interface
+
+contains
+
+  !> One level down, the highest first: newcomm is this rank's part, MPI_COMM_NULL when it has none. key orders its
+  !> ranks. Collective over comm. hsplit-2018 §3.2.1.
+  subroutine hsplit_f08(comm, key, info, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: key
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_hsplit(comm%MPI_VAL, key, info%MPI_VAL, newcomm%MPI_VAL, ierror)
+  end subroutine hsplit_f08
+
+  !> One level down; at rank 0 of each newcomm, rootscomm holds all of these, MPI_COMM_NULL at the others. Collective
+  !> over comm. hsplit-2018 §3.2.3.
+  subroutine hsplit_with_roots_f08(comm, info, newcomm, rootscomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(inout) :: newcomm, rootscomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_hsplit_with_roots(comm%MPI_VAL, info%MPI_VAL, newcomm%MPI_VAL, rootscomm%MPI_VAL, ierror)
+  end subroutine hsplit_with_roots_f08
+
+  !> All levels at once: levels(1) is a part of comm, levels(i + 1) of levels(i), MPI_COMM_NULL beyond nlevels; roots(i)
+  !> are the roots of the parts that levels(i) is one of. levels(max), roots(max); roots on all ranks or on none; max
+  !> equal on all ranks. Collective over comm. hsplit-2018 §3.4.
+  subroutine hsplit_all_f08(comm, info, max, nlevels, levels, roots, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: max
+    integer, intent(inout) :: nlevels
+    type(MPI_Comm), intent(inout) :: levels(max)
+    type(MPI_Comm), optional, intent(inout) :: roots(max)
+    integer, optional, intent(out) :: ierror
+    integer :: made(max), made_roots(max), code
+    if (present(roots)) then
+      call ranktree_Comm_hsplit_all(comm%MPI_VAL, info%MPI_VAL, max, nlevels, made, made_roots, code)
+      if (code == 0) roots%MPI_VAL = made_roots
+    else
+      call ranktree_Comm_hsplit_all(comm%MPI_VAL, info%MPI_VAL, max, nlevels, made, ierror=code)
+    end if
+    if (code == 0) levels%MPI_VAL = made
+    if (present(ierror)) ierror = code
+  end subroutine hsplit_all_f08
+
+  !> MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for our types and the MPI's own. Collective over comm.
+  subroutine split_type_f08(comm, split_type, key, info, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: split_type, key
+    type(MPI_Info), intent(in) :: info
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_split_type(comm%MPI_VAL, split_type, key, info%MPI_VAL, newcomm%MPI_VAL, ierror)
+  end subroutine split_type_f08
+
+  !> What comm stands for: one of num_comms, number index from 0, of objects with this type name; resultlen is the
+  !> length of the whole name. Local. hsplit-2018 §3.3.1.
+  subroutine get_hlevel_info_f08(comm, num_comms, index, type, resultlen, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(inout) :: num_comms, index, resultlen
+    character(len=*), intent(inout) :: type
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_get_hlevel_info(comm%MPI_VAL, num_comms, index, type, resultlen, ierror)
+  end subroutine get_hlevel_info_f08
+
+  !> The lowest level that ranks(n) of comm share; "Unknown" where the calling rank is not among them. Collective over
+  !> comm; each rank may ask about other ranks. hsplit-2018 §3.3.2.
+  subroutine get_min_hlevel_f08(comm, n, ranks, type, resultlen, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: n
+    integer, intent(in) :: ranks(n)
+    character(len=*), intent(inout) :: type
+    integer, intent(inout) :: resultlen
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_get_min_hlevel(comm%MPI_VAL, n, ranks, type, resultlen, ierror)
+  end subroutine get_min_hlevel_f08
+
+  !> The chain of a rank, outermost first: its names in types(max) and numbers in ids(max); nlevels is its length, more
+  !> than max when the arrays hold only its beginning. Collective over comm; each rank may ask about another one.
+  subroutine get_location_f08(comm, rank, max, nlevels, types, ids, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: rank, max
+    integer, intent(inout) :: nlevels
+    character(len=*), intent(inout) :: types(max)
+    integer(int64), intent(inout) :: ids(max)
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_get_location(comm%MPI_VAL, rank, max, nlevels, types, ids, ierror)
+  end subroutine get_location_f08
+
+  !> The resources of this machine, one key each, "true" where the caller is bound within one instance. hw_info is to
+  !> be freed with MPI_Info_free. Local. MPI 5.0 §9.1.2.
+  subroutine get_hw_resource_info_f08(hw_info, ierror)
+    type(MPI_Info), intent(inout) :: hw_info
+    integer, optional, intent(out) :: ierror
+    call ranktree_Get_hw_resource_info(hw_info%MPI_VAL, ierror)
+  end subroutine get_hw_resource_info_f08
+
+  !> The reason of the last error of a call on comm, or a warning; blank when there is nothing to say. resultlen is the
+  !> length of the whole text. Local.
+  subroutine get_message_f08(comm, text, resultlen, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(inout) :: text
+    integer, intent(inout) :: resultlen
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_get_message(comm%MPI_VAL, text, resultlen, ierror)
+  end subroutine get_message_f08
+end module ranktree

@@ -1,0 +1,303 @@
+"""Hierarchical communicators (hsplit-2018) for mpi4py programs: the calls of ranktree/mpi.h.
+
+    for level in ranktree.mpi.levels(MPI.COMM_WORLD):
+        level.comm.Barrier()
+
+Calls that make communicators are collective over `comm`, and so is freeing what they made. A part that this rank has
+not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's own text is added as a note.
+"""
+
+import ctypes
+import functools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ranktree.elf import read_elf
+from ranktree.helpers import LIBRARY_FOLDER, MARKS
+
+try:
+    from mpi4py import MPI
+except ModuleNotFoundError as error:
+    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py") from error
+if not hasattr(MPI.Comm, "fromhandle"):
+    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later; this one has no MPI.Comm.fromhandle")
+
+PREFIX = "libranktree_mpi_"
+MAX_TYPE = 32  # RANKTREE_MAX_TYPE
+LEVELS_AT_ONCE = 64
+LONGEST_CHAIN = 256
+
+COMM_TYPE_SHARED = 0x52540001
+COMM_TYPE_HW_UNGUIDED = 0x52540002
+COMM_TYPE_HW_GUIDED = 0x52540003
+COMM_TYPE_RESOURCE_GUIDED = 0x52540004
+
+# Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
+HANDLE = ctypes.c_uint if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_uint) else ctypes.c_void_p
+INT, POINTER = ctypes.c_int, ctypes.c_void_p
+PARAMETERS = {
+    "Comm_hsplit": [HANDLE, INT, HANDLE, POINTER],
+    "Comm_hsplit_with_roots": [HANDLE, HANDLE, POINTER, POINTER],
+    "Comm_hsplit_all": [HANDLE, HANDLE, INT, POINTER, POINTER, POINTER],
+    "Comm_split_type": [HANDLE, INT, INT, HANDLE, POINTER],
+    "Comm_get_hlevel_info": [HANDLE, POINTER, POINTER, POINTER, INT, POINTER],
+    "Comm_get_min_hlevel": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
+    "Comm_get_location": [HANDLE, INT, INT, POINTER, POINTER, POINTER],
+    "Get_hw_resource_info": [POINTER],
+    "Comm_get_message": [HANDLE, POINTER, INT, POINTER],
+}
+
+
+class Level:
+    """A communicator of the ranks of one object of the machine, and what it stands for."""
+
+    def __init__(self, comm: MPI.Intracomm, roots: MPI.Intracomm | None) -> None:
+        """Takes over both communicators."""
+        self.comm = comm  # the ranks of this object
+        self.roots = roots  # the roots of all parts with the same parent; None where this rank is no root
+        self.type, self.index, self.count = hlevel_info(comm)  # "Package", number index of count with the same parent
+
+    def free(self) -> None:
+        """Frees the communicators. Collective over each; once is enough."""
+        for comm in (self.roots, self.comm):
+            if comm is not None and comm != MPI.COMM_NULL:
+                comm.Free()
+
+    def __enter__(self) -> Self:
+        """The level itself."""
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Frees the communicators."""
+        self.free()
+
+    def __repr__(self) -> str:
+        """For example: <Package 0 of 2, 4 ranks>."""
+        size = "freed" if self.comm == MPI.COMM_NULL else f"{self.comm.size} ranks"
+        return f"<{self.type} {self.index} of {self.count}, {size}>"
+
+
+class Levels(Sequence[Level]):
+    """All levels that a rank belongs to, the widest first; freed at the end of a `with`, or by free()."""
+
+    def __init__(self, levels: Sequence[Level]) -> None:
+        """Takes over the levels."""
+        self._levels = tuple(levels)
+
+    def __len__(self) -> int:
+        """The number of levels; ranks may differ."""
+        return len(self._levels)
+
+    def __getitem__(self, index):
+        """A level, or a tuple of them for a slice."""
+        return self._levels[index]
+
+    def __iter__(self) -> Iterator[Level]:
+        """The widest first."""
+        return iter(self._levels)
+
+    def free(self) -> None:
+        """Frees all levels, the deepest first, as every rank does: no two ranks wait for each other."""
+        for level in reversed(self._levels):
+            level.free()
+
+    def __enter__(self) -> Self:
+        """The levels themselves."""
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Frees all levels."""
+        self.free()
+
+    def __repr__(self) -> str:
+        """The levels as a list."""
+        return repr(list(self._levels))
+
+
+def levels(comm: MPI.Intracomm, info: MPI.Info | None = None) -> Levels:
+    """All levels that this rank belongs to, the widest first. Collective over comm. hsplit-2018 §3.4."""
+    found: list[Level] = []
+    parent, more = comm, True
+    while more:
+        made, roots = hsplit_all(parent, LEVELS_AT_ONCE, info)
+        found += [Level(level, root) for level, root in zip(made, roots, strict=True)]
+        more = len(made) == LEVELS_AT_ONCE  # on all ranks of the deepest one
+        parent = made[-1] if made else parent
+    return Levels(found)
+
+
+def hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> MPI.Intracomm | None:
+    """One level down, the highest first; `key` orders its ranks. Collective over comm. hsplit-2018 §3.2.1."""
+    made = HANDLE(MPI.COMM_NULL.handle)
+    call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
+    return communicator(made.value)
+
+
+def hsplit_with_roots(
+    comm: MPI.Intracomm, info: MPI.Info | None = None
+) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
+    """One level down, and at rank 0 of each part the communicator of all of these. Collective. hsplit-2018 §3.2.3."""
+    made, roots = HANDLE(MPI.COMM_NULL.handle), HANDLE(MPI.COMM_NULL.handle)
+    call("Comm_hsplit_with_roots", comm, info_handle(info), ctypes.byref(made), ctypes.byref(roots))
+    return communicator(made.value), communicator(roots.value)
+
+
+def hsplit_all(
+    comm: MPI.Intracomm, most: int, info: MPI.Info | None = None
+) -> tuple[list[MPI.Intracomm], list[MPI.Intracomm | None]]:
+    """The communicators and the roots of `most` levels or fewer. Collective; levels() gives all. hsplit-2018 §3.4."""
+    count = INT()
+    made, roots = ((HANDLE * max(most + 1, 1))() for _ in range(2))
+    call("Comm_hsplit_all", comm, info_handle(info), most, ctypes.byref(count), made, roots)
+    return (
+        [communicator(handle) for handle in made[: count.value]],
+        [communicator(handle) for handle in roots[: count.value]],
+    )
+
+
+def split_type(
+    comm: MPI.Intracomm, split_type: int, key: int = 0, info: MPI.Info | None = None
+) -> MPI.Intracomm | None:
+    """MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for COMM_TYPE_* and the MPI's own types. Collective over comm."""
+    made = HANDLE(MPI.COMM_NULL.handle)
+    call("Comm_split_type", comm, split_type, key, info_handle(info), ctypes.byref(made))
+    return communicator(made.value)
+
+
+def hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
+    """What a communicator stands for: type, index and count of siblings. Local. hsplit-2018 §3.3.1."""
+    count, index, length = INT(), INT(), INT()
+    name = ctypes.create_string_buffer(MAX_TYPE)
+    pointers = (ctypes.byref(count), ctypes.byref(index), name, MAX_TYPE, ctypes.byref(length))
+    call("Comm_get_hlevel_info", comm, *pointers)
+    return name.value.decode(), index.value, count.value
+
+
+def min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
+    """The lowest level that these ranks share; "Unknown" where the caller is not among them. hsplit-2018 §3.3.2.
+
+    Collective over comm; each rank may ask about other ranks.
+    """
+    name, length = ctypes.create_string_buffer(MAX_TYPE), INT()
+    asked = (INT * max(len(ranks), 1))(*ranks)
+    call("Comm_get_min_hlevel", comm, len(ranks), asked, name, MAX_TYPE, ctypes.byref(length))
+    return name.value.decode()
+
+
+def location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
+    """The chain of a rank, outermost first: (type, number). Collective over comm; each rank may ask about another."""
+    count = INT()
+    names, numbers = (ctypes.c_char * MAX_TYPE * LONGEST_CHAIN)(), (ctypes.c_int64 * LONGEST_CHAIN)()
+    call("Comm_get_location", comm, rank, LONGEST_CHAIN, ctypes.byref(count), names, numbers)
+    return [(names[i].value.decode(), numbers[i]) for i in range(min(count.value, LONGEST_CHAIN))]
+
+
+def hw_resource_info() -> dict[str, bool]:
+    """The resources of this machine, and whether the caller is bound within one instance. Local. MPI 5.0 §9.1.2."""
+    made = HANDLE(MPI.INFO_NULL.handle)
+    check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
+    info = MPI.Info.fromhandle(made.value)
+    found = {key: value == "true" for key, value in info.items()}
+    info.Free()
+    return found
+
+
+def message(comm: MPI.Intracomm) -> str:
+    """The reason of the last error of a call on comm, or a warning; empty when there is nothing to say. Local."""
+    length = INT()
+    function("Comm_get_message")(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))
+    room = length.value + 1
+    text = ctypes.create_string_buffer(room)
+    check(
+        function("Comm_get_message")(comm.handle, text, room, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL
+    )
+    return text.value.decode(errors="replace")
+
+
+def call(name: str, comm: MPI.Comm, *arguments: object) -> None:
+    """Calls a function on a communicator; a code other than success is raised."""
+    check(function(name)(comm.handle, *arguments), name, comm)
+
+
+def check(code: int, name: str, comm: MPI.Comm) -> None:
+    """Raises mpi4py's exception for a code, with the name of the call and the reason as a note."""
+    if code == MPI.SUCCESS:
+        return
+    error = MPI.Exception(code)
+    reason = "" if comm == MPI.COMM_NULL or comm.Is_inter() else message(comm)
+    error.add_note(f"ranktree_{name}: {reason or 'no reason is known'}")
+    raise error
+
+
+def communicator(handle: int | None) -> MPI.Intracomm | None:
+    """mpi4py's object for a handle; None for MPI_COMM_NULL."""
+    made = MPI.Intracomm.fromhandle(handle or 0)
+    return None if made == MPI.COMM_NULL else made
+
+
+def info_handle(info: MPI.Info | None) -> int:
+    """The handle of an info object; None stands for MPI_INFO_NULL."""
+    return (MPI.INFO_NULL if info is None else info).handle
+
+
+@functools.cache
+def function(name: str):
+    """A function of the library that was built for this process's MPI."""
+    found = getattr(library(), f"ranktree_{name}")
+    found.argtypes, found.restype = PARAMETERS[name], INT
+    return found
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The library libranktree_mpi_<mpi> for the MPI that mpi4py is running on."""
+    built = sorted(LIBRARY_FOLDER.glob(f"{PREFIX}*.so"))
+    wanted = os.environ.get("RANKTREE_MPI")
+    if wanted:
+        built = [path for path in built if name_of(path) == wanted]
+    fitting = sorted((path for path in built if runs_here(path)), key=strangeness)
+    if not fitting:
+        running = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+        named = f"RANKTREE_MPI={wanted}: " if wanted else ""
+        names = ", ".join(map(name_of, built)) or "none"
+        raise ImportError(f"{named}no {PREFIX}<mpi>.so in {LIBRARY_FOLDER} for {running}; found: {names}")
+    return ctypes.CDLL(str(fitting[0]))
+
+
+def name_of(path: Path) -> str:
+    """The name that the build gave to the library's MPI."""
+    return path.name.removeprefix(PREFIX).removesuffix(".so")
+
+
+def runs_here(path: Path) -> bool:
+    """Whether the MPI library that it asks for is the one in this process: another one must never be loaded too."""
+    elf = read_elf(path)
+    names = [name for name in elf.needed if name.startswith("libmp")] if elf else []
+    return bool(names) and all(is_loaded(name) for name in names)
+
+
+def is_loaded(name: str) -> bool:
+    """Whether this process has a library of that name."""
+    try:
+        ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return False
+    return True
+
+
+def strangeness(path: Path) -> tuple[bool, bool, bool]:
+    """Least for the library that was linked with this process's very MPI, then for one that names the same family.
+
+    Open MPI 4 and 5 have one library name, and so have MPICH's releases and Intel MPI.
+    """
+    elf = read_elf(path)
+    folders = [Path(folder) for folder in elf.folders] if elf else []
+    names = elf.needed if elf else []
+    loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text("utf-8").splitlines()}
+    same = any(str((folder / name).resolve()) in loaded for folder in folders for name in names if "libmp" in name)
+    running = MPI.Get_library_version()
+    family = next((family for family, mark in MARKS.items() if mark in running), "")
+    return not same, not name_of(path).startswith(family), bool(folders)
