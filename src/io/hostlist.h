@@ -1,0 +1,37 @@
+// Slurm's hostlist expressions: "tux[0-3,12,018-020]", "rack[0-1]n[0-3]", and lists of them with commas.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ranktree::io {
+
+// Where something stands in a text file, for refusals.
+struct LinePlace {
+  std::string origin;
+  std::size_t line = 0;
+
+  [[noreturn]] void refuse(const std::string& text) const;  // "<origin>: line <n>: <text>"
+  // "expected <what>, found <found>".
+  [[noreturn]] void expected(const std::string& what, std::string_view found) const;
+};
+
+// A piece of a file in a message: quoted, short, without control characters that would spoil a terminal.
+std::string shown(std::string_view text);
+
+// What keeps a short text from meaning more names than memory holds: their number in one network, their length.
+inline constexpr std::int64_t kMaxNames = 1'048'576;
+inline constexpr std::size_t kMaxNameLength = 255;
+
+// The names an expression means, in its order; of several brackets the last one runs fastest. Numbers have at least as
+// many digits as the first of their range ("018-020"). Throws core::Error(kInput), before anything is stored, when
+// there are more than `limit` names or one is too long. O(names x length).
+std::vector<std::string> expand_hostlist(std::string_view text, const LinePlace& place, std::int64_t limit = kMaxNames);
+
+// The other way: neighbours that differ by one in their last number share brackets ("b1", "b2", "c5" is "b[1-2],c5").
+std::string compress_names(const std::vector<std::string>& names);
+
+}  // namespace ranktree::io

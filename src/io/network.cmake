@@ -1,0 +1,20 @@
+# Networks of switches. A library of its own: only who reads a network needs libyaml, and nobody else loads it.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(YAML REQUIRED yaml-0.1)
+add_library(
+  ranktree_network
+  STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/hostlist.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ibnetdiscover.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/network.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/network_tree.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/slurm_topology.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/slurm_yaml.cpp
+)
+target_include_directories(ranktree_network SYSTEM PRIVATE ${YAML_INCLUDE_DIRS})
+# As needed: programs that take nothing of it from the libraries above do not name libyaml as theirs.
+target_link_libraries(
+  ranktree_network
+  PUBLIC ranktree_io ranktree_core
+  PRIVATE "-Wl,--push-state,--as-needed,${YAML_LINK_LIBRARIES},--pop-state" $<BUILD_INTERFACE:ranktree_options>
+)
