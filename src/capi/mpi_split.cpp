@@ -72,7 +72,8 @@ int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, cha
     room.require();
     mpi::require(num_comms, "num_comms");
     mpi::require(index, "index");
-    const mpi::LevelInfo level = mpi::get_annotation(comm).level.value_or(mpi::LevelInfo{});
+    const auto known = mpi::get_annotation(comm).level;
+    const mpi::LevelInfo level = known ? *known : mpi::LevelInfo{};
     *num_comms = level.count;
     *index = level.index;
     room.fill(level.type);

@@ -105,7 +105,14 @@ Annotation get_annotation(MPI_Comm comm) {
   return annotation != nullptr ? *annotation : Annotation{};
 }
 
+void say(Annotation& annotation, const std::string& message) {
+  if (annotation.message == message) return;
+  annotation.message = message;
+  annotation.changed = true;
+}
+
 void set_annotation(MPI_Comm comm, Annotation annotation) {
+  annotation.changed = false;
   const KeyUse use;
   if (Annotation* old = find(comm, use.keyval())) {
     const std::lock_guard lock(key().contents);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct LevelInfo {
 // What MPI_COMM_TYPE_SHARED said of the calling rank.
 struct SharedNode {
   std::int64_t id = 0;        // equal on ranks of one node, within this communicator and all made from it
+  std::uint32_t host = 0;     // a hash of the host's name, not 0
   bool host_differs = false;  // the host's name is not that of the node's first rank
 };
 
@@ -34,9 +36,10 @@ struct Network {
 
 struct Annotation {
   std::optional<SharedNode> node;
-  std::optional<Network> network;
-  std::optional<LevelInfo> level;
-  std::string message;  // the reason of the last error, or a warning
+  std::shared_ptr<const Network> network;
+  std::shared_ptr<const LevelInfo> level;
+  std::string message;   // the reason of the last error, or a warning
+  bool changed = false;  // since it was read
 };
 
 // A copy, empty when nothing is known. Throws MpiError.
@@ -44,5 +47,8 @@ Annotation get_annotation(MPI_Comm comm);
 
 // Replaces it. Throws MpiError, std::bad_alloc.
 void set_annotation(MPI_Comm comm, Annotation annotation);
+
+// Sets the message, and notes whether that was a change.
+void say(Annotation& annotation, const std::string& message);
 
 }  // namespace ranktree::mpi

@@ -12,7 +12,7 @@ namespace {
 void keep_message(MPI_Comm comm, const Failure& failure) noexcept {
   try {
     Annotation annotation = get_annotation(comm);
-    annotation.message = failure.text;
+    say(annotation, failure.text);
     set_annotation(comm, annotation);
   } catch (...) {
     return;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,10 +78,10 @@ std::string warning(const Caller& caller, const Summary& all) {
          "ranktree_node_id says otherwise";
 }
 
-void annotate(const Communicator& comm, const Caller& caller, std::optional<LevelInfo> level) {
+void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<const LevelInfo> level) {
   if (comm.get() == MPI_COMM_NULL) return;
-  set_annotation(comm.get(),
-                 {caller.annotation.node, caller.annotation.network, std::move(level), caller.annotation.message});
+  set_annotation(comm.get(), {caller.annotation.node, caller.annotation.network, std::move(level),
+                              caller.annotation.message, false});
 }
 
 std::pair<Communicator, LevelInfo> make_part(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share) {
@@ -114,13 +115,13 @@ Share share_of_level(const Caller& caller, const Summary& all) {
 
 Level make_level(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share, bool with_roots) {
   Level level;
-  caller.annotation.message = warning(caller, all);
+  say(caller.annotation, warning(caller, all));
   if (all.children == 0) return level;
   auto [part, info] = make_part(comm, caller, all, share);
-  annotate(part, caller, info);
+  annotate(part, caller, std::make_shared<const LevelInfo>(std::move(info)));
   if (with_roots) {
     level.roots = split(comm, is_root(part) ? 0 : MPI_UNDEFINED, 0);
-    annotate(level.roots, caller, std::nullopt);
+    annotate(level.roots, caller, nullptr);
   }
   level.part = std::move(part);
   return level;

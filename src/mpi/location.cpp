@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
@@ -27,10 +29,13 @@ const Network& network_here(const std::string& source, Annotation& annotation) {
     for (const std::string& name : hw::switches_here(source)) {
       network.switches.push_back({Kind::kSwitch, core::split::name_id(name)});
     }
-    annotation.network = network;
+    annotation.network = std::make_shared<const Network>(std::move(network));
+    annotation.changed = true;
   }
   return *annotation.network;
 }
+
+std::uint32_t host_hash() { return static_cast<std::uint32_t>(core::split::name_id(hw::host_here())) | 1U; }
 
 std::int64_t node_id(const SplitOptions& options, const Annotation& annotation) {
   if (!options.node_identity) return annotation.node->id;
@@ -39,8 +44,6 @@ std::int64_t node_id(const SplitOptions& options, const Annotation& annotation) 
 
 }  // namespace
 
-std::uint32_t host_hash() { return static_cast<std::uint32_t>(core::split::name_id(hw::host_here())) | 1U; }
-
 // The node's first rank lends its number in `comm`, which no other node's has.
 Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation) {
   Communicator node;
@@ -48,9 +51,11 @@ Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation) {
   check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, node.receive()), "MPI_Comm_split_type");
   int rank = 0;
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  std::array<std::int64_t, 2> first{rank, host_hash()};
+  const std::uint32_t host = host_hash();
+  std::array<std::int64_t, 2> first{rank, host};
   check(MPI_Bcast(first.data(), 2, MPI_INT64_T, 0, node.get()), "MPI_Bcast");
-  annotation.node = SharedNode{first[0], first[1] != host_hash()};
+  annotation.node = SharedNode{first[0], host, first[1] != host};
+  annotation.changed = true;
   return node;
 }
 

@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <cstdint>
-
 #include "core/split/chain.h"
 #include "mpi/attribute.h"
 #include "mpi/handle.h"
@@ -19,8 +17,5 @@ Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation);
 // Switches, node, and the objects around the calling thread's binding. Local; remembers the switches in `annotation`,
 // whose node must be known. Throws core::Error.
 core::split::Chain chain_here(const SplitOptions& options, Annotation& annotation);
-
-// A hash of the host's name, not 0.
-std::uint32_t host_hash();
 
 }  // namespace ranktree::mpi

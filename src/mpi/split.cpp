@@ -27,7 +27,7 @@ Summary summary_of(const Caller& caller) {
   return core::split::summarize(caller.chain, caller.member, caller.options.leftover);
 }
 
-Summary own_summary(const Start& begun, const std::string& call) {
+Summary own_summary(const Start& begun, Call call) {
   Summary own = begun.failure.error_class == MPI_SUCCESS ? summary_of(begun.caller) : core::split::summarize_absent();
   own.arguments = begun.failure.error_class == MPI_SUCCESS ? fingerprint(begun.caller.options, call) : 0;
   own.hosts_differ = begun.caller.annotation.node->host_differs ? 1 : 0;
@@ -35,7 +35,7 @@ Summary own_summary(const Start& begun, const std::string& call) {
 }
 
 // Agreement on a level, and what it means for this rank. Keeps what was learnt whatever comes out.
-Level one_level(MPI_Comm comm, Start& begun, const std::string& call, bool with_roots) {
+Level one_level(MPI_Comm comm, Start& begun, Call call, bool with_roots) {
   keep(comm, begun.caller);
   const Summary all = agree_or_throw(comm, own_summary(begun, call), begun.failure);
   Level level = make_level(comm, begun.caller, all, share_of_level(begun.caller, all), with_roots);
@@ -73,21 +73,25 @@ Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Call
   caller.node = learn_node(comm, key, caller.annotation);
   check(MPI_Comm_rank(comm, &caller.member.rank), "MPI_Comm_rank");
   caller.member.key = key;
+  caller.member.host = caller.annotation.node->host;
   begun.failure = attempt([&] {
     caller.options = read_split_options(info);
-    caller.member.host = host_hash();
     caller.chain = chain_here(caller.options, caller.annotation);
     if (local) local(caller);
   });
-  caller.annotation.message = begun.failure.text;
+  say(caller.annotation, begun.failure.text);
   return begun;
 }
 
-void keep(MPI_Comm comm, const Caller& caller) { set_annotation(comm, caller.annotation); }
+void keep(MPI_Comm comm, Caller& caller) {
+  if (!caller.annotation.changed) return;
+  set_annotation(comm, caller.annotation);
+  caller.annotation.changed = false;
+}
 
 void hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm) {
   Start begun = start(comm, key, info, [&](Caller&) { require(newcomm, "newcomm"); });
-  Level level = one_level(comm, begun, "hsplit", false);
+  Level level = one_level(comm, begun, {"hsplit"}, false);
   *newcomm = level.part.release();
 }
 
@@ -96,7 +100,7 @@ void hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm
     require(newcomm, "newcomm");
     require(rootscomm, "rootscomm");
   });
-  Level level = one_level(comm, begun, "hsplit_with_roots", true);
+  Level level = one_level(comm, begun, {"hsplit_with_roots"}, true);
   *newcomm = level.part.release();
   *rootscomm = level.roots.release();
 }
@@ -112,7 +116,7 @@ void hsplit_all(MPI_Comm comm, MPI_Info info, const LevelArrays& arrays) {
   });
   Caller& caller = begun.caller;
   keep(comm, caller);
-  const std::string call = "hsplit_all " + std::to_string(arrays.max) + (with_roots ? " roots" : "");
+  const Call call{with_roots ? "hsplit_all with roots" : "hsplit_all", arrays.max};
   Summary all = agree_or_throw(comm, own_summary(begun, call), begun.failure);
   std::vector<Level> made;
   MPI_Comm current = comm;

@@ -27,8 +27,8 @@ Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Call
 // Throws core::Error(kInput), naming the parameter, when a required pointer is null.
 void require(const void* pointer, const char* parameter);
 
-// Ends a call that has failed or not: what was learnt and said stays with the communicator.
-void keep(MPI_Comm comm, const Caller& caller);
+// What was learnt and said stays with the communicator, whether the call fails or not.
+void keep(MPI_Comm comm, Caller& caller);
 
 void hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm);
 void hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm);

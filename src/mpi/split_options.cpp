@@ -74,11 +74,15 @@ SplitOptions read_split_options(MPI_Info info) {
   return options;
 }
 
-std::uint64_t fingerprint(const SplitOptions& options, const std::string& call) {
+std::uint64_t fingerprint(const SplitOptions& options, Call call) {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15U;  // odd: nothing is lost by multiplying
   const int identity = options.node_identity ? static_cast<int>(*options.node_identity) : -1;
-  const std::string text = call + '\n' + std::to_string(static_cast<int>(options.leftover)) + '\n' +
-                           std::to_string(identity) + '\n' + options.network;
-  return static_cast<std::uint64_t>(core::split::name_id(text)) + 1;
+  auto hash = static_cast<std::uint64_t>(core::split::name_id(call.name));
+  for (const int number : {call.number, static_cast<int>(options.leftover), identity}) {
+    hash = hash * kFactor + static_cast<std::uint64_t>(number);
+  }
+  hash = hash * kFactor + static_cast<std::uint64_t>(core::split::name_id(options.network));
+  return hash == 0 ? 1 : hash;
 }
 
 }  // namespace ranktree::mpi

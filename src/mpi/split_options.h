@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/split/summary.h"
 #include "hw/node_here.h"
@@ -21,8 +22,14 @@ struct SplitOptions {
 // Throws core::Error(kInput), naming key, expected and found values; MpiError.
 SplitOptions read_split_options(MPI_Info info);
 
+// What call it is, with its one number that must be the same everywhere.
+struct Call {
+  std::string_view name;
+  int number = 0;
+};
+
 // A hash of what must agree over the ranks, never 0.
-std::uint64_t fingerprint(const SplitOptions& options, const std::string& call);
+std::uint64_t fingerprint(const SplitOptions& options, Call call);
 
 // The value of a key, nothing when it is not there. MPI_INFO_NULL has no keys.
 std::optional<std::string> info_value(MPI_Info info, const char* key);

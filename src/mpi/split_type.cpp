@@ -125,7 +125,7 @@ Summary own_summary(const Start& begun, const Query& query, int type) {
     own = query.type == Type::kUnguided ? core::split::summarize(caller.chain, caller.member, caller.options.leftover)
                                         : core::split::summarize_instance(query.instance.code, caller.member);
     const int shown = query.type == Type::kUnknown ? type : static_cast<int>(query.type) - 1000;
-    own.arguments = fingerprint(caller.options, "split_type " + std::to_string(shown));
+    own.arguments = fingerprint(caller.options, {"split_type", shown});
     own.native = query.wish.process_set.empty() ? 0 : 1;
     own.request =
         static_cast<std::uint64_t>(core::split::name_id(query.wish.resource + '\n' + query.wish.process_set)) + 1;
@@ -144,7 +144,7 @@ MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] c
                               [[maybe_unused]] int key, [[maybe_unused]] MPI_Info info) {
   MPI_Comm part = MPI_COMM_NULL;
 #if RANKTREE_HAS_MPI_COMM_TYPE_RESOURCE_GUIDED
-  const int type = query.type == Type::kAbsent ? MPI_UNDEFINED : MPI_COMM_TYPE_RESOURCE_GUIDED;
+  const int type = query.type == Type::kAbsent ? int{MPI_UNDEFINED} : int{MPI_COMM_TYPE_RESOURCE_GUIDED};
   check(MPI_Comm_split_type(comm, type, key, info, &part), "MPI_Comm_split_type");
 #endif
   return part;

@@ -34,14 +34,18 @@ void set_only_sibling(Summary& summary, const Sibling& sibling) {
   summary.code_or = summary.code_and = sibling.code;
 }
 
-// Shortens the beginning: everything below becomes one part, the one object that came next.
-void cut(Summary& summary, std::size_t depth) {
-  if (summary.depth == depth) return;
+// Everything below a shorter beginning is one part, the one object that comes next; its root is the first of all.
+Sibling as_one(const Summary& summary, std::size_t depth) {
   Member root = summary.siblings[0].root;
   for (const Sibling& sibling : siblings_of(summary)) {
     if (before(sibling.root, root)) root = sibling.root;
   }
-  set_only_sibling(summary, {summary.beginning[depth], root});
+  return {summary.beginning[depth], root};
+}
+
+void cut(Summary& summary, std::size_t depth) {
+  if (summary.depth == depth) return;
+  set_only_sibling(summary, as_one(summary, depth));
   summary.depth = static_cast<std::uint16_t>(depth);
 }
 
@@ -52,35 +56,46 @@ std::size_t common_depth(const Summary& a, const Summary& b) {
                                   a.beginning.data());
 }
 
-// Keeps the parts sorted by code. When there are too many, the part with the first root stays in front, so that cut()
-// still finds the first of all.
-void unite(const Summary& other, Summary& into) {
-  std::array<Sibling, 2 * kMaxSiblings> all;
-  std::size_t count = 0;
-  const auto a = siblings_of(other);
-  const auto b = siblings_of(into);
-  for (auto i = a.begin(), j = b.begin(); i != a.end() || j != b.end();) {
-    if (j == b.end() || (i != a.end() && i->code < j->code)) {
-      all[count++] = *i++;
-    } else if (i == a.end() || j->code < i->code) {
-      all[count++] = *j++;
+std::size_t count_union(std::span<const Sibling> a, std::span<const Sibling> b) {
+  std::size_t count = a.size() + b.size();
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i].code == b[j].code) --count;
+    const bool advance_a = a[i].code <= b[j].code;
+    const bool advance_b = b[j].code <= a[i].code;
+    i += advance_a ? 1 : 0;
+    j += advance_b ? 1 : 0;
+  }
+  return count;
+}
+
+// Too many to be listed: one part stands for all, the one with the first root, so that as_one() still finds that.
+void give_up_list(std::span<const Sibling> others, Summary& into) {
+  Sibling first = into.siblings[0];
+  for (const Sibling& sibling : siblings_of(into)) first = before(sibling.root, first.root) ? sibling : first;
+  for (const Sibling& sibling : others) first = before(sibling.root, first.root) ? sibling : first;
+  into.siblings[0] = first;
+  into.sibling_count = 1;
+  into.overflow = 1;
+}
+
+// Keeps the parts sorted by code; from the back, in place.
+void unite(std::span<const Sibling> others, Summary& into) {
+  std::size_t i = others.size();
+  std::size_t j = into.sibling_count;
+  std::size_t end = count_union(others, siblings_of(into));
+  if (into.overflow != 0 || end > kMaxSiblings) return give_up_list(others, into);
+  into.sibling_count = static_cast<std::uint16_t>(end);
+  while (i > 0) {
+    if (j > 0 && into.siblings[j - 1].code > others[i - 1].code) {
+      into.siblings[--end] = into.siblings[--j];
+    } else if (j > 0 && into.siblings[j - 1].code == others[i - 1].code) {
+      const Sibling& own = into.siblings[--j];
+      --i;
+      into.siblings[--end] = before(others[i].root, own.root) ? others[i] : own;
     } else {
-      all[count++] = before(i->root, j->root) ? *i : *j;
-      ++i, ++j;
+      into.siblings[--end] = others[--i];
     }
   }
-  if (other.overflow != 0 || count > kMaxSiblings) into.overflow = 1;
-  if (into.overflow != 0) {
-    const auto* first = std::min_element(all.data(), all.data() + count,
-                                         [](const Sibling& x, const Sibling& y) { return before(x.root, y.root); });
-    all[0] = *first;
-    count = 1;
-  }
-  std::copy(all.data(), all.data() + count, into.siblings.begin());
-  into.sibling_count = static_cast<std::uint16_t>(count);
-  into.children |= other.children;
-  into.code_or |= other.code_or;
-  into.code_and &= other.code_and;
 }
 
 void merge_faults(const Fault& other, Fault& into) {
@@ -126,19 +141,31 @@ Summary summarize_absent() {
   return summary;
 }
 
+// `other` is not copied where it may be large.
 void merge(const Summary& other, Summary& into) {
-  if (other.present != 0 && into.present != 0) {
-    Summary shorter = other;
-    const std::size_t depth = common_depth(other, into);
-    cut(shorter, depth);
-    cut(into, depth);
-    unite(shorter, into);
-    merge_agreement(other, into);
+  if (other.present == 0) return merge_agreement(other, into);
+  if (into.present == 0) {
+    Summary result = other;
+    merge_agreement(into, result);
+    into = result;
     return;
   }
-  Summary result = other.present != 0 ? other : into;
-  merge_agreement(other.present != 0 ? into : other, result);
-  into = result;
+  const std::size_t depth = common_depth(other, into);
+  cut(into, depth);
+  if (other.depth > depth) {
+    const Sibling one = as_one(other, depth);
+    into.children = 1;
+    into.code_or |= one.code;
+    into.code_and &= one.code;
+    unite(std::span(&one, 1), into);
+  } else {
+    into.children |= other.children;
+    into.code_or |= other.code_or;
+    into.code_and &= other.code_and;
+    into.overflow |= other.overflow;
+    unite(siblings_of(other), into);
+  }
+  merge_agreement(other, into);
 }
 
 std::uint64_t own_code(const Summary& all, std::span<const Link> chain, int rank, Leftover leftover) {
