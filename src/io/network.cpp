@@ -80,16 +80,18 @@ Format format_of(std::string_view bytes, const std::string& origin) {
   TextReader text(bytes, origin);
   std::string first;
   std::size_t line = 1;
+  bool has_settings = false;
   while (text.next_data_line("#")) {
     if (begins_device(text.line())) return Format::kIbnetdiscover;
     if (first.empty()) first = text.line(), line = text.line_number();
+    has_settings = has_settings || text.line().substr(0, text.line().find('#')).find('=') != std::string_view::npos;
   }
   if (first.empty() || first.front() == '<') {
     LinePlace{origin, line}.expected(
         "topology.conf, topology.yaml, ibnetdiscover's output or lines 'host switch.switch'", first);
   }
   if (begins_yaml(first)) return Format::kSlurmYaml;
-  return first.substr(0, first.find('#')).find('=') != std::string::npos ? Format::kSlurmTopology : Format::kHostFile;
+  return has_settings ? Format::kSlurmTopology : Format::kHostFile;
 }
 
 // ---- where a host is

@@ -128,10 +128,9 @@ class SlurmTopology {
 
   void take(const Statement& statement) {
     const std::string& kind = statement.settings.front().key;
-    if (kind == "ringname" || kind == "include") {
-      throw core::Error(core::Fault::kUnsupported, text_.origin() + ": line " + std::to_string(statement.line) + ": " +
-                                                       (kind == "include" ? "files that include others are not read"
-                                                                          : "topology/ring is not a tree of switches"));
+    if (kind == "ringname") {
+      throw core::Error(core::Fault::kUnsupported, text_.origin() + ": line " + std::to_string(statement.line) +
+                                                       ": topology/ring is not a tree of switches");
     }
     if (kind == "switchname") {
       take_switch(statement);

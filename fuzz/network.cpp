@@ -1,0 +1,18 @@
+// A file that tells about switches, in any of its formats, and what is asked of it.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "io/network.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  (void)ranktree::io::switches_of_address(bytes.substr(size / 2), bytes.substr(0, size / 2));
+  try {
+    const auto network = ranktree::io::read_network(bytes, "network");
+    (void)ranktree::io::switches_above(network, "n0");
+  } catch (const ranktree::core::Error&) {  // a refusal with a reason is what bad input gets
+  }
+  return 0;
+}
