@@ -14,6 +14,7 @@ from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
 PRELOAD = "LD_PRELOAD"
+HANDED_ON = ("RANKTREE_VERBOSE", "RANKTREE_SPLIT")  # what the caller tells the library
 ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
 # The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
@@ -228,6 +229,11 @@ def check_kind(shim: Shim, command: Command) -> None:
         elf: Elf | None = read_elf(find_program(part))
         if elf is not None and own is not None and elf.kind != own.kind:
             raise ValueError(f"{part.program[0]}: a program for another machine than {shim.path.name}")
+
+
+def handed_on() -> dict[str, str]:
+    """The caller's variables for the library, which not every launcher hands on by itself."""
+    return {name: os.environ[name] for name in HANDED_ON if name in os.environ}
 
 
 def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> list[str]:

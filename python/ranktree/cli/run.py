@@ -1,11 +1,12 @@
-"""`ranktree run`: a launcher's command, made to follow a plan."""
+"""`ranktree run`: a launcher's command, made to follow a plan, and its hardware splits answered by ours."""
 
 import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated
 
@@ -16,13 +17,26 @@ from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
 from ranktree.launcher import take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
+from ranktree.shim import choose, handed_on, read_command, with_shim
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 
 
 def command(
     words: Annotated[list[str], typer.Argument(metavar="-- MPIRUN...", help="The launcher's command, as it is today.")],
-    plan: Annotated[Path, typer.Option("--plan", "-p", help="Plan written by 'ranktree map'.")],
+    plan: Annotated[Path | None, typer.Option("--plan", "-p", help="Plan written by 'ranktree map'.")] = None,
+    split: Annotated[
+        bool,
+        typer.Option(
+            "--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."
+        ),
+    ] = False,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            "--mpi", envvar="RANKTREE_MPI", help="The library for --split where program and launcher do not tell."
+        ),
+    ] = None,
     verify_first: Annotated[
         bool, typer.Option("--verify", help="First check host and PUs of every rank; run only if all are as planned.")
     ] = False,
@@ -35,6 +49,41 @@ def command(
     show: Annotated[bool, typer.Option("--show", help="Print the command to stderr before it runs.")] = False,
 ) -> None:
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
+    if split:
+        words = with_splits(words, mpi)
+    check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
+    if plan is not None:
+        result = run_placed(words, plan, check, folder, show)
+    elif not split or check is not Check.NOTHING or folder is not None:
+        raise typer.BadParameter("needs --plan PLAN" + ("" if split else ", --split, or both"))
+    else:
+        tell(show, words)
+        result = run_through(words, os.environ)
+    become_result(result)
+
+
+class Check(Enum):
+    """What is verified before a placed run."""
+
+    NOTHING = auto()
+    HOSTS = auto()
+    PUS = auto()
+
+
+def with_splits(words: Sequence[str], mpi: str | None) -> list[str]:
+    """The command whose ranks have their hardware splits answered by the preload library."""
+    started = read_command(words)
+    return with_shim(started, choose(started, mpi), {**handed_on(), "RANKTREE_SPLIT": "1"})
+
+
+def tell(show: bool, words: Sequence[str]) -> None:
+    """--show."""
+    if show:
+        typer.echo(shlex.join(words), err=True)
+
+
+def run_placed(words: Sequence[str], plan: Path, check: Check, folder: Path | None, show: bool) -> int:
+    """Runs the command as the plan says; its exit code, or minus the signal that ended it."""
     placed = _core.load_plan(str(plan))
     seats = _core.plan_seats(placed)
     launched = take_apart(words)
@@ -47,15 +96,13 @@ def command(
             return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
         try:
-            if verify_first or verify_hosts:
-                verify.require(seats, launched, prepare, place, compare_pus=verify_first)
+            if check is not Check.NOTHING:
+                verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)
             arguments, variables = prepare(launched.program)
-            if show:
-                typer.echo(shlex.join(arguments), err=True)
-            result = run_through(arguments, variables)
+            tell(show, arguments)
+            return run_through(arguments, variables)
         except verify.Interrupted as interrupted:
-            result = -interrupted.args[0]
-    become_result(result)
+            return -interrupted.args[0]
 
 
 @contextmanager

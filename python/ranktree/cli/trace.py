@@ -13,10 +13,9 @@ import typer
 
 from ranktree import _core
 from ranktree.child import become_result, run_through
-from ranktree.shim import choose, read_command, with_shim
+from ranktree.shim import choose, handed_on, read_command, with_shim
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
-HANDED_ON = ("RANKTREE_VERBOSE",)
 NO_TRACE = 1
 
 
@@ -57,8 +56,7 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
     parts = parts_folder(path)
     started = read_command(words)
     shim = choose(started, mpi)
-    variables = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
-    arguments = with_shim(started, shim, {"RANKTREE_TRACE": str(path), **variables})
+    arguments = with_shim(started, shim, {"RANKTREE_TRACE": str(path), **handed_on()})
     before = identity(path)
     result = run_through(arguments, os.environ)
     if identity(path) != before and path.exists():
