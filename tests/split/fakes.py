@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ QUIET = {
     "intel": {"I_MPI_PIN": "0"},
 }
 LOCAL_SHELL = Path(__file__).resolve().parent / "local_shell"
+OWN_VIEW = LOCAL_SHELL.with_name("own_view")
 REMOTE_SHELL = LOCAL_SHELL.parents[2] / "tools" / "minicluster" / "remote_shell"
 Binds = Sequence[Sequence[int]]
 
@@ -28,11 +31,14 @@ class Machine:
     """A node that hwloc believes in, and what every rank is bound to; an empty list: to nothing.
 
     late: hwloc sees it after MPI_Init only (levels_dump), for what the MPI itself cannot take.
+    views: a folder of make_views(), for ranks that have only the PUs of `allowed`, as in a cgroup, each its own.
     """
 
     synthetic: str
     binds: Binds
     late: bool = False
+    allowed: Binds = ()
+    views: Path | None = None
 
     def variables(self, library: Path) -> dict[str, str]:
         """What makes launcher and ranks see it."""
@@ -41,8 +47,36 @@ class Machine:
             "SPLIT_LATE_SYNTHETIC" if self.late else "HWLOC_SYNTHETIC": self.synthetic,
             "HWLOC_THISSYSTEM": "1",
             "RANKTREE_FAKE_PUS": str(count_pus(self.synthetic)),
-            "RANKTREE_FAKE_BINDS": ";".join(",".join(map(str, mask)) for mask in self.binds),
+            "RANKTREE_FAKE_BINDS": joined(self.binds),
+            "RANKTREE_FAKE_ALLOWED": joined(self.allowed),
         }
+
+    def make_views(self, folder: Path) -> None:
+        """Writes what hwloc finds in each rank's cgroup: the whole machine, with what is allowed of PUs and memory."""
+        export = ["lstopo-no-graphics", "-i", self.synthetic, "--of", "xml"]
+        whole = subprocess.run(export, capture_output=True, text=True, timeout=60, check=True).stdout
+        for rank, pus in enumerate(self.allowed):
+            mask = sum(1 << pu for pu in pus)
+            memory = re.findall(r'type="NUMANode" os_index="(\d+)" cpuset="(\w+)"', whole)
+            nodes = sum(1 << int(index) for index, near in memory if int(near, 16) & mask)
+            view = re.sub(r' allowed_cpuset="[^"]*"', f' allowed_cpuset="0x{mask:08x}"', whole, count=1)
+            view = re.sub(r' allowed_nodeset="[^"]*"', f' allowed_nodeset="0x{nodes:08x}"', view, count=1)
+            assert view != whole
+            (folder / f"{rank}.xml").write_text(view, encoding="ascii")
+
+    def rankfile(self) -> str:
+        """The bindings as Open MPI's launcher takes them."""
+        host = socket.gethostname()
+        everything = range(count_pus(self.synthetic))
+        lines = [
+            f"rank {rank}={host} slot={','.join(map(str, mask or everything))}" for rank, mask in enumerate(self.binds)
+        ]
+        return "\n".join(lines) + "\n"
+
+
+def joined(masks: Binds) -> str:
+    """Masks as the fake takes them."""
+    return ";".join(",".join(map(str, mask)) for mask in masks)
 
 
 def count_pus(synthetic: str) -> int:
@@ -71,9 +105,14 @@ class Mpi:
         assert path.exists(), f"{path} is not built"
         return path
 
-    def launch(self, ranks: int, *program: object, hosts: Sequence[str] = ()) -> list[str]:
-        """The command that starts so many ranks; hosts: names of nodes that are all this machine (not Open MPI)."""
-        if self.family == "openmpi":
+    def launch(self, ranks: int, hosts: Sequence[str] = (), rankfile: Path | None = None) -> list[str]:
+        """The launcher's words for so many ranks.
+
+        hosts: names of nodes that are all this machine (not Open MPI); rankfile: Open MPI binds by it.
+        """
+        if self.family == "openmpi" and rankfile:
+            where = self._bind_by(rankfile)
+        elif self.family == "openmpi":
             where = ["--oversubscribe", "--bind-to", "none"]
         elif hosts:
             # Intel's launcher forks on the host it runs on only.
@@ -82,7 +121,17 @@ class Mpi:
             where = [*launcher, "-hosts", ",".join(hosts), "-ppn", str(ranks // len(hosts))]
         else:
             where = []
-        return [self.mpiexec, *where, "-n", str(ranks), *map(str, program)]
+        return [self.mpiexec, *where, "-n", str(ranks)]
+
+    def _bind_by(self, rankfile: Path) -> list[str]:
+        """Version 5 has the option in other words."""
+        if self.version.startswith("4"):
+            return ["--use-hwthread-cpus", "--rankfile", str(rankfile)]
+        return ["--map-by", f"rankfile:file={rankfile}:hwtcpus", "--bind-to", "hwthread:overload-allowed"]
+
+    def variables(self, machine: Machine) -> dict[str, str]:
+        """The environment of a launcher whose ranks are on a faked machine."""
+        return {**os.environ, **QUIET[self.family], **machine.variables(self.fake)}
 
     def run(
         self,
@@ -91,12 +140,19 @@ class Mpi:
         *arguments: object,
         timeout: float = 60,
         hosts: Sequence[str] = (),
-        more: Mapping[str, str] | None = None,
+        rankfile: Path | None = None,
     ) -> RunResult:
-        """Runs a test program on a faked machine, a rank for each binding."""
-        command = self.launch(len(machine.binds), self.program(program), *arguments, hosts=hosts)
-        variables = {**os.environ, **QUIET[self.family], **machine.variables(self.fake), **(more or {})}
-        return finish(command, variables, timeout)
+        """Runs a test program on a faked machine, a rank for each binding.
+
+        rankfile: where to write one, so that Open MPI's launcher knows the bindings; its split types ask that alone.
+        """
+        variables = self.variables(machine)
+        if rankfile:
+            rankfile.write_text(machine.rankfile(), encoding="ascii")
+            variables["RANKTREE_FAKE_LAUNCHER"] = "1"
+        view = [str(OWN_VIEW), str(machine.views)] if machine.views else []
+        words = [*view, str(self.program(program)), *map(str, arguments)]
+        return finish([*self.launch(len(machine.binds), hosts, rankfile), *words], variables, timeout)
 
 
 def finish(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> RunResult:
