@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/topo/tree.h"
 #include "hw/machine.h"
 #include "io/machine_file.h"
+#include "io/network.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -80,6 +82,11 @@ std::vector<double> level_costs(const Tree& tree) {
   return costs;
 }
 
+Tree load_machine(const std::string& machine, const std::optional<std::string>& network) {
+  Tree tree = ranktree::hw::load_tree(machine);
+  return network ? ranktree::hw::machine_in_network(ranktree::io::load_network(*network), tree) : tree;
+}
+
 }  // namespace
 
 void bind_topo(nb::module_& module) {
@@ -122,8 +129,9 @@ void bind_topo(nb::module_& module) {
           "leaves"_a, "a copy in which only these leaves may be used")
       .def("cut_at", &cut_at, "kind"_a, "a copy whose leaves are the objects of a kind, each owning the PUs below it")
       .def("__len__", &Tree::leaf_count);
-  module.def("load_machine", &ranktree::hw::load_tree, "machine"_a = "live",
-             "A machine: 'live', XML or JSON paths, or a synthetic description.");
+  module.def("load_machine", &load_machine, "machine"_a = "live", "network"_a = nb::none(),
+             "A machine: 'live', XML or JSON paths, or a synthetic description. With a file that tells about switches: "
+             "its network, every host of which is such a node.");
   module.def(
       "save_machine",
       [](const std::string& path, const Tree& tree) { ranktree::io::save_machine(path, topo::to_machine(tree)); },

@@ -121,6 +121,14 @@ void plug(NetworkPart& part, const std::vector<NetworkLevel>& levels, std::size_
   }
 }
 
+// Returns the number of hosts.
+std::int64_t set_shape(NetworkPart& part, int shape) {
+  for (core::topo::Host& host : part.hosts) host.shape = shape;
+  auto hosts = static_cast<std::int64_t>(part.hosts.size());
+  for (NetworkPart& inside : part.switches) hosts += set_shape(inside, shape);
+  return hosts;
+}
+
 core::topo::Tree join_xml(const std::vector<std::string>& paths) {
   Machine machine;
   for (const std::string& path : paths) {
@@ -154,6 +162,21 @@ Machine synthetic_machine(const std::string& description) {
   std::int64_t count = 0;
   plug(machine.network, levels, 0, count);
   return machine;
+}
+
+core::topo::Tree machine_in_network(NetworkPart network, const core::topo::Tree& node) {
+  Machine machine = to_machine(node);
+  if (!machine.network.switches.empty() || machine.network.hosts.size() != 1) {
+    throw core::Error(core::Fault::kInput,
+                      "network: expected the description of one node for its hosts, found several");
+  }
+  const std::int64_t hosts = set_shape(network, machine.network.hosts.front().shape);
+  if (hosts > core::topo::kMaxLeaves / node.leaf_count()) {
+    throw core::Error(core::Fault::kInput, "network: expected at most " + std::to_string(core::topo::kMaxLeaves) +
+                                               " leaves on all hosts, found more");
+  }
+  machine.network = std::move(network);
+  return to_tree(machine);
 }
 
 core::topo::Tree load_tree(const std::string& spec) {

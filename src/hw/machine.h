@@ -16,6 +16,10 @@ namespace ranktree::hw {
 // Throws core::Error naming what is wrong.
 core::topo::Tree load_tree(const std::string& spec);
 
+// The switches of a network around its hosts, each of which looks like `node`: a tree of one node. A place that may not
+// be used in `node` may not be used in any. Throws core::Error when `node` is more than one, or there is no host.
+core::topo::Tree machine_in_network(core::topo::NetworkPart network, const core::topo::Tree& node);
+
 // The synthetic form alone. Nodes are named n0, n1, ... over the whole machine.
 core::topo::Machine synthetic_machine(const std::string& description);
 

@@ -113,3 +113,70 @@ def test_refusals_are_one_line(ranktree: Callable, tmp_path: Path) -> None:
         assert not (tmp_path / "out.json").exists()
     assert ranktree("topo", "node:2 core:2", "--cost", "money").returncode == 2
     assert ranktree("topo", "node:2 core:2", "-o", tmp_path / "no" / "out.json").returncode == 1
+
+
+NETWORK = """\
+SwitchName=leaf0 Nodes=n[0-1]
+SwitchName=leaf1 Nodes=n[2-3]
+SwitchName=root Switches=leaf[0-1]
+"""
+NETWORK_TEXT = """\
+Cluster
+  Switch root
+    Switch x2 leaf0 .. leaf1
+      Node x2 n0 .. n1
+        Core x2 0 .. 1
+          PU 0
+
+8 places, 8 may be used
+meeting on Cluster  6 hops
+meeting on Switch   6 hops
+meeting on Switch   4 hops
+meeting on Node     2 hops
+meeting on Core     0 hops
+"""
+
+
+def test_a_network_around_one_kind_of_node(ranktree: Callable, tmp_path: Path) -> None:
+    """Slurm's switches, every host like the node described; what comes out can be kept as a machine file."""
+    network = tmp_path / "topology.conf"
+    network.write_text(NETWORK, encoding="utf-8")
+    kept = tmp_path / "cluster.json"
+    result = ranktree("topo", "core:2", "--network", network, "-o", kept)
+    assert (result.returncode, result.stdout) == (0, NETWORK_TEXT)
+    assert ranktree("topo", kept).stdout == NETWORK_TEXT
+    live, four = (
+        json.loads(ranktree("topo", *options, "--json").stdout)["tree"] for options in ((), ("--network", network))
+    )
+    assert len(list(leaves(four))) == 4 * len(list(leaves(live)))
+
+
+def test_a_network_that_does_not_fit_is_refused(ranktree: Callable, tmp_path: Path) -> None:
+    """Several nodes for each host, no hosts, no network, too many places: one line and exit code 1."""
+    network, flat = tmp_path / "topology.conf", tmp_path / "topology.yaml"
+    network.write_text(NETWORK + "SwitchName=more Nodes=m[0-999999]\n", encoding="utf-8")
+    flat.write_text("- topology: flat\n  flat: true\n", encoding="utf-8")
+    for machine, file, expected in (
+        ("node:2 core:2", network, "expected the description of one node"),
+        ("core:2", flat, "expected at least one host"),
+        ("core:2", tmp_path / "none", "none"),
+        ("core:64", network, "at most 16777216 leaves"),
+    ):
+        result = ranktree("topo", machine, "--network", file)
+        assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+        assert expected in result.stderr
+
+
+def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path) -> None:
+    """Pairs that talk end up on one node, below the switches that the file has."""
+    network, pattern = tmp_path / "topology.conf", tmp_path / "pairs.csv"
+    network.write_text(NETWORK, encoding="utf-8")
+    pairs = "".join(f"{rank},{rank + 4},1,100,p2p\n" for rank in range(4))
+    pattern.write_text("# ranktree pattern | ranks=8\nsrc,dst,messages,bytes,class\n" + pairs, encoding="ascii")
+    result = ranktree("map", pattern, "--machine", "core:2", "--network", network, "--json")
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document["levels"] == ["Cluster", "Switch", "Switch", "Node", "Core"]
+    weights = {row["placement"]: row["weight"] for row in document["costs"]}
+    assert weights["identity"] == [0, 400, 0, 0, 0]
+    assert weights["plan"] == [0, 0, 0, 400, 0]

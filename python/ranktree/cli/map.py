@@ -94,6 +94,7 @@ def as_dictionary(plan: _core.Plan) -> dict[str, Any]:
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     pattern: Annotated[str, typer.Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof")],
     machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
+    network: Annotated[str | None, typer.Option(help="as `ranktree topo` takes it: hosts, each such a machine")] = None,
     algorithm: Annotated[str, typer.Option(help=", ".join(ALGORITHMS))] = "best",
     metric: Annotated[str, typer.Option(help="size (bytes), msg (messages) or avg")] = "size",
     collectives: Annotated[str, typer.Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
@@ -108,7 +109,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, tuple(METRICS), "--metric")
     choice(collectives, MODELS, "--collectives")
-    tree = _core.load_machine(machine).with_metric(choice(cost, COSTS, "--cost"))
+    tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     traffic, warnings = load(pattern)

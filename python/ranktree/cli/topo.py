@@ -25,10 +25,13 @@ def as_dictionary(tree: _core.Tree, number: int = 0) -> dict[str, Any]:
     return {**result, "leaf": leaf, "pus": tree.pus(leaf), "allowed": tree.allowed(leaf)}
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     machine: Annotated[
         str, typer.Argument(help="live, hwloc XML paths joined by commas, a JSON machine file, or a description")
     ] = "live",
+    network: Annotated[
+        str | None, typer.Option(help="a file of switches (docs/formats/network.md): its hosts, each such a machine")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
     cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
     ranks: Annotated[bool, typer.Option("--ranks", help="under mpirun: where every rank really is")] = False,
@@ -41,7 +44,7 @@ def command(
         raise typer.Exit(report(json))
     if cost not in ("hops", "latency", "bandwidth"):
         raise typer.BadParameter(f"expected hops, latency or bandwidth, found '{cost}'", param_hint="--cost")
-    tree = _core.load_machine(machine).with_metric(cost)
+    tree = _core.load_machine(machine, network).with_metric(cost)
     if output is not None:
         _core.save_machine(output, tree)
     if json:
