@@ -85,8 +85,37 @@ static void print_members(int rank, int level, int code, MPI_Comm comm) {
   fflush(stdout);
 }
 
+#if defined(OURS)
+#define GET_HARDWARE ranktree_Get_hw_resource_info
+#elif MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+#define GET_HARDWARE MPI_Get_hw_resource_info
+#endif
+
+#ifdef GET_HARDWARE
+static int print_hardware(void) {
+  int rank, size, there;
+  MPI_Info info;
+  char key[MPI_MAX_INFO_KEY + 1];
+  char value[MPI_MAX_INFO_VAL + 1];
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  GET_HARDWARE(&info);
+  MPI_Info_get_nkeys(info, &size);
+  for (int i = 0; rank == 0 && i < size; ++i) {
+    MPI_Info_get_nthkey(info, i, key);
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    printf("%s=%s\n", key, value);
+  }
+  MPI_Info_free(&info);
+  return MPI_Finalize();
+}
+#else
+static int print_hardware(void) { return kMissing; }
+#endif
+
 int main(int count, char** words) {
   if (count < 2) return 2;
+  if (strcmp(words[1], "hardware") == 0) return print_hardware();
   const char* how = words[1];
   int type = RESOURCE_GUIDED;
   if (strcmp(how, "unguided") == 0) type = UNGUIDED;
