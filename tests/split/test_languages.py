@@ -156,6 +156,38 @@ def test_a_hierarchy_cannot_be_copied(mpi: Mpi, copies: bool) -> None:
     assert ("use of deleted function" in result.stderr) == copies
 
 
+DOCUMENTED = {
+    "c": ("program.c", "mpicc", []),
+    "cpp": ("program.cpp", "mpicxx", ["-std=c++17"]),
+    "fortran": ("program.f90", "mpifort", [ROOT / "include" / "ranktree" / "ranktree.f90"]),
+}
+
+
+@pytest.mark.parametrize("language", [*DOCUMENTED, "python"])
+def test_documented_program(mpi: Mpi, language: str, tmp_path: Path) -> None:
+    """The programs of docs/split-languages.md, built with the command that stands below them."""
+    if mpi.name not in {"openmpi", "mpich"}:
+        pytest.skip("the documented commands are for MPIs with all wrappers")
+    text = (ROOT / "docs" / "split-languages.md").read_text(encoding="utf-8")
+    source = text.partition(f"```{language}\n")[2].partition("```\n")[0]
+    lines = ["Package 0 of 2"] * 3 + ["Package 1 of 2"]
+    if language == "python":
+        (tmp_path / "program.py").write_text(source, encoding="utf-8")
+        result = run(mpi, 4, sys.executable, tmp_path / "program.py", **python_variables(mpi))
+        lines = [*lines, "L3Cache 0 of 1", "L3Cache 0 of 1", "Core 0 of 2", "Core 1 of 2"]
+    else:
+        name, wrapper, options = DOCUMENTED[language]
+        (tmp_path / name).write_text(source, encoding="utf-8")
+        library = mpi.build / "lib"
+        words = [f"{wrapper}.{mpi.name}", *options, name, "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", "-o", "program"]
+        words += [f"-I{ROOT / 'include'}", f"-L{library}", f"-Wl,-rpath,{library}", f"-lranktree_mpi_{mpi.name}"]
+        subprocess.run(list(map(str, words)), cwd=tmp_path, timeout=120, check=True)
+        result = run(mpi, 4, tmp_path / "program")
+        if language == "cpp":
+            lines = [*lines, "L3Cache 0 of 1", "L3Cache 0 of 1", "Core 0 of 2", "Core 1 of 2"]
+    assert sorted(succeed(result)) == sorted(lines)
+
+
 def run_python(build_folder: Path, code: str, **variables: str) -> RunResult:
     """A Python program by itself."""
     environment = {**os.environ, "PYTHONPATH": str(build_folder / "python"), **variables}
