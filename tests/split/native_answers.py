@@ -32,6 +32,16 @@ MACHINES = {
     ),
 }
 ONE_PACKAGE = Machine("pack:1 [numa] l3:2 core:2 pu:1", [[0], [1], [2], [3]])
+RESOURCES = (
+    "mpi_shared_memory",
+    "Package",
+    "hwloc://Package",
+    "NUMANode",
+    "L3Cache",
+    "hwloc://L3Cache",
+    "Core",
+    "no such thing",
+)
 Members = tuple[int, ...] | None
 
 
@@ -60,7 +70,7 @@ def told(level: dict[int, Members]) -> str:
     return (words + ("; " if words else "") + "null: " + ",".join(nulls)) if nulls and words else words or "null"
 
 
-def in_words(result: RunResult, ranks: int) -> str:
+def in_words(result: RunResult) -> str:
     """All levels, and what became of the program."""
     if result.returncode == 77:
         return "has none"
@@ -90,14 +100,15 @@ def report(build: Path) -> None:
     for name, mpi in built_mpis(build).items():
         print(f"## {name} {mpi.version}".rstrip())
         for case, machine in MACHINES.items():
-            size = len(machine.binds)
-            print(f"unguided, {case}: {in_words(ask(mpi, machine, 'native', 'unguided'), size)}")
+            print(f"unguided, {case}: {in_words(ask(mpi, machine, 'native', 'unguided'))}")
             if mpi.family == "openmpi":
                 for level in ("NUMA", "L3CACHE"):
-                    print(f"  OMPI {level}: {in_words(ask(mpi, machine, 'native', 'type', level), size)}")
-        for resource in ("mpi_shared_memory", "Package", "hwloc://Package", "NUMANode", "L3Cache", "hwloc://L3Cache"):
-            words = in_words(ask(mpi, ONE_PACKAGE, "native", "guided", resource), 4)
-            print(f"guided {resource}, one package of two L3: {words}")
+                    print(f"  OMPI {level}: {in_words(ask(mpi, machine, 'native', 'type', level))}")
+        for how, resource in [("guided", resource) for resource in RESOURCES] + [("resource", "hwloc://L3Cache")]:
+            words = in_words(ask(mpi, ONE_PACKAGE, "native", how, resource))
+            print(f"{how} {resource}, one package of two L3: {words}")
+        hardware = ask(mpi, ONE_PACKAGE, "native", "hardware")
+        print("hardware:", "has none" if hardware.returncode == 77 else " ".join(hardware.stdout.split()))
         print(flush=True)
 
 
