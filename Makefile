@@ -8,7 +8,7 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup build demo test lint fuzz asan nompi bench-trace install clean
+.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -19,9 +19,14 @@ $(VENV)/ready: pyproject.toml tools/setup.sh
 	tools/setup.sh "$(PYTHON)" $(VENV)
 	@touch $@
 
+## make mpis         install Open MPI 5, MPICH 5 and Intel MPI from their wheels into .mpis (435 MB), for the tests
+mpis: setup
+	PYTHON="$(PYTHON)" tools/mpis.sh >.mpis.list || echo "make mpis: tests of what is missing are skipped"
+
 ## make build        build everything into BUILD (build/dev)
 build: setup
-	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
+	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
+	  "-DRANKTREE_MPIS_LIGHT=$$(cat .mpis.list 2>/dev/null)"
 	cmake --build $(BUILD) --parallel $(JOBS)
 
 ## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
@@ -29,7 +34,8 @@ demo: build
 	$(VENV)/bin/python tools/demo.py --build $(BUILD)
 
 ## make test         every test: C++ by ctest, commands and MPI runs by pytest
-test: build
+test: mpis
+	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
 	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest -q -rs tests
 
@@ -62,9 +68,14 @@ nompi-inside:
 bench-trace: build
 	$(VENV)/bin/python bench/trace/run.py --build $(BUILD)
 
+## make bench-split  cost of one level beside MPI_Comm_split and the MPI's own split types, 2 to 16 ranks
+bench-split: mpis
+	$(MAKE) build
+	$(VENV)/bin/python bench/split/run.py --build $(BUILD)
+
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build $(VENV) .mpis .mpis.list

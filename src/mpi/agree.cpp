@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <new>
@@ -25,10 +27,20 @@ struct OperationTraits {
   static void free(Raw* raw) { MPI_Op_free(raw); }
 };
 
-void merge_all(void* in, void* into, int* count, MPI_Datatype* /*type*/) noexcept {
-  const auto* others = static_cast<const Summary*>(in);
-  auto* results = static_cast<Summary*>(into);
-  for (int i = 0; i < *count; ++i) core::split::merge(others[i], results[i]);
+// MPI's buffers hold only the bytes that matter of each summary.
+void merge_all(void* in, void* into, int* count, MPI_Datatype* type) noexcept {
+  MPI_Aint start = 0;
+  MPI_Aint extent = 0;
+  MPI_Type_get_extent(*type, &start, &extent);
+  const auto bytes = static_cast<std::size_t>(extent);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(*count); ++i) {
+    Summary other;
+    Summary result;
+    std::memcpy(static_cast<void*>(&other), static_cast<const std::byte*>(in) + i * bytes, bytes);
+    std::memcpy(static_cast<void*>(&result), static_cast<const std::byte*>(into) + i * bytes, bytes);
+    core::split::merge(other, result);
+    std::memcpy(static_cast<std::byte*>(into) + i * bytes, &result, bytes);
+  }
 }
 
 int class_of(core::Fault fault) {
@@ -74,8 +86,11 @@ Failure attempt(const std::function<void()>& local) {
 }
 
 Summary agree(MPI_Comm comm, const Summary& own) {
+  int size = 0;
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  const std::size_t bytes = core::split::summary_bytes(size);
   Datatype type;
-  check(MPI_Type_contiguous(static_cast<int>(sizeof(Summary)), MPI_BYTE, type.receive()), "MPI_Type_contiguous");
+  check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, type.receive()), "MPI_Type_contiguous");
   check(MPI_Type_commit(type.receive()), "MPI_Type_commit");
   Handle<OperationTraits> operation;
   check(MPI_Op_create(merge_all, 1, operation.receive()), "MPI_Op_create");

@@ -22,8 +22,8 @@ struct Link {
 
 using Chain = std::vector<Link>;
 
-// Longer chains are cut: 24 levels of network and hwloc's own kinds fit.
-inline constexpr std::size_t kMaxDepth = 48;
+// Longer chains are cut. hwloc's kinds and twice as many levels of network as anybody has built fit.
+inline constexpr std::size_t kMaxDepth = 32;
 
 // A link as one number without its top bit; different links have different codes.
 std::uint64_t code_of(const Link& link);

@@ -117,6 +117,11 @@ void merge_agreement(const Summary& other, Summary& into) {
 
 }  // namespace
 
+std::size_t summary_bytes(int ranks) {
+  const std::size_t unused = kMaxSiblings - std::min(static_cast<std::size_t>(ranks), kMaxSiblings);
+  return sizeof(Summary) - unused * sizeof(Sibling);
+}
+
 bool is_leftover(std::uint64_t code) { return (code & kLeftoverBit) != 0; }
 
 Summary summarize(std::span<const Link> chain, const Member& member, Leftover leftover) {

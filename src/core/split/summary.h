@@ -2,7 +2,7 @@
 // their chains share, and the parts below it (hsplit-2018 §3.2.2 and Algorithm 1, for any binding).
 //
 // Each rank makes the summary of itself, merge() puts two together in any order, decide() tells each rank its part. A
-// summary is plain bytes of one fixed size whatever the number of ranks.
+// summary is plain bytes, small whatever the number of ranks.
 #pragma once
 
 #include <array>
@@ -67,6 +67,9 @@ Summary summarize_instance(std::optional<std::uint64_t> code, const Member& memb
 
 // Of a rank that takes no part.
 Summary summarize_absent();
+
+// The bytes that matter, from the start, when no more than so many ranks are merged.
+std::size_t summary_bytes(int ranks);
 
 // Associative and commutative. O(kMaxDepth + kMaxSiblings).
 void merge(const Summary& other, Summary& into);
