@@ -15,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ranktree.elf import read_elf
+from ranktree.elf import Elf, read_elf
 from ranktree.helpers import LIBRARY_FOLDER, MARKS
+from ranktree.shim import MPI_LIBRARY
 
 try:
     from mpi4py import MPI
@@ -274,9 +275,13 @@ def name_of(path: Path) -> str:
 
 def runs_here(path: Path) -> bool:
     """Whether the MPI library that it asks for is the one in this process: another one must never be loaded too."""
-    elf = read_elf(path)
-    names = [name for name in elf.needed if name.startswith("libmp")] if elf else []
+    names = mpi_names(read_elf(path))
     return bool(names) and all(is_loaded(name) for name in names)
+
+
+def mpi_names(elf: Elf | None) -> list[str]:
+    """The MPI libraries that a library asks for."""
+    return [name for name in elf.needed if MPI_LIBRARY.match(name)] if elf else []
 
 
 def is_loaded(name: str) -> bool:
@@ -295,9 +300,8 @@ def strangeness(path: Path) -> tuple[bool, bool, bool]:
     """
     elf = read_elf(path)
     folders = [Path(folder) for folder in elf.folders] if elf else []
-    names = elf.needed if elf else []
-    loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text("utf-8").splitlines()}
-    same = any(str((folder / name).resolve()) in loaded for folder in folders for name in names if "libmp" in name)
+    loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text(errors="replace").splitlines()}
+    same = any(str((folder / name).resolve()) in loaded for folder in folders for name in mpi_names(elf))
     running = MPI.Get_library_version()
     family = next((family for family, mark in MARKS.items() if mark in running), "")
     return not same, not name_of(path).startswith(family), bool(folders)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "ranktree/base.h"
 #include "ranktree/mpi.h"
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "the module's integers are C's");
@@ -55,7 +56,7 @@ int ranktree_fortran_Comm_hsplit_all(MPI_Fint comm, MPI_Fint info, int max, int*
   MPI_Comm* const made = room == 0 ? NULL : calloc(2 * room, sizeof *made);
   MPI_Comm* const made_roots = made == NULL || roots == NULL ? NULL : made + room;
   const int code = ranktree_Comm_hsplit_all(MPI_Comm_f2c(comm), MPI_Info_f2c(info), max, nlevels, made, made_roots);
-  if (code == MPI_SUCCESS) {
+  if (code == MPI_SUCCESS && made != NULL) {
     give_handles(max, made, levels);
     if (made_roots != NULL) give_handles(max, made_roots, roots);
   }
