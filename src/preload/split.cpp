@@ -16,8 +16,10 @@
 #include "ranktree/paper.h"
 
 extern "C" {  // the mpi.h of this build may be older than the MPI that runs
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 int MPI_Get_hw_resource_info(MPI_Info* hw_info);
 int PMPI_Get_hw_resource_info(MPI_Info* hw_info);
+// NOLINTEND(readability-identifier-naming)
 }
 
 namespace ranktree::preload {
@@ -200,7 +202,8 @@ int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Argu
   {
     const Call call;
     const bool is_ours = collective ? collective_is_ours(comm) : local_is_ours();
-    if (is_ours) return (Ours::instance().*member)(comm, arguments...);
+    const auto ours = Ours::instance().*member;
+    if (is_ours && ours != nullptr) return ours(comm, arguments...);
   }
   return hand_on(name, comm, next(), comm, arguments...);
 }
