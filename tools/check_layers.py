@@ -13,7 +13,7 @@ ALLOWED = {
     "io": {"core", "io"},
     "hw": {"core", "io", "hw"},
     "mpi": {"core", "io", "hw", "mpi", "ranktree"},
-    "preload": {"core", "io", "hw", "mpi", "preload"},
+    "preload": {"core", "io", "hw", "mpi", "preload", "ranktree"},
     "capi": {"core", "io", "hw", "mpi", "capi", "ranktree"},
 }
 STAGES = {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What one level of the hierarchy costs beside the MPI's own calls, on a faked machine with a rank on each core.
 
-`bound` is what one level may cost: the MPI's own MPI_Comm_split, a small broadcast and a small allreduce. All calls take
-turns in one process; a time is that of the slowest rank; medians (minima) in microseconds.
+`bound` is what one level may cost: the MPI's own MPI_Comm_split, a small broadcast and a small allreduce. All calls
+take turns in one process; a time is that of the slowest rank; medians (minima) in microseconds.
 """
 
 import argparse
