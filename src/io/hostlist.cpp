@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -99,7 +100,7 @@ std::int64_t count_names(const std::vector<Piece>& pieces, const LinePlace& plac
       longest = std::max({longest, range.width, digits_of(range.last)});
       if (choices > limit) break;
     }
-    if (choices > limit || names > limit / choices) {
+    if (choices < 1 || choices > limit / names) {
       place.refuse("expected at most " + std::to_string(kMaxNames) + " names in all, found more");
     }
     names *= choices;
@@ -115,7 +116,8 @@ void append_numbers(std::vector<std::string>& names, const std::string& front, c
   for (std::int64_t number = range.first; number <= range.last; ++number) {
     const std::string digits = std::to_string(number);
     const std::size_t zeros = digits.size() < range.width ? range.width - digits.size() : 0;
-    names.push_back(front + std::string(zeros, '0') + digits);
+    names.push_back(front);
+    names.back().append(zeros, '0').append(digits);
   }
 }
 
@@ -166,6 +168,23 @@ bool follows(const NumberedName& a, const NumberedName& b) {
   return a.number >= 0 && b.number == a.number + 1 && b.digits == std::string(zeros, '0') + next;
 }
 
+// How many names from `first` on count up in one range.
+std::size_t range_length(const std::vector<std::string>& names, std::size_t first) {
+  NumberedName last = take_apart(names[first]);
+  std::size_t length = 1;
+  for (; first + length < names.size(); ++length) {
+    const NumberedName next = take_apart(names[first + length]);
+    if (next.front != last.front || !follows(last, next)) break;
+    last = next;
+  }
+  return length;
+}
+
+// Whether two names may stand in the same brackets.
+bool share_brackets(const NumberedName& a, const NumberedName& b) {
+  return a.front == b.front && a.number >= 0 && b.number >= 0;
+}
+
 }  // namespace
 
 void LinePlace::refuse(const std::string& text) const {
@@ -198,25 +217,17 @@ std::vector<std::string> expand_hostlist(std::string_view text, const LinePlace&
 std::string compress_names(const std::vector<std::string>& names) {
   std::string result;
   for (std::size_t i = 0; i < names.size();) {
-    const NumberedName first = take_apart(names[i]);
+    const std::size_t begin = i;
+    const NumberedName first = take_apart(names[begin]);
     std::string ranges;
-    std::size_t numbers = 0;
-    while (i < names.size()) {  // every range with the same front
-      NumberedName last = take_apart(names[i]);
-      if (numbers > 0 && (last.front != first.front || last.digits.empty() || first.digits.empty())) break;
-      ranges += (ranges.empty() ? "" : ",") + std::string(last.digits);
-      std::size_t length = 1;
-      for (; i + length < names.size(); ++length) {
-        const NumberedName next = take_apart(names[i + length]);
-        if (next.front != last.front || !follows(last, next)) break;
-        last = next;
-      }
-      if (length > 1) ranges += "-" + std::string(last.digits);
-      numbers += length;
+    do {
+      const std::size_t length = range_length(names, i);
+      ranges.append(ranges.empty() ? "" : ",").append(take_apart(names[i]).digits);
+      if (length > 1) ranges.append("-").append(take_apart(names[i + length - 1]).digits);
       i += length;
-    }
-    result += (result.empty() ? "" : ",") + std::string(first.front);
-    result += numbers > 1 ? "[" + ranges + "]" : ranges;
+    } while (i < names.size() && share_brackets(first, take_apart(names[i])));
+    result.append(result.empty() ? "" : ",").append(first.front);
+    result += i - begin > 1 ? "[" + ranges + "]" : ranges;
   }
   return result;
 }

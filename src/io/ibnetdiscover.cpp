@@ -9,7 +9,6 @@
 // level that reach common switches of the next are below one part, which stands for all of these.
 #include <algorithm>
 #include <charconv>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -197,7 +196,7 @@ class Fabric {
  private:
   [[noreturn]] void refuse(std::size_t line, const std::string& text) const { LinePlace{origin_, line}.refuse(text); }
 
-  bool is_switch(std::size_t device) const { return devices_[device].kind == DeviceKind::kSwitch; }
+  [[nodiscard]] bool is_switch(std::size_t device) const { return devices_[device].kind == DeviceKind::kSwitch; }
 
   // Both ends of every link, whichever of them tells about it.
   void find_links() {
@@ -324,6 +323,7 @@ class Fabric {
     std::vector<Grown> result;
     for (auto& [group, grown] : upper) {
       std::vector<std::string> names;
+      names.reserve(grown.members.size());
       for (const std::size_t member : grown.members) names.push_back(switch_name(member));
       std::sort(names.begin(), names.end());
       grown.part.name = compress_names(names);

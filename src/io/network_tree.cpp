@@ -1,6 +1,7 @@
 #include "io/network_tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -192,18 +193,18 @@ NetworkPart SwitchTree::build() {
 
 NetworkPart SwitchTree::build_blocks(const std::vector<std::int64_t>& sizes) {
   std::vector<NetworkPart> blocks;
+  blocks.reserve(drafts_.size());
   for (Draft& draft : drafts_) blocks.push_back({std::move(draft.name), {}, std::move(draft.hosts)});
   std::vector<std::size_t> factors = factors_of(sizes, blocks.size());
   return finished({"", BlockAggregator(std::move(blocks), std::move(factors)).parts(), {}});
 }
 
 void check_block_sizes(const std::vector<std::int64_t>& sizes, const LinePlace& place) {
-  constexpr std::int64_t kMaxFactor = 1 << 15;  // Slurm's MAX_BLOCK_LEVELS is 16
+  constexpr std::int64_t kMaxFactor = 32768;  // 2^15: Slurm's MAX_BLOCK_LEVELS is 16
   for (const std::int64_t size : sizes) {
     const std::int64_t base = sizes.front();
-    const std::int64_t factor = base > 0 ? size / base : 0;
-    const bool power_of_two = factor > 0 && (factor & (factor - 1)) == 0;
-    if (!power_of_two || size % base != 0 || factor > kMaxFactor) {
+    const std::int64_t factor = base > 0 && size > 0 ? size / base : 0;
+    if (!std::has_single_bit(static_cast<std::uint64_t>(factor)) || size % base != 0 || factor > kMaxFactor) {
       place.expected("block sizes that are the first one times 1, 2, 4, ... 32768", std::to_string(size));
     }
   }

@@ -37,7 +37,9 @@ class YamlDocument {
     if (!loaded) place.refuse("expected YAML, found: " + problem);
   }
   YamlDocument(const YamlDocument&) = delete;
+  YamlDocument(YamlDocument&&) = delete;
   YamlDocument& operator=(const YamlDocument&) = delete;
+  YamlDocument& operator=(YamlDocument&&) = delete;
   ~YamlDocument() { yaml_document_delete(&document_); }
 
   [[nodiscard]] yaml_document_t* get() const { return &document_; }

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -49,25 +51,37 @@ std::string refusal(const std::string& text, Fault fault = Fault::kInput) {
   return "";
 }
 
+Names expand(const std::string& text) { return expand_hostlist(text, {"file", 1}); }
+
+bool is_accepted(const std::string& text) {
+  try {
+    return !expand(text).empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Names accepted(const Names& texts) {
+  Names result;
+  std::copy_if(texts.begin(), texts.end(), std::back_inserter(result), is_accepted);
+  return result;
+}
+
 TEST(Hostlist, MeansWhatSlurmMeans) {
-  const auto expand = [](const char* text) { return expand_hostlist(text, {"file", 1}); };
   EXPECT_EQ(expand("tux[0-3,12,018-020]"),
             (Names{"tux0", "tux1", "tux2", "tux3", "tux12", "tux018", "tux019", "tux020"}));
   EXPECT_EQ(expand("rack[0-1]n[08-10],login"),
             (Names{"rack0n08", "rack0n09", "rack0n10", "rack1n08", "rack1n09", "rack1n10", "login"}));
   EXPECT_EQ(expand("a,b-1.c,[7]x"), (Names{"a", "b-1.c", "7x"}));
-  for (const char* bad : {"", "a,,b", "a[1", "a1]", "a[]", "a[3-1]", "a[1-]", "a[-1]", "a[x]", "a[1,]", "a b"}) {
-    EXPECT_THROW(expand(bad), Error) << bad;
-  }
+  EXPECT_EQ(accepted({"", "a,,b", "a[1", "a1]", "a[]", "a[3-1]", "a[1-]", "a[-1]", "a[x]", "a[1,]", "a b", "a=b"}),
+            Names{});
 }
 
 TEST(Hostlist, RefusesExplosionsBeforeTheyAreStored) {
-  for (const char* bomb :
-       {"n[0-999999999]", "n[0-999999999999999999]", "n[0-999][0-999][0-999]", "n[0-1048575],m", "n[0-1048576]"}) {
-    EXPECT_THROW(expand_hostlist(bomb, {"file", 1}), Error) << bomb;
-  }
-  EXPECT_THROW(expand_hostlist(std::string(256, 'x'), {"file", 1}), Error);
-  EXPECT_EQ(expand_hostlist("n[0-1048575]", {"file", 1}).size(), std::size_t{1048576});
+  EXPECT_EQ(accepted({"n[0-999999999]", "n[0-999999999999999999]", "n[0-999][0-999][0-999]", "n[0-1048575],m",
+                      "n[0-1048576]", std::string(256, 'x')}),
+            Names{});
+  EXPECT_EQ(expand("n[0-1048575]").size(), std::size_t{1048576});
   EXPECT_NE(refusal("SwitchName=a Nodes=n[0-699999]\nSwitchName=b Nodes=m[0-699999]\n").find("file: line 2:"),
             std::string::npos);
 }
@@ -292,7 +306,9 @@ TEST(SlurmAddress, SwitchesAndBlocksOutermostFirst) {
   EXPECT_EQ(switches_of_address("root.leaf1.n5", "switch.switch.node"), (Names{"root", "leaf1"}));
   EXPECT_EQ(switches_of_address("root.leaf1.n5.cluster.org", "switch.switch.node"), (Names{"root", "leaf1"}));
   EXPECT_EQ(switches_of_address("b[1-4].b2.n5", "block.block.node"), (Names{"b[1-4]", "b2"}));
-  EXPECT_EQ(switches_of_address("root..n5", "switch.switch.node"), (Names{"root"}));
+  // As Slurm 22.05 writes it for "leaf0 below mid below root, leaf1 below root": a branch that lacks a level.
+  EXPECT_EQ(switches_of_address("root.mid.leaf0.n1", "switch.switch.switch.node"), (Names{"root", "mid", "leaf0"}));
+  EXPECT_EQ(switches_of_address("root..leaf1.n2", "switch.switch.switch.node"), (Names{"root", "leaf1"}));
   EXPECT_EQ(switches_of_address("n5", "node"), Names{});
   EXPECT_EQ(switches_of_address("", ""), Names{});
   EXPECT_EQ(switches_of_address("root.n5", "switch.switch.node"), Names{});
