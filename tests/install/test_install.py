@@ -74,3 +74,4 @@ def test_wheel(tmp_path: Path) -> None:
     assert "6 places" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
     if any(Path("/usr/bin").glob("mpicc.*")):
         assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_preload_*.so"))
+        assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_mpi_*.so"))
