@@ -23,18 +23,59 @@ namespace {
 
 using core::topo::NetworkPart;
 
+// libyaml's reader of a text.
+class YamlParser {
+ public:
+  YamlParser(std::string_view bytes, std::string origin) : origin_(std::move(origin)) {
+    if (yaml_parser_initialize(&parser_) == 0) {
+      throw core::Error(core::Fault::kSystem, origin_ + ": no memory for YAML");
+    }
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  }
+  YamlParser(const YamlParser&) = delete;
+  YamlParser(YamlParser&&) = delete;
+  YamlParser& operator=(const YamlParser&) = delete;
+  YamlParser& operator=(YamlParser&&) = delete;
+  ~YamlParser() { yaml_parser_delete(&parser_); }
+
+  void load(yaml_document_t* document) {
+    if (yaml_parser_load(&parser_, document) == 0) refuse();
+  }
+
+  // Refuses lists in lists without end: libyaml takes time that grows with the square of their depth.
+  void check_depth() {
+    int depth = 0;
+    yaml_event_type_t type = YAML_NO_EVENT;
+    while (type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT) {
+      yaml_event_t event;
+      if (yaml_parser_parse(&parser_, &event) == 0) refuse();
+      type = event.type;
+      const std::size_t line = event.start_mark.line + 1;
+      yaml_event_delete(&event);
+      if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT) ++depth;
+      if (type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT) --depth;
+      if (depth > kMaxDepth) LinePlace{origin_, line}.refuse("expected topologies, found lists in lists too deep");
+    }
+  }
+
+ private:
+  static constexpr int kMaxDepth = 32;  // topologies need 7
+
+  [[noreturn]] void refuse() const {
+    const std::string problem = parser_.problem == nullptr ? "something else" : parser_.problem;
+    LinePlace{origin_, parser_.problem_mark.line + 1}.refuse("expected YAML, found: " + problem);
+  }
+
+  yaml_parser_t parser_{};
+  std::string origin_;
+};
+
 // The first document of a text.
 class YamlDocument {
  public:
   YamlDocument(std::string_view bytes, const std::string& origin) {
-    yaml_parser_t parser;
-    if (yaml_parser_initialize(&parser) == 0) throw core::Error(core::Fault::kSystem, origin + ": no memory for YAML");
-    yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
-    const bool loaded = yaml_parser_load(&parser, &document_) != 0;
-    const LinePlace place{origin, parser.problem_mark.line + 1};
-    const std::string problem = parser.problem == nullptr ? "something else" : parser.problem;
-    yaml_parser_delete(&parser);
-    if (!loaded) place.refuse("expected YAML, found: " + problem);
+    YamlParser(bytes, origin).check_depth();
+    YamlParser(bytes, origin).load(&document_);
   }
   YamlDocument(const YamlDocument&) = delete;
   YamlDocument(YamlDocument&&) = delete;

@@ -209,11 +209,13 @@ TEST(SlurmYaml, BadInputNamesFileAndLine) {
       {tree + "      - switch: s\n        children: t\n",
        "file: line 5: expected the name of a switch that has a line"},
       {tree + "      - nodes: n0\n", "file: line 4: expected the key 'switch'"},
+      {"- topology: " + std::string(1000000, '['), "file: line 1: expected topologies, found lists in lists too deep"},
       {"- topology: a\n  block:\n    block_sizes: [2, 5]\n    blocks: []\n", "file: line 3: expected block sizes"},
       {"- topology: a\n  block:\n    block_sizes: [two]\n    blocks: []\n", "expected a number, found 'two'"},
   };
   for (const Case& each : cases) {
-    EXPECT_NE(refusal(each.text).find(each.expected), std::string::npos) << each.text << refusal(each.text);
+    EXPECT_NE(refusal(each.text).find(each.expected), std::string::npos)
+        << each.text.substr(0, 200) << refusal(each.text);
   }
   EXPECT_NE(refusal("- topology: a\n  torus3d: {}\n", Fault::kUnsupported).find("line 2: topology/torus3d"),
             std::string::npos);
