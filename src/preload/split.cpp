@@ -61,8 +61,10 @@ class Ours {
     });
   }
 
-  // The program's own copy where it has one: what a communicator stands for is known to the library that made it.
+  // The program's own copy where it has one, linked (perhaps made for another MPI of the same binary interface) or
+  // loaded: what a communicator stands for is known to the library that made it.
   static void* open() {
+    if (dlsym(RTLD_NEXT, "ranktree_Comm_split_type") != nullptr) return RTLD_NEXT;
     void* const loaded = dlopen(RANKTREE_SPLIT_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
     if (loaded != nullptr) return loaded;
     Dl_info own{};

@@ -125,6 +125,13 @@ def test_a_named_resource_is_ours_to_find(compiled, served, resource):
     assert served(compiled("unmodified.c"), "guided", resource) == [f"{r}: {HALVES[r // 4]}" for r in range(8)]
 
 
+def test_so_is_one_of_mpi_4_1(mpi, run, compiled, served):
+    program = compiled("unmodified.c")
+    if run([], program, "resource", "L3Cache").returncode == 77:
+        pytest.skip(f"{mpi.name} has no MPI_COMM_TYPE_RESOURCE_GUIDED")
+    assert served(program, "resource", "hwloc://L2Cache") == [f"{rank}: {PAIRS[rank // 2]}" for rank in range(8)]
+
+
 def test_a_rank_that_takes_no_part_meets_the_others(compiled, served):
     parts = ["0,2,3", "-", "0,2,3", "0,2,3", *[HALVES[1]] * 4]
     assert served(compiled("unmodified.c"), "undefined") == [f"{r}: {part}" for r, part in enumerate(parts)]

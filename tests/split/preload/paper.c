@@ -40,9 +40,8 @@ static void go_down(int with_roots) {
   MPI_Comm comm = MPI_COMM_WORLD;
   for (int level = 0; level < 10; ++level) {
     MPI_Comm part = MPI_COMM_NULL, roots = MPI_COMM_NULL;
-    const int code = with_roots
-                         ? MPI_Comm_hsplit_with_roots(comm, MPI_INFO_NULL, &part, &roots)
-                         : MPI_Comm_split_type(comm, MPI_COMM_TYPE_PHYSICAL_TOPOLOGY, 0, MPI_INFO_NULL, &part);
+    const int code = with_roots ? MPI_Comm_hsplit_with_roots(comm, MPI_INFO_NULL, &part, &roots)
+                                : MPI_Comm_split_type(comm, MPI_COMM_TYPE_PHYSICAL_TOPOLOGY, 0, MPI_INFO_NULL, &part);
     if (code != MPI_SUCCESS) add(" error");
     if (part == MPI_COMM_NULL) return;
     describe(part, roots);

@@ -1,9 +1,10 @@
 // Knows nothing of ranktree. Each rank prints one line at its end: what the calls that its argument names gave, as
-// members' ranks in MPI_COMM_WORLD ("-" for MPI_COMM_NULL), levels separated by blanks. What a trace should count is one
-// Allreduce on every communicator made, and one Barrier on the world.
+// members' ranks in MPI_COMM_WORLD ("-" for MPI_COMM_NULL), levels separated by blanks. What a trace should count is
+// one Allreduce on every communicator made, and one Barrier on the world.
 //
-// unmodified unguided | guided RESOURCE | shared | undefined | info     undefined: rank 1 takes no part; info: keys and
-// values of MPI_Get_hw_resource_info
+// unmodified unguided | guided RESOURCE | resource RESOURCE | shared | undefined | info     resource: RESOURCE_GUIDED,
+// exit code 77 where this MPI has none; undefined: rank 1 takes no part; info: keys and values of
+// MPI_Get_hw_resource_info
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,12 @@ enum { UNGUIDED = 12, GUIDED = 13 };
 #else
 enum { UNGUIDED = MPI_COMM_TYPE_HW_UNGUIDED, GUIDED = MPI_COMM_TYPE_HW_GUIDED };
 #endif
-enum { kMost = 64 };
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+enum { RESOURCE_GUIDED = MPI_COMM_TYPE_RESOURCE_GUIDED };
+#else
+enum { RESOURCE_GUIDED = -1 };
+#endif
+enum { kMost = 64, kMissing = 77 };
 
 extern int MPI_Get_hw_resource_info(MPI_Info* info) __attribute__((weak));
 
@@ -67,11 +73,11 @@ static void split_down(void) {
   }
 }
 
-static void split_by(const char* resource) {
+static void split_by(int type, const char* resource) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpi_hw_resource_type", resource);
-  MPI_Comm part = split(MPI_COMM_WORLD, GUIDED, info);
+  MPI_Comm part = split(MPI_COMM_WORLD, type, info);
   if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
   MPI_Info_free(&info);
 }
@@ -105,12 +111,14 @@ static void resources(void) {
 int main(int count, char** words) {
   int rank;
   const char* what = count > 1 ? words[1] : "";
+  if (strcmp(what, "resource") == 0 && RESOURCE_GUIDED < 0) return kMissing;
   MPI_Init(&count, &words);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   if (strcmp(what, "unguided") == 0) split_down();
-  if (strcmp(what, "guided") == 0) split_by(words[2]);
+  if (strcmp(what, "guided") == 0) split_by(GUIDED, words[2]);
+  if (strcmp(what, "resource") == 0) split_by(RESOURCE_GUIDED, words[2]);
   if (strcmp(what, "shared") == 0) split_once(MPI_COMM_TYPE_SHARED);
   if (strcmp(what, "undefined") == 0) split_once(rank == 1 ? MPI_UNDEFINED : UNGUIDED);
   if (strcmp(what, "info") == 0) resources();
