@@ -22,8 +22,9 @@ struct LinePlace {
 // A piece of a file in a message: quoted, short, without control characters that would spoil a terminal.
 std::string shown(std::string_view text);
 
-// What keeps a short text from meaning more names than memory holds: their number in one network, their length.
-inline constexpr std::int64_t kMaxNames = 1'048'576;
+// What keeps a short text from meaning more names than time and memory allow: their number in one network (the largest
+// machines have 160,000 nodes), their length.
+inline constexpr std::int64_t kMaxNames = 262'144;
 inline constexpr std::size_t kMaxNameLength = 255;
 
 // The names an expression means, in its order; of several brackets the last one runs fastest. Numbers have at least as

@@ -154,13 +154,13 @@ def test_a_network_around_one_kind_of_node(ranktree: Callable, tmp_path: Path) -
 def test_a_network_that_does_not_fit_is_refused(ranktree: Callable, tmp_path: Path) -> None:
     """Several nodes for each host, no hosts, no network, too many places: one line and exit code 1."""
     network, flat = tmp_path / "topology.conf", tmp_path / "topology.yaml"
-    network.write_text(NETWORK + "SwitchName=more Nodes=m[0-999999]\n", encoding="utf-8")
+    network.write_text(NETWORK + "SwitchName=more Nodes=m[0-199999]\n", encoding="utf-8")
     flat.write_text("- topology: flat\n  flat: true\n", encoding="utf-8")
     for machine, file, expected in (
         ("node:2 core:2", network, "expected the description of one node"),
         ("core:2", flat, "expected at least one host"),
         ("core:2", tmp_path / "none", "none"),
-        ("core:64", network, "at most 16777216 leaves"),
+        ("core:128", network, "at most 16777216 leaves"),
     ):
         result = ranktree("topo", machine, "--network", file)
         assert (result.returncode, result.stderr.count("\n")) == (1, 1)
