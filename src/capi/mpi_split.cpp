@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -93,7 +94,7 @@ int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ranks[], char* 
 }
 
 int ranktree_Comm_get_location(MPI_Comm comm, int rank, int max, int* nlevels, char types[][RANKTREE_MAX_TYPE],
-                               int64_t ids[]) {
+                               std::int64_t ids[]) {
   return mpi::guard(comm, [&] {
     const auto chain = mpi::location(comm, rank, [&] {
       mpi::require(nlevels, "nlevels");

@@ -1,14 +1,16 @@
 #include "hw/node_here.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/split/chain.h"
 #include "hw/hwloc_node.h"
 #include "hw/place_here.h"
-#include "io/file.h"
 #include "io/network.h"
 
 namespace ranktree::hw {
@@ -18,7 +20,7 @@ using core::Error;
 using core::Fault;
 
 std::string variable(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): programs set it before they start
   return value == nullptr ? "" : value;
 }
 
@@ -28,10 +30,14 @@ std::string required_variable(const char* name, const std::string& purpose) {
   return value;
 }
 
+// Also of files of the kernel, which have no size.
 std::string first_line(const std::string& path) {
-  const std::string text = io::read_file(path);
-  std::string line = text.substr(0, text.find('\n'));
-  if (line.empty()) throw Error(Fault::kSystem, path + ": expected the node's identity on line 1, found nothing");
+  std::ifstream file(path);
+  if (!file) throw Error(Fault::kSystem, path + ": cannot open: " + std::generic_category().message(errno));
+  std::string line;
+  if (!std::getline(file, line) || line.empty()) {
+    throw Error(Fault::kInput, path + ": line 1: expected the node's identity, found nothing");
+  }
   return line;
 }
 

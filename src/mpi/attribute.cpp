@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "mpi/check.h"
@@ -121,7 +122,7 @@ void set_annotation(MPI_Comm comm, Annotation annotation) {
   }
   auto fresh = std::make_unique<Annotation>(std::move(annotation));
   check(MPI_Comm_set_attr(comm, use.keyval(), fresh.get()), "MPI_Comm_set_attr");
-  fresh.release();
+  [[maybe_unused]] const Annotation* of_comm = fresh.release();
   acquire();  // the attribute's own use, until delete_attribute
 }
 

@@ -50,14 +50,17 @@ class Exchange {
     check(MPI_Comm_split(comm, 0, 0, comm_.receive()), "MPI_Comm_split");
   }
 
+  // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): finish() waits for both requests
   void ask(int rank) {
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request reply = MPI_REQUEST_NULL;
+    MPI_Request question = MPI_REQUEST_NULL;
     Packed& answer = answers_[rank];
-    check(MPI_Irecv(answer.data(), kPackedLength, MPI_UINT64_T, rank, kAnswer, comm_.get(), &request), "MPI_Irecv");
-    replies_.push_back(request);
-    check(MPI_Issend(nullptr, 0, MPI_BYTE, rank, kQuestion, comm_.get(), &request), "MPI_Issend");
-    questions_.push_back(request);
+    check(MPI_Irecv(answer.data(), kPackedLength, MPI_UINT64_T, rank, kAnswer, comm_.get(), &reply), "MPI_Irecv");
+    replies_.push_back(reply);
+    check(MPI_Issend(nullptr, 0, MPI_BYTE, rank, kQuestion, comm_.get(), &question), "MPI_Issend");
+    questions_.push_back(question);
   }
+  // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)
 
   // Ranks may outnumber cores: a rank that finds nothing to do lets others run.
   std::map<int, Chain> finish() {
@@ -88,7 +91,7 @@ class Exchange {
     check(MPI_Isend(own_.data(), kPackedLength, MPI_UINT64_T, status.MPI_SOURCE, kAnswer, comm_.get(), &request),
           "MPI_Isend");
     sent_.push_back(request);
-  }
+  }  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): finish() waits for it
 
   static bool all_done(std::vector<MPI_Request>& requests) {
     int done = 0;

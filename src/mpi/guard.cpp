@@ -2,6 +2,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstring>
+
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/check.h"
@@ -19,6 +22,23 @@ void keep_message(MPI_Comm comm, const Failure& failure) noexcept {
   }
 }
 
+// MPICH has room for 8,192 codes and they are never given back; beyond some the class alone must do. MPICH 4.0.2 gives
+// codes of its own classes a text that has nothing to do with them: what does not come back is not used.
+int code_with_text(const Failure& failure) noexcept {
+  constexpr int kMostTexts = 1024;
+  static std::atomic<int> texts{0};
+  if (failure.text.empty() || texts.fetch_add(1) >= kMostTexts) return failure.error_class;
+  int code = failure.error_class;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  failure.text.copy(text, sizeof text - 1);
+  if (MPI_Add_error_code(failure.error_class, &code) != MPI_SUCCESS) return failure.error_class;
+  char kept[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  const bool added = MPI_Add_error_string(code, text) == MPI_SUCCESS &&
+                     MPI_Error_string(code, kept, &length) == MPI_SUCCESS && std::strcmp(text, kept) == 0;
+  return added ? code : failure.error_class;
+}
+
 // A program of sessions has no MPI_COMM_SELF.
 bool world_exists() {
   int begun = 0;
@@ -29,13 +49,14 @@ bool world_exists() {
 }  // namespace
 
 int raise(MPI_Comm comm, const Failure& failure) noexcept {
+  const int code = code_with_text(failure);
   if (comm != MPI_COMM_NULL) {
     keep_message(comm, failure);
-    MPI_Comm_call_errhandler(comm, failure.error_class);
+    MPI_Comm_call_errhandler(comm, code);
   } else if (world_exists()) {
-    MPI_Comm_call_errhandler(MPI_COMM_SELF, failure.error_class);
+    MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
   }
-  return failure.error_class;
+  return code;
 }
 
 void require_intracommunicator(MPI_Comm comm) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/error.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "hw/node_here.h"
@@ -38,11 +39,16 @@ const Network& network_here(const std::string& source, Annotation& annotation) {
 std::uint32_t host_hash() { return static_cast<std::uint32_t>(core::split::name_id(hw::host_here())) | 1U; }
 
 std::int64_t node_id(const SplitOptions& options, const Annotation& annotation) {
-  if (!options.node_identity) return annotation.node->id;
+  if (!options.node_identity) return node_of(annotation).id;
   return core::split::name_id(hw::node_name(*options.node_identity));
 }
 
 }  // namespace
+
+const SharedNode& node_of(const Annotation& annotation) {
+  if (!annotation.node) throw core::Error(core::Fault::kUnsupported, "the communicator's nodes are not known");
+  return *annotation.node;
+}
 
 // The node's first rank lends its number in `comm`, which no other node's has.
 Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation) {

@@ -14,6 +14,9 @@ namespace ranktree::mpi {
 // none. Returns the communicator of this rank's node, ordered by `key`, null when MPI was not asked.
 Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation);
 
+// What learn_node() has learnt.
+const SharedNode& node_of(const Annotation& annotation);
+
 // Switches, node, and the objects around the calling thread's binding. Local; remembers the switches in `annotation`,
 // whose node must be known. Throws core::Error.
 core::split::Chain chain_here(const SplitOptions& options, Annotation& annotation);

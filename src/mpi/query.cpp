@@ -3,13 +3,13 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 
-#include "core/base/error.h"
 #include "core/split/chain.h"
 #include "core/split/summary.h"
 #include "core/topo/kind.h"

@@ -30,7 +30,7 @@ Summary summary_of(const Caller& caller) {
 Summary own_summary(const Start& begun, Call call) {
   Summary own = begun.failure.error_class == MPI_SUCCESS ? summary_of(begun.caller) : core::split::summarize_absent();
   own.arguments = begun.failure.error_class == MPI_SUCCESS ? fingerprint(begun.caller.options, call) : 0;
-  own.hosts_differ = begun.caller.annotation.node->host_differs ? 1 : 0;
+  own.hosts_differ = node_of(begun.caller.annotation).host_differs ? 1 : 0;
   return own;
 }
 
@@ -61,8 +61,7 @@ void deliver(std::vector<Level>& made, const LevelArrays& arrays) {
 
 }  // namespace
 
-void require(const void* pointer, const char* parameter) {
-  if (pointer != nullptr) return;
+void refuse_null(const char* parameter) {
   throw core::Error(core::Fault::kInput, std::string(parameter) + ": expected a pointer, found NULL");
 }
 
@@ -73,7 +72,7 @@ Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Call
   caller.node = learn_node(comm, key, caller.annotation);
   check(MPI_Comm_rank(comm, &caller.member.rank), "MPI_Comm_rank");
   caller.member.key = key;
-  caller.member.host = caller.annotation.node->host;
+  caller.member.host = node_of(caller.annotation).host;
   begun.failure = attempt([&] {
     caller.options = read_split_options(info);
     caller.chain = chain_here(caller.options, caller.annotation);

@@ -24,8 +24,13 @@ struct Start {
 // Collective over `comm`. `local` reads what else the call needs, after options and chain.
 Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Caller&)>& local = {});
 
-// Throws core::Error(kInput), naming the parameter, when a required pointer is null.
-void require(const void* pointer, const char* parameter);
+// Throws core::Error(kInput), naming the parameter.
+[[noreturn]] void refuse_null(const char* parameter);
+
+template <typename Type>
+void require(const Type* pointer, const char* parameter) {
+  if (pointer == nullptr) refuse_null(parameter);
+}
 
 // What was learnt and said stays with the communicator, whether the call fails or not.
 void keep(MPI_Comm comm, Caller& caller);

@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/level.h"
+#include "mpi/location.h"
 #include "mpi/split.h"
 #include "mpi/split_options.h"
 #include "ranktree/mpi.h"
@@ -89,11 +91,11 @@ std::optional<Link> find_resource(const Caller& caller, const std::string& resou
 // name leaves no room for the object, and both are hashed again.
 std::uint64_t instance_code(const Caller& caller, const Link& object) {
   if (object.kind <= Kind::kNode) return core::split::code_of(object);
-  constexpr unsigned kObjectBits = 24;
+  constexpr std::int64_t kMostObjects = 16'777'216;
   const auto node =
       std::find_if(caller.chain.begin(), caller.chain.end(), [](const Link& link) { return link.kind == Kind::kNode; });
-  if (!caller.options.node_identity && object.id < (std::int64_t{1} << kObjectBits)) {
-    return core::split::code_of({object.kind, (node->id << kObjectBits) | object.id});
+  if (!caller.options.node_identity && object.id < kMostObjects) {
+    return core::split::code_of({object.kind, node->id * kMostObjects + object.id});
   }
   return core::split::code_of(
       {object.kind, core::split::name_id(std::to_string(node->id) + ' ' + std::to_string(object.id))});
@@ -130,7 +132,7 @@ Summary own_summary(const Start& begun, const Query& query, int type) {
     own.request =
         static_cast<std::uint64_t>(core::split::name_id(query.wish.resource + '\n' + query.wish.process_set)) + 1;
   }
-  own.hosts_differ = caller.annotation.node->host_differs ? 1 : 0;
+  own.hosts_differ = node_of(caller.annotation).host_differs ? 1 : 0;
   return own;
 }
 

@@ -72,6 +72,14 @@ TEST(LocateAll, NamesWhatLocateMerges) {
             (std::vector{Kind::kPackage, Kind::kNumaNode, Kind::kL3, Kind::kL2, Kind::kL1, Kind::kCore, Kind::kPu}));
 }
 
+TEST(LocateAll, AMachineWithOneNumaNodeHasIt) {
+  const NodeMap node(synthetic_node("pack:1 [numa] l3:2 core:2 pu:1"));
+  EXPECT_EQ(node.locate_all(std::vector<int>{0, 3}), (Chain{{Kind::kNumaNode, 0}, {Kind::kPackage, 0}}));
+  EXPECT_TRUE(node.locate_all(std::vector<int>{9}).empty());
+  EXPECT_EQ(node.kinds(),
+            (std::vector{Kind::kNode, Kind::kPackage, Kind::kNumaNode, Kind::kL3, Kind::kCore, Kind::kPu}));
+}
+
 TEST(Codes, AreDifferentAndComeBack) {
   for (const Link link : {Link{Kind::kNode, 0}, Link{Kind::kSwitch, name_id("s0")}, Link{Kind::kPu, 16777216}}) {
     EXPECT_EQ(link_of(code_of(link)), link);

@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parents[1] / "tools" / "minicluster")]
 
+from emulated import MiniCluster  # noqa: E402
 from fakes import NAMES, Mpi, built_mpis  # noqa: E402
 
 
@@ -27,3 +30,16 @@ def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
 def load_vectors() -> list[dict]:
     """The cases of data/hsplit.json."""
     return json.loads((HERE / "data" / "hsplit.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """Four nodes that share this machine's PUs."""
+    program = build_folder / "bin" / "minicluster"
+    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
+    if available.returncode == 77:
+        pytest.skip(available.stdout.strip())
+    made = MiniCluster(program, tmp_path_factory.mktemp("cluster") / "state")
+    made.need("up", "--nodes", 4, "--per-switch", 2)
+    yield made
+    made.call("down")

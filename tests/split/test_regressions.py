@@ -56,10 +56,7 @@ def test_ompi_10416_unbound_ranks(mpi: Mpi) -> None:
     assert parts(mpi, UNBOUND, "guided", "mpi_shared_memory") == [tuple(range(8))] * 8
 
 
-WHOLE_NODE = pytest.mark.xfail(reason="a NUMA node that is the whole machine is no object of a machine", strict=True)
-
-
-@pytest.mark.parametrize("resource", ["Package", "hwloc://Package", pytest.param("NUMANode", marks=WHOLE_NODE)])
+@pytest.mark.parametrize("resource", ["Package", "hwloc://Package", "NUMANode"])
 def test_mpich_7160_a_resource_all_ranks_share(mpi: Mpi, resource: str) -> None:
     """Guided splits need no strict subset: one package gives one communicator, where MPICH gives MPI_COMM_NULL."""
     assert parts(mpi, ONE_PACKAGE, "guided", resource) == [(0, 1, 2, 3)] * 4

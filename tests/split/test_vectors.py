@@ -1,9 +1,7 @@
 """The paper's examples, and those its rules leave open, level by level on every MPI."""
 
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 from conftest import load_vectors
@@ -89,19 +87,6 @@ def test_four_nodes_under_a_launcher_that_forks(mpi: Mpi) -> None:
         pytest.skip("Open MPI's launcher cannot give one host several names: the emulated cluster has this case")
     result = mpi.run(machine_of(FOUR_NODES), "levels_dump", hosts=["na", "nb", "nc", "nd"], timeout=120)
     assert dumped(result) == expected(FOUR_NODES["steps"], 32)
-
-
-@pytest.fixture(scope="module")
-def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
-    """Four nodes that share this machine's PUs."""
-    program = build_folder / "bin" / "minicluster"
-    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
-    if available.returncode == 77:
-        pytest.skip(available.stdout.strip())
-    made = MiniCluster(program, tmp_path_factory.mktemp("cluster") / "state")
-    made.need("up", "--nodes", 4, "--per-switch", 2)
-    yield made
-    made.call("down")
 
 
 def test_four_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> None:

@@ -21,7 +21,7 @@ using topo::Kind;
 using topo::Leaf;
 using topo::Object;
 
-constexpr int kKindBits = 5;
+constexpr unsigned kKindBits = 5;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << 58U) - 1;
 
@@ -90,6 +90,9 @@ NodeMap::NodeMap(const topo::Tree& node) : node_(node) {
       logical_[at(objects[i].second)] = static_cast<std::int32_t>(i);
     }
   }
+  // A tree makes no level of a NUMA node that is the whole machine, but there is one.
+  one_numa_node_ = !by_kind.contains(Kind::kNumaNode);
+  if (one_numa_node_) kinds_.insert(std::lower_bound(kinds_.begin(), kinds_.end(), Kind::kNumaNode), Kind::kNumaNode);
   for (Leaf leaf = 0; leaf < node_.leaf_count(); ++leaf) {
     for (const int pu : node_.pus(leaf)) {
       if (pu < 0) continue;
@@ -118,7 +121,10 @@ Link NodeMap::link(Object object) const { return {node_.level(node_.level_of(obj
 
 Chain NodeMap::locate_all(std::span<const int> pus) const {
   Chain chain;
-  for (Object object = container(pus); object > 0; object = node_.parent(object)) chain.push_back(link(object));
+  Object object = container(pus);
+  const bool found = object >= 0;
+  for (; object > 0; object = node_.parent(object)) chain.push_back(link(object));
+  if (found && one_numa_node_) chain.push_back({Kind::kNumaNode, 0});
   std::reverse(chain.begin(), chain.end());
   return chain;
 }

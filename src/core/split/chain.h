@@ -51,7 +51,8 @@ class NodeMap {
   // node lacks, or wider than every object. O(PUs + depth).
   [[nodiscard]] Chain locate(std::span<const int> pus) const;
 
-  // Every object below the root that contains the binding, also those that locate() merges.
+  // Every object below the root that contains the binding, also those that locate() merges and the one NUMA node of a
+  // machine that has one.
   [[nodiscard]] Chain locate_all(std::span<const int> pus) const;
 
   // The kinds of object this node has, the root's first.
@@ -65,6 +66,7 @@ class NodeMap {
   std::vector<std::int32_t> logical_;   // object -> number among those of its kind, from left to right
   std::vector<topo::Leaf> leaf_of_pu_;  // operating-system number -> leaf, -1 where there is none
   std::vector<topo::Kind> kinds_;
+  bool one_numa_node_ = false;
 };
 
 }  // namespace ranktree::core::split

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -96,42 +97,65 @@ std::vector<std::optional<Container>> next_containers(std::span<const std::vecto
   return next;
 }
 
-}  // namespace
-
-std::vector<Outcome> reference_split(std::span<const Spot> ranks, std::span<const int> keys, Leftover leftover) {
-  std::vector<std::vector<Container>> all;
-  for (const Spot& spot : ranks) all.push_back(containers_of(spot));
-  const auto next = next_containers(all);
-  const std::size_t size = ranks.size();
-  std::vector<Outcome> outcomes(size);
-  if (std::none_of(next.begin(), next.end(), [](const auto& one) { return one.has_value(); })) return outcomes;
-
-  std::string parent = "Cluster";
-  for (const Container& container : all[0]) {
-    if (contains_all(container, all)) parent = container.type;
+// The communicator's own name: the smallest container that holds everybody.
+std::string name_of_parent(std::span<const std::vector<Container>> all) {
+  std::string name = "Cluster";
+  for (const Container& container : all.front()) {
+    if (contains_all(container, all)) name = container.type;
   }
-  const auto together = [&](std::size_t i, std::size_t j) {
-    if (next[i] && next[j]) return *next[i] == *next[j];
-    if (next[i] || next[j] || leftover == Leftover::kNull) return false;
-    return i == j || leftover == Leftover::kGroup;
-  };
+  return name;
+}
+
+// Whether two ranks come together.
+bool together(std::span<const std::optional<Container>> next, std::size_t i, std::size_t j, Leftover leftover) {
+  const bool both = next[i].has_value() && next[j].has_value();
+  const bool neither = !next[i].has_value() && !next[j].has_value();
+  if (both) return next[i] == next[j];
+  return neither && ((i == j && leftover != Leftover::kNull) || leftover == Leftover::kGroup);
+}
+
+// The ranks that come together with rank i, by key.
+std::vector<int> members_with(std::span<const std::optional<Container>> next, std::size_t i, std::span<const int> keys,
+                              Leftover leftover) {
+  std::vector<int> members;
+  for (std::size_t j = 0; j < next.size(); ++j) {
+    if (together(next, i, j, leftover)) members.push_back(static_cast<int>(j));
+  }
+  std::stable_sort(members.begin(), members.end(), [&](int a, int b) {
+    return !keys.empty() && keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
+  });
+  return members;
+}
+
+// Numbers the parts by their roots.
+void number_parts(std::vector<Outcome>& outcomes) {
   std::set<int> roots;
-  for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < size; ++j) {
-      if (together(i, j)) outcomes[i].members.push_back(static_cast<int>(j));
-    }
-    std::stable_sort(outcomes[i].members.begin(), outcomes[i].members.end(), [&](int a, int b) {
-      return !keys.empty() && keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
-    });
-    if (outcomes[i].members.empty()) continue;
-    outcomes[i].type = next[i] ? next[i]->type : parent;
-    roots.insert(outcomes[i].members.front());
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.members.empty()) roots.insert(outcome.members.front());
   }
   for (Outcome& outcome : outcomes) {
     if (outcome.members.empty()) continue;
     outcome.count = static_cast<int>(roots.size());
     outcome.index = static_cast<int>(std::distance(roots.begin(), roots.find(outcome.members.front())));
   }
+}
+
+}  // namespace
+
+std::vector<Outcome> reference_split(std::span<const Spot> ranks, std::span<const int> keys, Leftover leftover) {
+  std::vector<std::vector<Container>> all;
+  for (const Spot& spot : ranks) all.push_back(containers_of(spot));
+  const auto next = next_containers(all);
+  std::vector<Outcome> outcomes(ranks.size());
+  if (std::none_of(next.begin(), next.end(), [](const auto& one) { return one.has_value(); })) return outcomes;
+  const std::string parent = name_of_parent(all);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    outcomes[i].members = members_with(next, i, keys, leftover);
+    if (outcomes[i].members.empty()) continue;
+    const auto& own = next[i];
+    outcomes[i].type = own.has_value() ? own->type : parent;
+  }
+  number_parts(outcomes);
   return outcomes;
 }
 

