@@ -22,11 +22,13 @@ INTERFACES = {
     "libmpi.so.40": "openmpi",
     "libmpi.so.12": "mpich",
     "libmpich.so.12": "mpich",
+    "libmpi_abi.so.0": "abi",
+    "libmpi_abi.so.1": "abi",
 }
 MPI_LIBRARY = re.compile(
     r"^lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu.*|mpi_intel.*|mpi_ibm|msmpi|mpitrampoline)\.so(\..*)?$"
 )
-NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm"}
+NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "slurm": "Slurm", "abi": "the standard ABI"}
 FOLDER_OPTIONS = {"wdir", "wd", "D", "chdir"}  # where the ranks start, and a relative program is looked for
 FAMILIES = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}  # of launchers; srun starts any
 PROGRAMS_IN_FILE = {
@@ -215,7 +217,8 @@ def check_agreement(library: str | None, program: str, command: Command) -> None
     if interface is None:
         raise ValueError(f"{program}: unknown MPI: linked with {library}; known are {', '.join(INTERFACES)}")
     expected = FAMILIES.get(command.family)
-    if expected is not None and interface != expected:
+    # A program of the standard ABI runs under the launcher of whichever MPI serves it.
+    if expected is not None and interface not in {expected, "abi"}:
         raise ValueError(
             f"{program} is linked with {library} ({NAMES[interface]}), but {command.starter} is the launcher of "
             f"{NAMES[command.family]}"
