@@ -104,8 +104,8 @@ RANKTREE_API int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key
 RANKTREE_API int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char* type, int len,
                                                int* resultlen);
 
-/** The lowest level that the given ranks share. Collective over comm; each rank may ask about other ranks.
- * hsplit-2018 §3.3.2.
+/** The lowest level that the given ranks share. Collective over comm; each rank may ask about other ranks. Nodes and
+ * switches are those of the last split of comm, or the one that made it. hsplit-2018 §3.3.2.
  *
  * \param n length of ranks, 0 where this rank asks nothing
  * \param ranks ranks in comm, in any order
@@ -115,7 +115,8 @@ RANKTREE_API int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, in
 RANKTREE_API int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ranks[], char* type, int len,
                                               int* resultlen);
 
-/** The chain of a rank. Collective over comm; each rank may ask about another one.
+/** The chain of a rank. Collective over comm; each rank may ask about another one. Nodes and switches as in
+ * ranktree_Comm_get_min_hlevel().
  *
  * \param rank a rank in comm
  * \param max length of types and ids, 0 or more

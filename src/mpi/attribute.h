@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/split/chain.h"
+#include "mpi/split_options.h"
 
 namespace ranktree::mpi {
 
@@ -38,8 +39,9 @@ struct Annotation {
   std::optional<SharedNode> node;
   std::shared_ptr<const Network> network;
   std::shared_ptr<const LevelInfo> level;
-  std::string message;   // the reason of the last error, or a warning
-  bool changed = false;  // since it was read
+  std::shared_ptr<const SplitOptions> options;  // of the last split: questions are answered by the same rules
+  std::string message;                          // the reason of the last error, or a warning
+  bool changed = false;                         // since it was read
 };
 
 // A copy, empty when nothing is known. Throws MpiError.

@@ -9,9 +9,9 @@
 
 namespace ranktree::mpi {
 
-// Keeps the reason with the communicator, calls its error handler (MPI_COMM_SELF's for MPI_COMM_NULL) and returns a code
-// of the class, whose MPI_Error_string is the reason, so that handlers that print say it. What cannot be kept is lost:
-// the class is what counts.
+// Keeps the reason with the communicator, calls its error handler (MPI_COMM_SELF's for MPI_COMM_NULL) and returns a
+// code of the class, whose MPI_Error_string is the reason, so that handlers that print say it. What cannot be kept is
+// lost: the class is what counts.
 int raise(MPI_Comm comm, const Failure& failure) noexcept;
 
 // Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.

@@ -17,6 +17,7 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
+#include "mpi/split_options.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -80,8 +81,16 @@ std::string warning(const Caller& caller, const Summary& all) {
 
 void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<const LevelInfo> level) {
   if (comm.get() == MPI_COMM_NULL) return;
-  set_annotation(comm.get(), {caller.annotation.node, caller.annotation.network, std::move(level),
-                              caller.annotation.message, false});
+  Annotation annotation = caller.annotation;
+  annotation.level = std::move(level);
+  set_annotation(comm.get(), annotation);
+}
+
+void remember_options(Caller& caller) {
+  Annotation& annotation = caller.annotation;
+  if (annotation.options && *annotation.options == caller.options) return;
+  annotation.options = std::make_shared<const SplitOptions>(caller.options);
+  annotation.changed = true;
 }
 
 std::pair<Communicator, LevelInfo> make_part(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share) {
@@ -116,6 +125,7 @@ Share share_of_level(const Caller& caller, const Summary& all) {
 Level make_level(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share, bool with_roots) {
   Level level;
   say(caller.annotation, warning(caller, all));
+  remember_options(caller);
   if (all.children == 0) return level;
   auto [part, info] = make_part(comm, caller, all, share);
   annotate(part, caller, std::make_shared<const LevelInfo>(std::move(info)));

@@ -36,7 +36,7 @@ struct InfoTraits {
 std::map<int, Chain> ask(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  Start begun = start(comm, 0, MPI_INFO_NULL, [&](Caller&) {
+  Start begun = start(comm, 0, nullptr, [&](Caller&) {
     check_arguments();
     for (const int rank : ranks) {
       if (rank >= 0 && rank < size) continue;

@@ -59,13 +59,18 @@ void deliver(std::vector<Level>& made, const LevelArrays& arrays) {
   *arrays.count = static_cast<int>(made.size());
 }
 
+SplitOptions options_of(const MPI_Info* info, const Annotation& annotation) {
+  if (info != nullptr) return read_split_options(*info);
+  return annotation.options ? *annotation.options : SplitOptions{};
+}
+
 }  // namespace
 
 void refuse_null(const char* parameter) {
   throw core::Error(core::Fault::kInput, std::string(parameter) + ": expected a pointer, found NULL");
 }
 
-Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Caller&)>& local) {
+Start start(MPI_Comm comm, int key, const MPI_Info* info, const std::function<void(Caller&)>& local) {
   Start begun;
   Caller& caller = begun.caller;
   caller.annotation = get_annotation(comm);
@@ -74,7 +79,7 @@ Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Call
   caller.member.key = key;
   caller.member.host = node_of(caller.annotation).host;
   begun.failure = attempt([&] {
-    caller.options = read_split_options(info);
+    caller.options = options_of(info, caller.annotation);
     caller.chain = chain_here(caller.options, caller.annotation);
     if (local) local(caller);
   });
@@ -89,13 +94,13 @@ void keep(MPI_Comm comm, Caller& caller) {
 }
 
 void hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm) {
-  Start begun = start(comm, key, info, [&](Caller&) { require(newcomm, "newcomm"); });
+  Start begun = start(comm, key, &info, [&](Caller&) { require(newcomm, "newcomm"); });
   Level level = one_level(comm, begun, {"hsplit"}, false);
   *newcomm = level.part.release();
 }
 
 void hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm) {
-  Start begun = start(comm, 0, info, [&](Caller&) {
+  Start begun = start(comm, 0, &info, [&](Caller&) {
     require(newcomm, "newcomm");
     require(rootscomm, "rootscomm");
   });
@@ -106,7 +111,7 @@ void hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm
 
 void hsplit_all(MPI_Comm comm, MPI_Info info, const LevelArrays& arrays) {
   const bool with_roots = arrays.roots != nullptr;
-  Start begun = start(comm, 0, info, [&](Caller&) {
+  Start begun = start(comm, 0, &info, [&](Caller&) {
     require(arrays.count, "nlevels");
     if (arrays.max < 0) {
       throw core::Error(core::Fault::kInput, "max: expected at least 0, found " + std::to_string(arrays.max));

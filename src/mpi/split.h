@@ -21,8 +21,9 @@ struct Start {
   Failure failure;
 };
 
-// Collective over `comm`. `local` reads what else the call needs, after options and chain.
-Start start(MPI_Comm comm, int key, MPI_Info info, const std::function<void(Caller&)>& local = {});
+// Collective over `comm`. `local` reads what else the call needs, after options and chain. Without `info` the options
+// are those of the last split.
+Start start(MPI_Comm comm, int key, const MPI_Info* info, const std::function<void(Caller&)>& local = {});
 
 // Throws core::Error(kInput), naming the parameter.
 [[noreturn]] void refuse_null(const char* parameter);

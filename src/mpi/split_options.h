@@ -17,6 +17,7 @@ struct SplitOptions {
   core::split::Leftover leftover = core::split::Leftover::kNull;
   std::optional<hw::NodeIdentity> node_identity;  // nothing: what MPI_COMM_TYPE_SHARED says
   std::string network = "auto";
+  bool operator==(const SplitOptions&) const = default;
 };
 
 // Throws core::Error(kInput), naming key, expected and found values; MpiError.

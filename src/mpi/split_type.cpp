@@ -156,7 +156,7 @@ MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] c
 
 void split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
   Query query{type_of(type), {}, {}};
-  Start begun = start(comm, key, info, [&](Caller& caller) {
+  Start begun = start(comm, key, &info, [&](Caller& caller) {
     require(newcomm, "newcomm");
     query.wish = read_wish(query.type, info);
     if (!query.wish.resource.empty()) query.instance = instance_of(caller, query.wish.resource);

@@ -31,7 +31,10 @@ def test_ranks_of_this_machine_are_on_one_node(mpi: Mpi, node_id: str) -> None:
 
 def test_nodes_by_a_variable_split_before_packages(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_PER_RANK", "RANKTREE_NODE_ID=x;y;y;x")
-    found = [line.split(", with 0")[0] for line in lines(mpi, "ranktree_node_id=env")]
+    told = lines(mpi, "ranktree_node_id=env")
+    found = [line.split(", with 0")[0] for line in told]
+    # Questions are answered by the rules of the split: rank 1 is on another node than rank 0.
+    assert [line.split("with 0: ")[1].split(",")[0] for line in told] == ["Core", "Cluster", "Cluster", "Machine"]
     assert found == [
         "Machine 0/2 2, Package 0/2 1",
         "Machine 1/2 2, Package 0/2 1",

@@ -56,20 +56,23 @@ def expected(steps: Sequence[dict], size: int) -> list[list[dict]]:
     return ranks
 
 
+def check_step(step: dict, here: list[dict]) -> None:
+    """One step of a vector against the levels of all ranks that have one."""
+    assert [level for level in here if level["members"] not in step["comms"]] == []
+    if "roots" in step:
+        found = sorted({tuple(level["roots"]) for level in here if level["roots"]})
+        assert found == sorted(map(tuple, step["roots"]))
+    if "compare_self" in step:
+        assert {level["compare_self"] for level in here} == {step["compare_self"]}
+
+
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["name"].replace(" ", "_") for vector in VECTORS])
 def test_the_expectation_says_what_the_vector_says(vector: dict) -> None:
     """Roots, nulls and comparisons are written out in the vectors: the expectation above derives the same."""
     size = sum(map(len, vector["binds"]))
     levels = expected(vector["steps"], size)
     for depth, step in enumerate(vector["steps"]):
-        here = [rank[depth] for rank in levels if len(rank) > depth]
-        assert [level for level in here if level["members"] not in step["comms"]] == []
-        if "roots" in step:
-            assert sorted({tuple(level["roots"]) for level in here if level["roots"]}) == sorted(
-                map(tuple, step["roots"])
-            )
-        if "compare_self" in step:
-            assert {level["compare_self"] for level in here} == {step["compare_self"]}
+        check_step(step, [rank[depth] for rank in levels if len(rank) > depth])
         if "null" in step:
             parents = [rank for parent in parents_of(vector["steps"], depth, size) for rank in parent]
             assert sorted(rank for rank in parents if len(levels[rank]) == depth) == step["null"]
