@@ -15,18 +15,22 @@
  * a strict subset (MPI_Comm_compare: MPI_UNEQUAL), siblings are disjoint, and no binding whatever makes a call hang.
  *
  * Info keys, equal on all ranks; unknown keys are ignored:
- *   ranktree_leftover    null (default) | self | group    leftovers get nothing, one communicator each, or one together
- *   ranktree_node_id     shared (default) | hostname | boot_id | env | file     what makes two ranks be on one node:
- *                        MPI_COMM_TYPE_SHARED; the host's name; the kernel's boot identity; the value of the
- * environment variable RANKTREE_NODE_ID; the first line of the file that RANKTREE_NODE_ID_FILE names ranktree_network
- * auto (default) | none | a file   where the switches come from. auto: the file RANKTREE_NETWORK names, else
- * SLURM_TOPOLOGY_ADDR, else none. Files: Slurm's topology.conf and topology.yaml, output of ibnetdiscover, or lines
- * "host switch.switch"
  *
- * Errors. Functions return an MPI error code after calling the error handler of their communicator (MPI_COMM_SELF's
- * where there is none), as MPI's own do. MPI_COMM_NULL and intercommunicators: MPI_ERR_COMM. In collective calls what
- * is wrong on one rank (a null pointer, an unknown info value, hwloc failing) or differs between ranks comes back as
- * the same error class on all of them. ranktree_Comm_get_message() tells the reason. Outputs are untouched on error.
+ * - ranktree_leftover = null (default) | self | group: leftovers get nothing, a communicator each, or one together.
+ *
+ * - ranktree_node_id = shared (default) | hostname | boot_id | env | file: what makes two ranks be on one node.
+ *   MPI_COMM_TYPE_SHARED; the host's name; the kernel's boot identity; the value of the environment variable
+ *   RANKTREE_NODE_ID; the first line of the file that RANKTREE_NODE_ID_FILE names.
+ *
+ * - ranktree_network = auto (default) | none | a file: where the switches come from. auto: the file RANKTREE_NETWORK
+ *   names, else SLURM_TOPOLOGY_ADDR if it ends in the host's own name, else none. Files: Slurm's topology.conf and
+ *   topology.yaml, output of ibnetdiscover, or lines "host switch.switch".
+ *
+ * Errors. Functions return an MPI error code after calling the error handler of their communicator (where there is
+ * none, MPI_COMM_SELF's in MPI 4, MPI_COMM_WORLD's before), as MPI's own do. MPI_COMM_NULL and intercommunicators:
+ * MPI_ERR_COMM. In collective calls what is wrong on one rank (a null pointer, an unknown info value, hwloc failing) or
+ * differs between ranks comes back as the same error class on all of them. ranktree_Comm_get_message() tells the
+ * reason. Outputs are untouched on error.
  *
  * Ownership: communicators and info objects returned are the caller's to free. Everything else hangs on the
  * communicators as attributes and goes with them; MPI_Comm_dup keeps it.

@@ -26,8 +26,8 @@ enum class NodeIdentity : std::uint8_t {
 std::string node_name(NodeIdentity identity);
 
 // The names of the switches above this node, outermost first. `source` is "auto" (the file RANKTREE_NETWORK names, else
-// SLURM_TOPOLOGY_ADDR, else nothing), "none" or a file that io::read_network understands. A host that the file does not
-// have is below no switch. Throws core::Error.
+// SLURM_TOPOLOGY_ADDR if it ends in this host's name, else nothing), "none" or a file that io::read_network
+// understands. A host that the file does not have is below no switch. Throws core::Error.
 std::vector<std::string> switches_here(const std::string& source);
 
 }  // namespace ranktree::hw

@@ -16,7 +16,7 @@ int copy_attribute(MPI_Comm comm, int keyval, void* extra, void* in, void* out, 
 int delete_attribute(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
 
 // The one key of all attributes. It exists while somebody uses it: a program may end MPI's last session and begin
-// another, in which an old key would mean something else (docs/decisions/0005-attribute-key.md). MPI is never called
+// another, in which an old key would mean something else (docs/decisions/0006-attribute-key.md). MPI is never called
 // with the lock held, for MPI may hold its own when it calls the functions above.
 struct Key {
   std::mutex mutex;

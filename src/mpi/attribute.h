@@ -25,7 +25,7 @@ struct LevelInfo {
 // What MPI_COMM_TYPE_SHARED said of the calling rank.
 struct SharedNode {
   std::int64_t id = 0;        // equal on ranks of one node, within this communicator and all made from it
-  std::uint32_t host = 0;     // a hash of the host's name, not 0
+  std::uint32_t host = 0;     // a hash of the host's name, 0 where it is not known
   bool host_differs = false;  // the host's name is not that of the node's first rank
 };
 

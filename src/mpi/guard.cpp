@@ -12,16 +12,6 @@
 namespace ranktree::mpi {
 namespace {
 
-void keep_message(MPI_Comm comm, const Failure& failure) noexcept {
-  try {
-    Annotation annotation = get_annotation(comm);
-    say(annotation, failure.text);
-    set_annotation(comm, annotation);
-  } catch (...) {
-    return;
-  }
-}
-
 // MPICH has room for 8,192 codes and they are never given back; beyond some the class alone must do. MPICH 4.0.2 gives
 // codes of its own classes a text that has nothing to do with them: what does not come back is not used.
 int code_with_text(const Failure& failure) noexcept {
@@ -39,7 +29,14 @@ int code_with_text(const Failure& failure) noexcept {
   return added ? code : failure.error_class;
 }
 
-// A program of sessions has no MPI_COMM_SELF.
+// Whose error handler serves calls without a communicator: MPI 4 has changed it.
+#if MPI_VERSION >= 4
+#define RANKTREE_WITHOUT_COMMUNICATOR MPI_COMM_SELF
+#else
+#define RANKTREE_WITHOUT_COMMUNICATOR MPI_COMM_WORLD
+#endif
+
+// A program of sessions has neither.
 bool world_exists() {
   int begun = 0;
   int ended = 0;
@@ -48,13 +45,23 @@ bool world_exists() {
 
 }  // namespace
 
+void keep_message(MPI_Comm comm, const std::string& text) noexcept {
+  try {
+    Annotation annotation = get_annotation(comm);
+    say(annotation, text);
+    set_annotation(comm, annotation);
+  } catch (...) {
+    return;
+  }
+}
+
 int raise(MPI_Comm comm, const Failure& failure) noexcept {
   const int code = code_with_text(failure);
   if (comm != MPI_COMM_NULL) {
-    keep_message(comm, failure);
+    keep_message(comm, failure.text);
     MPI_Comm_call_errhandler(comm, code);
   } else if (world_exists()) {
-    MPI_Comm_call_errhandler(MPI_COMM_SELF, code);
+    MPI_Comm_call_errhandler(RANKTREE_WITHOUT_COMMUNICATOR, code);
   }
   return code;
 }

@@ -3,16 +3,21 @@
 
 #include <mpi.h>
 
+#include <string>
+
 #include "core/base/error.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 
 namespace ranktree::mpi {
 
-// Keeps the reason with the communicator, calls its error handler (MPI_COMM_SELF's for MPI_COMM_NULL) and returns a
+// Keeps the reason with the communicator, calls its error handler (for MPI_COMM_NULL the one MPI takes) and returns a
 // code of the class, whose MPI_Error_string is the reason, so that handlers that print say it. What cannot be kept is
 // lost: the class is what counts.
 int raise(MPI_Comm comm, const Failure& failure) noexcept;
+
+// What ranktree_Comm_get_message() will say of this communicator; lost where it cannot be kept.
+void keep_message(MPI_Comm comm, const std::string& text) noexcept;
 
 // Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.
 void require_intracommunicator(MPI_Comm comm);
@@ -26,6 +31,7 @@ int guard(MPI_Comm comm, Body body) noexcept {
     body();
     return MPI_SUCCESS;
   } catch (const MpiError& error) {
+    keep_message(comm, error.what());
     return error.code();
   } catch (...) {
     return raise(comm, current_failure());

@@ -86,6 +86,7 @@ void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<co
   set_annotation(comm.get(), annotation);
 }
 
+// Only what all ranks have agreed on: those that take no part have not been asked.
 void remember_options(Caller& caller) {
   Annotation& annotation = caller.annotation;
   if (annotation.options && *annotation.options == caller.options) return;
@@ -125,7 +126,7 @@ Share share_of_level(const Caller& caller, const Summary& all) {
 Level make_level(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share, bool with_roots) {
   Level level;
   say(caller.annotation, warning(caller, all));
-  remember_options(caller);
+  if (all.absent == 0) remember_options(caller);
   if (all.children == 0) return level;
   auto [part, info] = make_part(comm, caller, all, share);
   annotate(part, caller, std::make_shared<const LevelInfo>(std::move(info)));

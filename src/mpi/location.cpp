@@ -36,7 +36,14 @@ const Network& network_here(const std::string& source, Annotation& annotation) {
   return *annotation.network;
 }
 
-std::uint32_t host_hash() { return static_cast<std::uint32_t>(core::split::name_id(hw::host_here())) | 1U; }
+// 0 where the host has no name: other ranks wait for this one's broadcast.
+std::uint32_t host_hash() noexcept {
+  try {
+    return static_cast<std::uint32_t>(core::split::name_id(hw::host_here())) | 1U;
+  } catch (...) {
+    return 0;
+  }
+}
 
 std::int64_t node_id(const SplitOptions& options, const Annotation& annotation) {
   if (!options.node_identity) return node_of(annotation).id;

@@ -43,10 +43,12 @@ Level one_level(MPI_Comm comm, Start& begun, Call call, bool with_roots) {
   return level;
 }
 
-// The next call's caller, in a part that was just made.
+// The next call's caller, in a part that was just made. What MPI said of the nodes was said of the communicator above:
+// a switch may part ranks that it put together.
 void descend(Caller& caller, MPI_Comm part) {
   check(MPI_Comm_rank(part, &caller.member.rank), "MPI_Comm_rank");
   caller.annotation.level.reset();
+  caller.node = Communicator{};
 }
 
 void deliver(std::vector<Level>& made, const LevelArrays& arrays) {

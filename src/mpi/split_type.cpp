@@ -17,6 +17,7 @@
 #include "mpi/check.h"
 #include "mpi/level.h"
 #include "mpi/location.h"
+#include "mpi/native_types.h"
 #include "mpi/split.h"
 #include "mpi/split_options.h"
 #include "ranktree/mpi.h"
@@ -33,20 +34,19 @@ enum class Type : std::uint8_t { kShared, kUnguided, kGuided, kResourceGuided, k
 
 Type type_of(int type) {
   if (type == MPI_UNDEFINED) return Type::kAbsent;
-  if (type == MPI_COMM_TYPE_SHARED || type == RANKTREE_COMM_TYPE_SHARED) return Type::kShared;
-  if (type == RANKTREE_COMM_TYPE_HW_UNGUIDED) return Type::kUnguided;
-  if (type == RANKTREE_COMM_TYPE_HW_GUIDED) return Type::kGuided;
-  if (type == RANKTREE_COMM_TYPE_RESOURCE_GUIDED) return Type::kResourceGuided;
-#if RANKTREE_HAS_MPI_COMM_TYPE_HW_UNGUIDED
-  if (type == MPI_COMM_TYPE_HW_UNGUIDED) return Type::kUnguided;
-#endif
-#if RANKTREE_HAS_MPI_COMM_TYPE_HW_GUIDED
-  if (type == MPI_COMM_TYPE_HW_GUIDED) return Type::kGuided;
-#endif
-#if RANKTREE_HAS_MPI_COMM_TYPE_RESOURCE_GUIDED
-  if (type == MPI_COMM_TYPE_RESOURCE_GUIDED) return Type::kResourceGuided;
-#endif
-  return Type::kUnknown;
+  if (type == MPI_COMM_TYPE_SHARED) return Type::kShared;
+  switch (our_type(type).value_or(0)) {
+    case RANKTREE_COMM_TYPE_SHARED:
+      return Type::kShared;
+    case RANKTREE_COMM_TYPE_HW_UNGUIDED:
+      return Type::kUnguided;
+    case RANKTREE_COMM_TYPE_HW_GUIDED:
+      return Type::kGuided;
+    case RANKTREE_COMM_TYPE_RESOURCE_GUIDED:
+      return Type::kResourceGuided;
+    default:
+      return Type::kUnknown;
+  }
 }
 
 constexpr std::string_view kScheme = "hwloc://";
@@ -152,6 +152,11 @@ MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] c
   return part;
 }
 
+// Of a rank outside of all instances, or one that takes no part: the code of those who get nothing.
+Share share_of(const Instance& instance, const Summary& all) {
+  return {instance.code.value_or(core::split::own_code(all, {}, 0, core::split::Leftover::kNull)), instance.type};
+}
+
 }  // namespace
 
 void split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newcomm) {
@@ -174,11 +179,8 @@ void split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newco
     *newcomm = MPI_COMM_NULL;
     return;
   }
-  Share share = share_of_level(caller, all);
-  if (query.type != Type::kUnguided) {
-    share = {query.instance.code.value_or(core::split::own_code(all, {}, caller.member.rank, {})), query.instance.type};
-    caller.options.leftover = core::split::Leftover::kNull;
-  }
+  const Share share = query.type == Type::kUnguided ? share_of_level(caller, all) : share_of(query.instance, all);
+  if (query.type != Type::kUnguided) caller.options.leftover = core::split::Leftover::kNull;
   Level level = make_level(comm, caller, all, share, false);
   keep(comm, caller);
   if (query.type == Type::kUnguided && level.part.get() != MPI_COMM_NULL) tell_resource(info, share.type);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "mpi/native_types.h"
 #include "preload/next.h"
 #include "preload/process.h"
 #include "preload/thread.h"
@@ -88,54 +89,6 @@ class Ours {
   bool complete_ = false;
 };
 
-// The types' numbers belong to the binary interface: this library serves programs and MPIs that are newer than its
-// mpi.h. In MPICH before 4.0 and 4.1 the same numbers were its own types.
-#ifdef OPEN_MPI
-constexpr int kUnguided = 12;
-constexpr int kGuided = 13;
-#elif defined(MPICH)
-constexpr int kUnguided = 3;
-constexpr int kGuided = 2;
-#else
-constexpr int kUnguided = MPI_COMM_TYPE_HW_UNGUIDED;
-constexpr int kGuided = MPI_COMM_TYPE_HW_GUIDED;
-#endif
-#ifdef RANKTREE_HAS_MPI_COMM_TYPE_HW_UNGUIDED
-static_assert(kUnguided == MPI_COMM_TYPE_HW_UNGUIDED);
-#endif
-#ifdef RANKTREE_HAS_MPI_COMM_TYPE_HW_GUIDED
-static_assert(kGuided == MPI_COMM_TYPE_HW_GUIDED);
-#endif
-#ifdef RANKTREE_HAS_MPI_COMM_TYPE_RESOURCE_GUIDED
-constexpr std::optional<int> kResourceGuided = int{MPI_COMM_TYPE_RESOURCE_GUIDED};
-#elif defined(MPICH)
-constexpr std::optional<int> kResourceGuided = 4;
-#else
-constexpr std::optional<int> kResourceGuided;
-#endif
-
-// The standard that the running MPI follows, 40 for MPI 4.0; Open MPI's newer types have numbers that were free before.
-int standard_followed() noexcept {
-#ifdef OPEN_MPI
-  return 41;
-#else
-  int version = 0;
-  int subversion = 0;
-  PMPI_Get_version(&version, &subversion);
-  return version * 10 + subversion;
-#endif
-}
-
-// Our number of a split type that is ours to answer.
-std::optional<int> our_type(int type) noexcept {
-  if (type >= RANKTREE_COMM_TYPE_SHARED && type <= RANKTREE_COMM_TYPE_RESOURCE_GUIDED) return type;
-  const int standard = standard_followed();
-  if (standard >= 40 && type == kUnguided) return int{RANKTREE_COMM_TYPE_HW_UNGUIDED};
-  if (standard >= 40 && type == kGuided) return int{RANKTREE_COMM_TYPE_HW_GUIDED};
-  if (standard >= 41 && kResourceGuided == type) return int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED};
-  return {};
-}
-
 // Process sets are known to the MPI alone.
 bool names_process_set(MPI_Info info) noexcept {
   if (info == MPI_INFO_NULL) return false;
@@ -178,7 +131,7 @@ int hand_on(const char* name, MPI_Comm comm, Function next, Arguments... argumen
 std::optional<int> split_by_machine(const Call& call, MPI_Comm comm, int split_type, int key, MPI_Info info,
                                     MPI_Comm* newcomm) noexcept {
   if (!call.outermost() || !wanted()) return {};
-  const auto type = our_type(split_type);
+  const auto type = mpi::our_type(split_type);
   const bool of_process_set = type == int{RANKTREE_COMM_TYPE_RESOURCE_GUIDED} && names_process_set(info);
   if (!all_ours(comm, type.has_value(), Ours::instance().complete() && !of_process_set)) return {};
   return Ours::instance().split_type(comm, type.value_or(split_type), key, info, newcomm);
@@ -204,8 +157,7 @@ int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Argu
   {
     const Call call;
     const bool is_ours = collective ? collective_is_ours(comm) : local_is_ours();
-    const auto ours = Ours::instance().*member;
-    if (is_ours && ours != nullptr) return ours(comm, arguments...);
+    if (is_ours) return (Ours::instance().*member)(comm, arguments...);
   }
   return hand_on(name, comm, next(), comm, arguments...);
 }

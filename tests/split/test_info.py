@@ -1,6 +1,7 @@
 """What the info keys change: who is on one node, and which switches are above it."""
 
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,8 @@ def test_nodes_by_the_first_line_of_a_file(mpi: Mpi, tmp_path: Path, monkeypatch
 
 def test_switches_that_slurm_tells_come_before_nodes(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node")
-    addresses = "root.left.a;root.left.b;root.right.c;root.left.b"
+    host = socket.gethostname().partition(".")[0]
+    addresses = ";".join(f"root.{switch}.{host}" for switch in ("left", "left", "right", "left"))
     monkeypatch.setenv("SPLIT_PER_RANK", f"SLURM_TOPOLOGY_ADDR={addresses}")
     found = lines(mpi, "ranktree_leftover=group")
     assert [line.split(", ")[0] for line in found] == [
@@ -67,9 +69,10 @@ def test_switches_that_slurm_tells_come_before_nodes(mpi: Mpi, monkeypatch: pyte
     assert lines(mpi, "ranktree_network=none")[0].startswith("Package 0/2 2")
 
 
-def test_a_rank_without_switches_is_beside_them(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_another_host_is_not_believed(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.node")
-    monkeypatch.setenv("SPLIT_PER_RANK", "SLURM_TOPOLOGY_ADDR=s.a;;s.a;s.a")
+    here = f"s.{socket.gethostname().partition('.')[0]}"
+    monkeypatch.setenv("SPLIT_PER_RANK", f"SLURM_TOPOLOGY_ADDR={here};s.elsewhere;{here};{here}")
     found = lines(mpi)
     assert [line.split(", ")[0] for line in found] == ["Switch0 0/2 3", "Machine 1/2 1"] + ["Switch0 0/2 3"] * 2
     assert "with 0: Cluster" in found[1]
@@ -86,6 +89,22 @@ def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: Mpi) -> None:
     assert [line.split(", ")[0] for line in found] == [f"Machine {i}/2 2" for i in (0, 0, 1, 1)]
     assert all("MPI_COMM_TYPE_SHARED and the host names disagree" in line for line in found)
     assert all("with 0: Cluster" in line for line in found[2:])
+
+
+def test_a_switch_may_part_what_mpi_has_on_one_node(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if mpi.family == "openmpi":
+        pytest.skip("Open MPI's nodes are its hosts")
+    path = tmp_path / "hosts"
+    path.write_text(f"{socket.gethostname()} s0\n", encoding="ascii")
+    monkeypatch.setenv("SPLIT_PER_RANK", f"RANKTREE_NETWORK={path};;{path};{path}")
+    result = mpi.run(Machine(NODE, CORES), "info", hosts=["a", "b"])
+    assert result.returncode == 0, result.stderr
+    assert [line.split(", with 0: ")[0] for line in result.stdout.splitlines()] == [
+        "Switch0 0/2 3, Machine 0/2 1",
+        "Machine 1/2 1",
+        "Switch0 0/2 3, Machine 1/2 2, Core 0/2 1",
+        "Switch0 0/2 3, Machine 1/2 2, Core 1/2 1",
+    ]
 
 
 def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: Mpi, tmp_path: Path) -> None:

@@ -55,6 +55,11 @@ def test_copies_keep_their_level(mpi: Mpi) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, BOUND[:3]), "life", "copies"), "copies done")
 
 
+def test_a_rank_that_takes_no_part_may_be_bound_anyhow(mpi: Mpi) -> None:
+    machine = Machine("pack:2 l3:2 core:3 pu:1", [[0], [1], [2], []])
+    expect(mpi.run(machine, "life", "absent"), "absent done")
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_that_bind_themselves_anew_are_found_and_never_bound(mpi: Mpi, ranks: int) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, [[]] * ranks), "life", "rebinding", 8), "rebinding done")

@@ -1,7 +1,8 @@
 // What all ranks of a communicator must know to split it, small enough for one allreduce: the longest beginning that
 // their chains share, and the parts below it (hsplit-2018 §3.2.2 and Algorithm 1, for any binding).
 //
-// Each rank makes the summary of itself, merge() puts two together in any order, decide() tells each rank its part. A
+// Each rank makes the summary of itself, merge() puts two together in any order, own_code(), gets_part() and
+// number_part() tell each rank its part. A
 // summary is plain bytes, small whatever the number of ranks.
 #pragma once
 

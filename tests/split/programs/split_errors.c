@@ -115,15 +115,17 @@ static void bad_ranks(MPI_Comm comm) {
   if (strcmp(type, "untouched") != 0 || length != 77 || levels != 77) fail("an output was touched", length);
 }
 
-/* The handler of MPI_COMM_SELF serves MPI_COMM_NULL. */
+/* The handler of MPI_COMM_SELF serves MPI_COMM_NULL in MPI 4, that of MPI_COMM_WORLD before. */
 static void bad_communicators(MPI_Errhandler handler) {
   MPI_Comm part = kUntouched, half, inter;
   int count, index, length;
   char type[RANKTREE_MAX_TYPE];
   MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   expect_class(ranktree_Comm_hsplit(MPI_COMM_NULL, 0, MPI_INFO_NULL, &part), MPI_ERR_COMM);
   expect_class(ranktree_Comm_get_hlevel_info(MPI_COMM_NULL, &count, &index, type, sizeof type, &length), MPI_ERR_COMM);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   if (size < 2) return;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank % 2 == 0 ? 1 : 0, 5, &inter);

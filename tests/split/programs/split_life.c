@@ -145,6 +145,21 @@ static void broadcast(void) {
   MPI_Info_free(&info);
 }
 
+/* The last rank takes no part. It is bound more loosely than the others are to each other. */
+static void absent(void) {
+  MPI_Comm part;
+  int count = 0, index = 0, length;
+  char type[RANKTREE_MAX_TYPE] = "";
+  const int last = rank == size - 1;
+  ranktree_Comm_split_type(MPI_COMM_WORLD, last ? MPI_UNDEFINED : RANKTREE_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL,
+                           &part);
+  if ((part == MPI_COMM_NULL) != last) fail("a part for a rank that takes none, or the reverse", last);
+  if (last) return;
+  ranktree_Comm_get_hlevel_info(part, &count, &index, type, sizeof type, &length);
+  if (count != size - 1 || index != rank || strcmp(type, "Core") != 0) fail("not a core of each other rank", index);
+  MPI_Comm_free(&part);
+}
+
 #if MPI_VERSION >= 4 || defined(SPLIT_HAS_SESSIONS)
 /* No world. More than once where the MPI can: what one session leaves behind must not harm the next. */
 static int sessions(int rounds) {
@@ -186,6 +201,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "rebinding") == 0) rebinding(number);
   if (strcmp(name, "alone") == 0) alone();
   if (strcmp(name, "broadcast") == 0) broadcast();
+  if (strcmp(name, "absent") == 0) absent();
   if (rank == 0) printf("%s done\n", name);
   MPI_Finalize();
   return strcmp(name, "threads") == 0 && provided != MPI_THREAD_MULTIPLE ? 77 : 0;
