@@ -157,7 +157,8 @@ int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Argu
   {
     const Call call;
     const bool is_ours = collective ? collective_is_ours(comm) : local_is_ours();
-    if (is_ours) return (Ours::instance().*member)(comm, arguments...);
+    const auto ours = is_ours ? Ours::instance().*member : nullptr;
+    if (ours != nullptr) return ours(comm, arguments...);
   }
   return hand_on(name, comm, next(), comm, arguments...);
 }
