@@ -22,6 +22,7 @@ STAGES = {
     "pattern": {"base"},
     "place": {"base", "topo", "pattern"},
     "split": {"base", "topo"},
+    "enforce": {"base", "topo", "pattern", "place", "split"},
 }
 FORBIDDEN = {
     "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),

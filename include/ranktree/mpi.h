@@ -1,4 +1,4 @@
-/* Hierarchical communicators: the machine's tree as communicators, one level at a time.
+/* Hierarchical communicators, the machine's tree as communicators, one level at a time; and rank reordering.
  *
  * Source: hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3-5; the
  * split types are those of MPI 5.0 §7.4.2. Link with libranktree_mpi_<mpi>, built for the MPI of the program.
@@ -143,6 +143,118 @@ RANKTREE_API int ranktree_Get_hw_resource_info(MPI_Info* hw_info);
  * Local. Empty when there is nothing to say. Cut at len as in ranktree_Comm_get_hlevel_info().
  */
 RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, int* resultlen);
+
+/* Rank reordering: communicators whose ranks sit where their traffic wants them.
+ *
+ * Source: reorder-2011 (Improving MPI Applications Performance on Multicore Clusters with Rank Reordering) §3;
+ * treematch-2013 (Process Placement in Multicore Clusters: Algorithmic Issues and Practical Techniques) §2.3 and
+ * appendix A.
+ *
+ * Meaning. The vertices of a graph are numbered 0 .. size-1. Rank k of the new communicator owns vertex k: its
+ * neighbours are what was declared for vertex k, by whichever rank. With reorder the calling process may become another
+ * rank, so that vertices with much traffic sit close together in the machine's tree; where ranks are is told by the
+ * chains above, with the same info keys. The cost of an arrangement is the sum over edges of weight x distance in hops.
+ * The new communicator costs no more than the one without reordering; where nothing is cheaper, something fails or the
+ * time is up, no rank changes. The MPI's own reordering is never asked for and nothing ever binds.
+ *
+ * Info keys, equal on all ranks, besides those above:
+ *
+ * - ranktree_reorder_mode = auto (default) | central | node | distributed. central: one rank gathers tree and graph
+ *   (reorder-2011 §3). node: ranks change places only within their nodes (treematch-2013 §2.3). distributed: the tree's
+ *   top levels are placed on a coarsened graph, every subtree places its own part; no rank holds more edges than its
+ *   subtree has. auto: central up to 4,096 ranks, distributed above.
+ *
+ * - ranktree_preset = fast | default | strong: how hard to look (default: default).
+ *
+ * - ranktree_seed: a whole number (1). The same arguments, places and seed give the same order.
+ *
+ * - ranktree_time_limit_ms: milliseconds after which the order is left as it is; 0 (default): no limit.
+ *
+ * What came of it: ranktree_Comm_get_info() on the new communicator.
+ */
+
+/** MPI_Dist_graph_create (MPI 5.0 §8.5.4) with reordering that works. Collective over comm_old.
+ *
+ * Any rank may declare edges of any vertex. weights must be not negative; MPI_UNWEIGHTED (on all ranks) counts every
+ * edge once; MPI_WEIGHTS_EMPTY where n is 0. Edges declared twice and self loops stay as declared.
+ *
+ * \param n number of sources this rank declares edges of
+ * \param sources n vertices
+ * \param degrees n numbers of edges
+ * \param destinations the other end of each edge, sum of degrees entries
+ * \param weights as many traffic weights
+ * \param reorder zero: no rank changes; equal on all ranks
+ * \param[out] comm_dist_graph a communicator with a distributed graph topology
+ */
+RANKTREE_API int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                                            const int destinations[], const int weights[], MPI_Info info, int reorder,
+                                            MPI_Comm* comm_dist_graph);
+
+/** MPI_Dist_graph_create_adjacent: rank k of comm_old declares all edges of vertex k. Collective over comm_old.
+ *
+ * Neighbours keep their order. An edge's weight is the mean of what its two ends declare.
+ */
+RANKTREE_API int ranktree_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                                     const int sourceweights[], int outdegree, const int destinations[],
+                                                     const int destweights[], MPI_Info info, int reorder,
+                                                     MPI_Comm* comm_dist_graph);
+
+/** MPI_Graph_create: the whole graph on every rank, every edge counts once. Collective over comm_old.
+ *
+ * \param nnodes at most the size of comm_old; ranks beyond get MPI_COMM_NULL
+ */
+RANKTREE_API int ranktree_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+                                       MPI_Comm* comm_graph);
+
+/** MPI_Cart_create: the grid is tiled on the machine's tree so that neighbours meet low in it. Collective over
+ * comm_old.
+ *
+ * \param dims their product is at most the size of comm_old; ranks beyond get MPI_COMM_NULL
+ */
+RANKTREE_API int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                                      MPI_Comm* comm_cart);
+
+/** The order alone, without a topology. Collective over comm. Graph arguments as in ranktree_Dist_graph_create(), with
+ * weights as doubles; NULL counts every edge once (on all ranks).
+ *
+ * \param[out] newrank this process's rank in newcomm
+ * \param[out] newcomm all processes of comm in the new order; NULL when not wanted (on all ranks)
+ */
+RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                                       const int destinations[], const double weights[], MPI_Info info, int* newrank,
+                                       MPI_Comm* newcomm);
+
+/** What reordering did: a copy of comm's info with these keys added where comm was made by one of the calls above.
+ * Local. ranktree_reorder: identity, central, node, distributed, tiling or world; ranktree_reorder_reason: why no rank
+ * has changed, empty otherwise; ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight.
+ *
+ * \param[out] info to be freed with MPI_Info_free
+ */
+RANKTREE_API int ranktree_Comm_get_info(MPI_Comm comm, MPI_Info* info);
+
+/** The graph of a recorded pattern, for ranktree_Dist_graph_create() and MPI's own (treematch-2013 appendix A's
+ * read_pattern). Collective over comm: rank 0 reads the file (any format ranktree reads; collectives are expanded) and
+ * gets all edges, the others get none.
+ *
+ * \param metric "size", "msg" or "avg" (treematch-2013 §2.1); weights above 2^31-1 are scaled down together
+ * \param[out] n number of sources: size of comm at rank 0, 0 elsewhere
+ * \param[out] sources,degrees,destinations,weights to be freed with free(); NULL where n is 0
+ * Error: the file cannot be read, or its number of ranks is not comm's size: MPI_ERR_FILE / MPI_ERR_ARG on all ranks.
+ */
+RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, int* n, int** sources,
+                                       int** degrees, int** destinations, int** weights);
+
+/** A better order for the traffic seen since the last call on comm. Collective over comm; needs the preload library's
+ * recording (ranktree trace). hop-bytes that the order would have saved, times the info key ranktree_horizon (default
+ * 1: the future is as long as the interval seen), must exceed the hop-bytes of moving ranktree_state_bytes (default 0)
+ * of every rank that moves.
+ *
+ * \param[out] newranks newranks[i]: rank in newcomm of the process that is rank i of comm; size of comm entries, NULL
+ * when not wanted. Untouched where nothing moves.
+ * \param[out] newcomm all processes in the new order, or MPI_COMM_NULL when the gain does not exceed the cost;
+ * ranktree_Comm_get_message(comm) tells both figures.
+ */
+RANKTREE_API int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* newcomm);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,34 @@
+// The placement engine: multilevel hierarchical multisection from the root down with exact balance, refined by local
+// search on the true tree cost, the cheapest of a small portfolio kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+
+enum class Preset : std::uint8_t { kFast, kDefault, kStrong };
+
+struct EngineOptions {
+  Preset preset = Preset::kDefault;
+  Constraints constraints;
+  std::uint64_t seed = 1;
+  int threads = 1;  // the answer does not depend on it
+  // Where the ranks are now: the result costs no more. Nothing: identity() in seat order.
+  std::optional<Placement> start;
+  // Asked now and then, by one thread; false: stop and give the best placement found so far, which may be the start.
+  std::function<bool()> keep_going;
+};
+
+// A placement of all ranks on the tree's allowed leaves. Never costs more than the start. Deterministic: the same
+// arguments give the same placement. Throws Error(kMismatch) when the ranks do not fit, Error(kInput) when a weight is
+// negative or not finite, or the start is not a placement.
+Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options);
+
+}  // namespace ranktree::core::place
