@@ -91,7 +91,8 @@ def test_signals_reach_the_launcher_and_its_end_is_ours(command, mpi, output, ex
     words = mpi.launch(RANKS, mpi.program("trace_ends"), "wait")
     untraced, _ = interrupted(words)
     code, text = interrupted([command, "trace", "-o", output, "--", *words])
-    assert code == untraced
+    # Hydra ends with the signal's number or with 0, whichever of its processes it sees end first.
+    assert code == untraced or (mpi.name == "mpich" and {code, untraced} == {0, signal.SIGTERM})
     assert "partial" in text
     check(read_trace(output), read_expected(expect_folder))
 

@@ -271,6 +271,7 @@ contains
     siblings = 77
     name = 'untouched'
     call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, code)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, code)
     call ranktree_Comm_hsplit(MPI_COMM_NULL, 0, MPI_INFO_NULL, part, error)
     call expect_class(error, MPI_ERR_COMM, 'MPI_COMM_NULL')
     call ranktree_Comm_get_hlevel_info(MPI_COMM_NULL, siblings, index, name, length, error)
