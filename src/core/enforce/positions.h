@@ -19,7 +19,8 @@ struct Positions {
 };
 
 // Chains by rank, at least one. Ranks bound alike are siblings; a rank bound more loosely than others hangs higher up,
-// below levels that it skips. O(sum of lengths x log).
+// below levels that it skips. O(sum of lengths x log). Throws Error(kInput) when there are none, Error(kUnsupported)
+// when a kind of object is above another in one chain and below it in a second.
 Positions positions_of(std::span<const split::Chain> chains);
 
 }  // namespace ranktree::core::enforce
