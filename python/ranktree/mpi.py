@@ -1,7 +1,8 @@
-"""Hierarchical communicators (hsplit-2018) for mpi4py programs: the calls of ranktree/mpi.h.
+"""Hierarchical communicators (hsplit-2018) and rank reordering (reorder-2011) for mpi4py: the calls of ranktree/mpi.h.
 
     for level in ranktree.mpi.levels(MPI.COMM_WORLD):
         level.comm.Barrier()
+    grid = ranktree.mpi.create_cart(MPI.COMM_WORLD, [4, 4])
 
 Calls that make communicators are collective over `comm`, and so is freeing what they made. A part that this rank has
 not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's own text is added as a note.
@@ -30,6 +31,7 @@ PREFIX = "libranktree_mpi_"
 MAX_TYPE = 32  # RANKTREE_MAX_TYPE
 LEVELS_AT_ONCE = 64
 LONGEST_CHAIN = 256
+C_LIBRARY = ctypes.CDLL(None)
 
 COMM_TYPE_SHARED = 0x52540001
 COMM_TYPE_HW_UNGUIDED = 0x52540002
@@ -49,6 +51,14 @@ PARAMETERS = {
     "Comm_get_location": [HANDLE, INT, INT, POINTER, POINTER, POINTER],
     "Get_hw_resource_info": [POINTER],
     "Comm_get_message": [HANDLE, POINTER, INT, POINTER],
+    "Dist_graph_create": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, INT, POINTER],
+    "Dist_graph_create_adjacent": [HANDLE, *[INT, POINTER, POINTER] * 2, HANDLE, INT, POINTER],
+    "Graph_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
+    "Cart_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
+    "Comm_reorder": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, POINTER, POINTER],
+    "Comm_get_info": [HANDLE, POINTER],
+    "read_pattern": [ctypes.c_char_p, HANDLE, ctypes.c_char_p, *[POINTER] * 5],
+    "Comm_rebalance": [HANDLE, HANDLE, POINTER, POINTER],
 }
 
 
@@ -206,6 +216,118 @@ def hw_resource_info() -> dict[str, bool]:
     return found
 
 
+def create_dist_graph(
+    comm: MPI.Intracomm,
+    sources: Sequence[int],
+    degrees: Sequence[int],
+    destinations: Sequence[int],
+    weights: Sequence[int] | None = None,
+    info: MPI.Info | None = None,
+    reorder: bool = True,
+) -> MPI.Distgraphcomm:
+    """MPI_Dist_graph_create with reordering that works; weights None: MPI_UNWEIGHTED, on all ranks. Collective.
+
+    Rank k of the result owns vertex k. reorder-2011 §3.
+    """
+    made = HANDLE(MPI.COMM_NULL.handle)
+    lists = (integers(sources), integers(degrees), integers(destinations), weight_list(weights))
+    call("Dist_graph_create", comm, len(sources), *lists, info_handle(info), int(reorder), ctypes.byref(made))
+    return MPI.Distgraphcomm.fromhandle(made.value)
+
+
+def create_dist_graph_adjacent(
+    comm: MPI.Intracomm,
+    sources: Sequence[int],
+    destinations: Sequence[int],
+    sourceweights: Sequence[int] | None = None,
+    destweights: Sequence[int] | None = None,
+    info: MPI.Info | None = None,
+    reorder: bool = True,
+) -> MPI.Distgraphcomm:
+    """MPI_Dist_graph_create_adjacent with reordering: rank k declares all edges of vertex k. Collective over comm."""
+    made = HANDLE(MPI.COMM_NULL.handle)
+    into = (len(sources), integers(sources), weight_list(sourceweights))
+    out = (len(destinations), integers(destinations), weight_list(destweights))
+    call("Dist_graph_create_adjacent", comm, *into, *out, info_handle(info), int(reorder), ctypes.byref(made))
+    return MPI.Distgraphcomm.fromhandle(made.value)
+
+
+def create_graph(
+    comm: MPI.Intracomm, index: Sequence[int], edges: Sequence[int], reorder: bool = True
+) -> MPI.Graphcomm | None:
+    """MPI_Graph_create with reordering: the whole graph on every rank; None beyond its vertices. Collective."""
+    made = HANDLE(MPI.COMM_NULL.handle)
+    call("Graph_create", comm, len(index), integers(index), integers(edges), int(reorder), ctypes.byref(made))
+    return communicator(made.value, MPI.Graphcomm)
+
+
+def create_cart(
+    comm: MPI.Intracomm, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = True
+) -> MPI.Cartcomm | None:
+    """MPI_Cart_create, the grid tiled on the machine's tree; None beyond its size. Collective over comm."""
+    made = HANDLE(MPI.COMM_NULL.handle)
+    periodic = integers([int(period) for period in periods or [False] * len(dims)])
+    call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
+    return communicator(made.value, MPI.Cartcomm)
+
+
+def reorder(
+    comm: MPI.Intracomm,
+    sources: Sequence[int],
+    degrees: Sequence[int],
+    destinations: Sequence[int],
+    weights: Sequence[float] | None = None,
+    info: MPI.Info | None = None,
+) -> MPI.Intracomm:
+    """All processes of comm in the order that the graph wants, without a topology. Collective over comm."""
+    made, rank = HANDLE(MPI.COMM_NULL.handle), INT()
+    doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
+    lists = (integers(sources), integers(degrees), integers(destinations), doubles)
+    outputs = (ctypes.byref(rank), ctypes.byref(made))
+    call("Comm_reorder", comm, len(sources), *lists, info_handle(info), *outputs)
+    return MPI.Intracomm.fromhandle(made.value)
+
+
+def reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
+    """What reordering did to comm: ranktree_reorder, _reason, _before, _after, and comm's own info. Local."""
+    made = HANDLE(MPI.INFO_NULL.handle)
+    call("Comm_get_info", comm, ctypes.byref(made))
+    info = MPI.Info.fromhandle(made.value)
+    found = dict(info.items())
+    info.Free()
+    return found
+
+
+def read_pattern(
+    file: str | os.PathLike[str], comm: MPI.Intracomm, metric: str = "size"
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """The graph of a recorded pattern: sources, degrees, destinations, weights; all at rank 0, empty lists elsewhere.
+
+    metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
+    """
+    count, made = INT(), [ctypes.POINTER(INT)() for _ in range(4)]
+    code = function("read_pattern")(
+        os.fsencode(file), comm.handle, metric.encode(), ctypes.byref(count), *map(ctypes.byref, made)
+    )
+    check(code, "read_pattern", comm)
+    edges = sum(made[1][: count.value]) if count.value else 0
+    lists = [pointer[:length] for pointer, length in zip(made, [count.value] * 2 + [edges] * 2, strict=True)]
+    for pointer in made:
+        C_LIBRARY.free(pointer)
+    return tuple(lists)
+
+
+def rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.Intracomm, list[int]] | None:
+    """A better order for the traffic recorded since the last call, with the new rank of every rank of comm.
+
+    None where the gain would not exceed the cost; message(comm) tells both. Collective over comm.
+    """
+    made, ranks = HANDLE(MPI.COMM_NULL.handle), (INT * comm.size)()
+    call("Comm_rebalance", comm, info_handle(info), ranks, ctypes.byref(made))
+    better = communicator(made.value)
+    return None if better is None else (better, list(ranks))
+
+
 def message(comm: MPI.Intracomm) -> str:
     """The reason of the last error of a call on comm, or a warning; empty when there is nothing to say. Local."""
     length = INT()
@@ -233,10 +355,20 @@ def check(code: int, name: str, comm: MPI.Comm) -> None:
     raise error
 
 
-def communicator(handle: int | None) -> MPI.Intracomm | None:
+def communicator(handle: int | None, kind: type = MPI.Intracomm):
     """mpi4py's object for a handle; None for MPI_COMM_NULL."""
-    made = MPI.Intracomm.fromhandle(handle or 0)
+    made = kind.fromhandle(handle or 0)
     return None if made == MPI.COMM_NULL else made
+
+
+def integers(values: Sequence[int]) -> ctypes.Array:
+    """A C array; of one entry where there are none."""
+    return (INT * max(len(values), 1))(*values)
+
+
+def weight_list(weights: Sequence[int] | None) -> ctypes.Array | int:
+    """A C array, or the address that means MPI_UNWEIGHTED."""
+    return MPI.UNWEIGHTED if weights is None else integers(weights)
 
 
 def info_handle(info: MPI.Info | None) -> int:
