@@ -8,7 +8,7 @@ Usage: generate_preload.py                    write the files
 
 calls.tsv gives every C name a class. A call of a class that moves data gets a wrapper with a hook; calls in which an
 MPI may call itself (files, communicators, windows) get an empty one, so that what happens inside is not taken for the
-program's; the other classes get none.
+program's; the other classes get none. The files world_*.cpp are those of tools/generate_world.py.
 """
 
 import argparse
@@ -17,6 +17,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import generate_world
 
 ROOT = Path(__file__).resolve().parent.parent
 CALLS = ROOT / "src/preload/calls.tsv"
@@ -233,7 +235,8 @@ def generate() -> dict[str, str]:
             ends.append(entries)
     head = HEAD.format(version=standard.__version__)
     middle = "\n}  // namespace\n}  // namespace ranktree::preload\n"
-    return {f"{name}.cpp": head + "".join(b) + middle + "".join(e) for name, (b, e) in sorted(parts.items())}
+    tracing = {f"{name}.cpp": head + "".join(b) + middle + "".join(e) for name, (b, e) in sorted(parts.items())}
+    return tracing | generate_world.generate(forms(standard), classes, standard.__version__)
 
 
 def check_header(path: Path) -> int:

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <mutex>
 #include <new>
 #include <span>
 #include <string>
@@ -128,6 +130,7 @@ void Part::adopt(layout::SectionKind kind, const Section& section) noexcept {
                 static_cast<off_t>(old.bytes));
     }
   }
+  const std::scoped_lock lock(moving_);
   munmap(old.header, old.bytes);
   old = section;
   ++moves_;
@@ -259,6 +262,18 @@ void Part::commit_record() noexcept {
 
 void Part::remove_file() noexcept {
   if (file_ >= 0) unlink(path_.c_str());
+}
+
+void Part::visit_pairs(const std::function<void(const layout::PairCell&)>& visit) const {
+  const std::scoped_lock lock(moving_);
+  auto* cells = reinterpret_cast<layout::PairCell*>(sections_[layout::kPairs].body());
+  const auto now = [](std::uint64_t& number) {
+    return std::atomic_ref<std::uint64_t>(number).load(std::memory_order_relaxed);
+  };
+  for (std::uint64_t i = 0; i < sections_[layout::kPairs].header->capacity; ++i) {
+    const layout::PairCell cell{now(cells[i].key), now(cells[i].messages), now(cells[i].bytes)};
+    if (cell.key != 0) visit(cell);
+  }
 }
 
 // Read by the reader of files, from a copy in which the sections stand one after another: one truth about the layout.

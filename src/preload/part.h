@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +49,9 @@ class Part {
   bool log_communicator(std::uint64_t identity, std::span<const int> members, std::span<const int> remote) noexcept;
   void count_unattributed(std::string_view name, std::uint64_t count);
 
+  // Calls `visit` with every pair cell as it is now. Other threads may do so while the owner goes on counting.
+  void visit_pairs(const std::function<void(const layout::PairCell&)>& visit) const;
+
   // Everything in this part, as values.
   [[nodiscard]] io::TraceRecords records() const;
 
@@ -82,6 +87,7 @@ class Part {
   std::uint64_t moves_ = 0;
   layout::FileHeader* header_ = nullptr;
   Section sections_[layout::kSectionCount];
+  mutable std::mutex moving_;                // held while a section gives way to a wider one
   std::vector<std::uint64_t> unattributed_;  // where in the log the count of each name is
 };
 

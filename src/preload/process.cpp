@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <ios>
 #include <iterator>
 #include <memory>
@@ -131,6 +132,10 @@ void Process::arm_finish() {
 bool Process::wanted() {
   output_ = environment("RANKTREE_TRACE");
   if (output_.empty()) return false;
+  if (output_ == "-") {
+    output_.clear();
+    return true;
+  }
   output_ = std::filesystem::absolute(output_).string();
   return true;
 }
@@ -142,7 +147,7 @@ void Process::describe_owner(MPI_Group world) {
   owner_.host = host_name();
   owner_.mpi = library_version();
   owner_.program = command_line();
-  mkdir((output_ + ".parts").c_str(), 0755);
+  if (!output_.empty()) mkdir((output_ + ".parts").c_str(), 0755);
 }
 
 void Process::try_start() {
@@ -217,10 +222,10 @@ Thread* Process::make_thread() {
   }
   PartOwner owner = owner_;
   owner.thread = static_cast<int>(threads_.size());
-  const std::string file = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
-  threads_.push_back(std::make_unique<Thread>(output_ + ".parts" + file, owner));
-  if (!threads_.back()->part.on_disk())
-    say(output_ + ".parts" + file + ": cannot be made; a crash will lose its records");
+  const std::string name = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
+  const std::string file = output_.empty() ? std::string() : output_ + ".parts" + name;
+  threads_.push_back(std::make_unique<Thread>(file, owner));
+  if (!file.empty() && !threads_.back()->part.on_disk()) say(file + ": cannot be made; a crash will lose its records");
   return threads_.back().get();
 }
 
@@ -264,6 +269,17 @@ bool Process::first_log(std::uint64_t identity) {
   return logged_.insert(identity).second;
 }
 
+bool Process::visit_pairs(const std::function<void(const layout::PairCell&)>& visit) noexcept {
+  bool visited = false;
+  shielded([&] {
+    const std::scoped_lock lock(mutex_);
+    if (state_ != State::kRecording) return;
+    for (const auto& thread : threads_) thread->part.visit_pairs(visit);
+    visited = true;
+  });
+  return visited;
+}
+
 io::TraceRecords Process::merged_records() {
   io::TraceRecords all;
   for (const auto& thread : threads_) io::merge(all, thread->part.records());
@@ -285,13 +301,15 @@ void Process::finish() noexcept {
   const Call call;
   bool written = false;
   shielded([&] {
+    if (output_.empty()) return;
     written = gather_records([this] { return merged_records(); },
                              [this](io::TraceRecords&& all) {
                                io::save_pattern(output_, io::to_pattern(std::move(all)), io::PatternFormat::kNpz);
                              });
   });
   close_parts(written);
-  if (!written && owner_.rank == 0) say(output_ + ": not written; the records are in " + output_ + ".parts");
+  if (!written && !output_.empty() && owner_.rank == 0)
+    say(output_ + ": not written; the records are in " + output_ + ".parts");
   if (written && owner_.rank == 0) say(output_ + ": written");
   PMPI_Group_free(&world_group_);
 }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -22,6 +23,7 @@ class Process {
   static Process& instance() noexcept;
 
   // Starts recording when RANKTREE_TRACE asks for it and MPI is initialised; harmless when called again.
+  // RANKTREE_TRACE=- records without leaving a file, for those who ask for the traffic while the program runs.
   void start() noexcept;
 
 #if RANKTREE_HAS_MPI_Session_init
@@ -33,6 +35,9 @@ class Process {
 
   // The caller's records, made at its first call; nullptr when nothing is recorded.
   Thread* enter() noexcept;
+
+  // Calls `visit` with every pair cell of every thread as it is now; false when nothing is recorded.
+  bool visit_pairs(const std::function<void(const layout::PairCell&)>& visit) noexcept;
 
   [[nodiscard]] MPI_Group world_group() const noexcept { return world_group_; }
   [[nodiscard]] int communicator_key() const noexcept { return communicator_key_; }
@@ -65,7 +70,7 @@ class Process {
   std::mutex mutex_;                // guards everything but what start() fixes
   std::mutex communicators_mutex_;  // held while a communicator's description is made
   std::atomic<State> state_{State::kUntried};
-  std::string output_;
+  std::string output_;  // empty: no file is wanted
   PartOwner owner_;
   bool finish_armed_ = false;
   MPI_Group world_group_ = MPI_GROUP_NULL;

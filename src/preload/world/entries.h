@@ -1,0 +1,34 @@
+// Everything a generated file of the world library needs.
+#pragma once
+
+#include <mpi.h>
+
+#include "preload/next.h"
+#include "preload/world/world.h"
+#include "preload_has.h"
+
+// A call with large counts is wrapped where the mpi.h has such calls at all: a program that looks for them and finds
+// ours in front of an MPI without them would use them.
+#define RANKTREE_LARGE_COUNTS RANKTREE_HAS_MPI_Send_c
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
+
+namespace ranktree::preload {
+
+// The names of all calls with large counts that take a communicator, the last one null.
+extern const char* const large_count_calls[];
+
+// Hands a call on to the definition behind ours. One that this MPI does not have ends in an error.
+template <typename Function, typename... Arguments>
+inline int hand_on(Function next, Arguments... arguments) {
+  if (next == nullptr) [[unlikely]]
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+  return next(arguments...);
+}
+
+}  // namespace ranktree::preload
+
+using ranktree::preload::hand_on;
+using ranktree::preload::in_world;

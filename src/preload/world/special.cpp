@@ -1,0 +1,179 @@
+// The calls in which MPI_COMM_WORLD is more than a communicator in another order, and those that set it up.
+#include <array>
+#include <string_view>
+
+#include "preload/world/entries.h"
+#include "preload/world/library.h"
+
+#if !RANKTREE_HAS_MPI_Session_init
+using MPI_Session = void*;  // a handle that is only handed on
+#endif
+
+// Calls that an mpi.h may leave out, being too old or too new.
+#undef MPI_Errhandler_set
+#undef MPI_Errhandler_get
+extern "C" {
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
+int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler);
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler);
+#if !RANKTREE_HAS_MPI_Attr_get
+int MPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag);
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag);
+#endif
+#if !RANKTREE_HAS_MPI_Session_init
+int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup);
+#endif
+// NOLINTEND(readability-identifier-naming)
+}
+
+namespace ranktree::preload {
+namespace {
+
+// MPI's own attributes (MPI_TAG_UB, MPI_UNIVERSE_SIZE, ...) hang on the MPI's MPI_COMM_WORLD alone in some MPIs.
+template <typename Next>
+int get_attr(Next next, MPI_Comm comm, int keyval, void* value, int* flag) {
+  const MPI_Comm world = in_world(comm);
+  const int code = hand_on(next, world, keyval, value, flag);
+  if (world == comm || code != MPI_SUCCESS || *flag != 0) return code;
+  return next(comm, keyval, value, flag);
+}
+
+// Both: errors of calls without a communicator are MPI_COMM_WORLD's in MPI 3.
+template <typename Next>
+int set_errhandler(Next next, MPI_Comm comm, MPI_Errhandler errhandler) {
+  const MPI_Comm world = in_world(comm);
+  const int code = hand_on(next, world, errhandler);
+  if (world == comm || code != MPI_SUCCESS) return code;
+  return next(comm, errhandler);
+}
+
+bool carts_wanted() noexcept {
+  static const bool are_wanted = setting("RANKTREE_CART") == "1";
+  return are_wanted;
+}
+
+// Whether all ranks of an intracommunicator can make grids our way.
+bool all_can_tile(MPI_Comm comm) noexcept {
+  int inter = 1;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  int possible = Library::instance().cart_create != nullptr ? 1 : 0;
+  return PMPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && possible != 0;
+}
+
+// A program that says reorder = 0 gets a reordered grid too: it was asked for. Ours makes its grid with the MPI's call.
+struct CartArguments {
+  int ndims;
+  const int* dims;
+  const int* periods;
+  int reorder;
+};
+
+template <typename Next>
+int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) {
+  thread_local bool inside = false;
+  const MPI_Comm world = in_world(comm);
+  if (!inside && carts_wanted()) {
+    inside = true;
+    const bool ours = all_can_tile(world);
+    const int code =
+        ours ? Library::instance().cart_create(world, grid.ndims, grid.dims, grid.periods, 1, comm_cart) : MPI_SUCCESS;
+    inside = false;
+    if (ours) return code;
+  }
+  return hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+}
+
+// Process set names are URIs: not sensitive to case (MPI 5.0 §11.3.2).
+bool names_world(const char* name) noexcept {
+  constexpr std::string_view kWorld = "mpi://world";
+  std::string_view given(name == nullptr ? "" : name);
+  if (given.size() != kWorld.size()) return false;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char letter = given[i] >= 'A' && given[i] <= 'Z' ? static_cast<char>(given[i] - 'A' + 'a') : given[i];
+    if (letter != kWorld[i]) return false;
+  }
+  return true;
+}
+
+template <typename Next>
+int group_from_pset(Next next, MPI_Session session, const char* name, MPI_Group* group) {
+  const int code = hand_on(next, session, name, group);
+  if (code == MPI_SUCCESS && names_world(name)) reorder_world_group(group);
+  return code;
+}
+
+template <typename Next>
+int initialized(Next next, auto... arguments) {
+  const int code = hand_on(next, arguments...);
+  if (code == MPI_SUCCESS) reorder_world();
+  return code;
+}
+
+}  // namespace
+}  // namespace ranktree::preload
+
+namespace preload = ranktree::preload;
+
+RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
+  return preload::initialized(RANKTREE_NEXT(MPI_Init)(), argc, argv);
+}
+RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
+  return preload::initialized(RANKTREE_NEXT(PMPI_Init)(), argc, argv);
+}
+RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return preload::initialized(RANKTREE_NEXT(MPI_Init_thread)(), argc, argv, required, provided);
+}
+RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return preload::initialized(RANKTREE_NEXT(PMPI_Init_thread)(), argc, argv, required, provided);
+}
+
+RANKTREE_ENTRY int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
+  return preload::get_attr(RANKTREE_NEXT(MPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);
+}
+RANKTREE_ENTRY int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
+  return preload::get_attr(RANKTREE_NEXT(PMPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);
+}
+RANKTREE_ENTRY int MPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
+  return preload::get_attr(RANKTREE_NEXT(MPI_Attr_get)(), comm, keyval, attribute_val, flag);
+}
+RANKTREE_ENTRY int PMPI_Attr_get(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
+  return preload::get_attr(RANKTREE_NEXT(PMPI_Attr_get)(), comm, keyval, attribute_val, flag);
+}
+
+RANKTREE_ENTRY int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return preload::set_errhandler(RANKTREE_NEXT(MPI_Comm_set_errhandler)(), comm, errhandler);
+}
+RANKTREE_ENTRY int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return preload::set_errhandler(RANKTREE_NEXT(PMPI_Comm_set_errhandler)(), comm, errhandler);
+}
+RANKTREE_ENTRY int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return preload::set_errhandler(RANKTREE_NEXT(MPI_Errhandler_set)(), comm, errhandler);
+}
+RANKTREE_ENTRY int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler) {
+  return preload::set_errhandler(RANKTREE_NEXT(PMPI_Errhandler_set)(), comm, errhandler);
+}
+RANKTREE_ENTRY int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return hand_on(RANKTREE_NEXT(MPI_Errhandler_get)(), in_world(comm), errhandler);
+}
+RANKTREE_ENTRY int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
+  return hand_on(RANKTREE_NEXT(PMPI_Errhandler_get)(), in_world(comm), errhandler);
+}
+
+RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                                   MPI_Comm* comm_cart) {
+  return preload::cart_create(RANKTREE_NEXT(MPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
+}
+RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                                    MPI_Comm* comm_cart) {
+  return preload::cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, {ndims, dims, periods, reorder}, comm_cart);
+}
+
+RANKTREE_ENTRY int MPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  return preload::group_from_pset(RANKTREE_NEXT(MPI_Group_from_session_pset)(), session, pset_name, newgroup);
+}
+RANKTREE_ENTRY int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  return preload::group_from_pset(RANKTREE_NEXT(PMPI_Group_from_session_pset)(), session, pset_name, newgroup);
+}
