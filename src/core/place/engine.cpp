@@ -1,30 +1,164 @@
 #include "core/place/engine.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/engine/effort.h"
+#include "core/place/engine/exact_search.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/multisection.h"
+#include "core/place/engine/seat_tree.h"
+#include "core/place/engine/swap_search.h"
 #include "core/place/placement.h"
-#include "core/place/treematch.h"
+#include "core/place/seats.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
+namespace {
+
+using engine::Effort;
+using engine::Graph;
+using engine::SeatTree;
+using pattern::Rank;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+Effort effort_of(Preset preset) {
+  switch (preset) {
+    case Preset::kFast:
+      return {60, 2, 1, 1, 25, 0.005, 0, 1, 4, 1};
+    case Preset::kDefault:
+      return {60, 4, 1, 3, 60, 0.02, 1, 6, 4, 1};
+    case Preset::kStrong:
+      break;
+  }
+  return {60, 8, 4, 6, 200, 0.1, 4, 20, 6, 1};
+}
+
+[[noreturn]] void refuse(Rank rank, const std::string& text) {
+  throw Error(Fault::kInput, "affinity: rank " + std::to_string(rank) + ": " + text);
+}
+
+// Weights are scaled by a power of two, so that sums of the largest doubles stay finite; nothing else changes.
+Graph graph_of(const pattern::Affinity& affinity) {
+  double largest = 0;
+  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+    for (const double weight : affinity.weights_of(rank)) {
+      if (!std::isfinite(weight) || weight < 0) {
+        refuse(rank, "expected a finite weight, at least 0, found " + std::to_string(weight));
+      }
+      largest = std::max(largest, weight);
+    }
+  }
+  const int shift = largest > 0 ? 52 - std::ilogb(largest) : 0;
+  Graph graph;
+  graph.size.assign(at(affinity.ranks), 1);
+  graph.arcs.reserve(affinity.indices.size());
+  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+    const auto neighbours = affinity.neighbours(rank);
+    const auto weights = affinity.weights_of(rank);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (neighbours[i] < 0 || neighbours[i] >= affinity.ranks) {
+        refuse(rank, "expected a neighbour in 0.." + std::to_string(affinity.ranks - 1) + ", found " +
+                         std::to_string(neighbours[i]));
+      }
+      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], std::ldexp(weights[i], shift)});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+constexpr double kNear = 1.3;
+
+class Engine {
+ public:
+  Engine(const topo::Tree& tree, const Graph& graph, const EngineOptions& options)
+      : tree_(tree, options.constraints), graph_(graph), options_(options), effort_(effort_of(options.preset)) {}
+
+  Placement run(const Placement& start) {
+    best_ = seats_of_start(start);
+    best_cost_ = engine::cost_of(tree_, graph_, best_);
+    const std::vector<SeatTree::Seat> first = best_;
+    const double first_cost = best_cost_;
+    Random random(options_.seed);
+    const bool spare = graph_.vertices() < tree_.seats();
+    for (int run = 0; run < effort_.runs && go_on(); ++run) {
+      consider(engine::Multisection(tree_, effort_, engine::Spread::kPacked).place(graph_, random.next()),
+               random.next());
+      if (!spare || !go_on()) continue;
+      consider(engine::Multisection(tree_, effort_, engine::Spread::kLoose).place(graph_, random.next()),
+               random.next());
+    }
+    // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
+    if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
+    if (go_on() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
+    Placement placement;
+    for (const SeatTree::Seat seat : best_) placement.leaf_of.push_back(tree_.leaf(seat));
+    return placement;
+  }
+
+ private:
+  [[nodiscard]] bool go_on() const { return !options_.keep_going || options_.keep_going(); }
+
+  // A leaf that takes several ranks gives them its seats in the order of ranks.
+  [[nodiscard]] std::vector<SeatTree::Seat> seats_of_start(const Placement& start) const {
+    std::vector<SeatTree::Seat> next;  // by leaf
+    for (SeatTree::Seat seat = tree_.seats(); seat-- > 0;) {
+      const auto leaf = at(tree_.leaf(seat));
+      if (next.size() <= leaf) next.resize(leaf + 1);
+      next[leaf] = seat;
+    }
+    std::vector<SeatTree::Seat> seats;
+    for (const topo::Leaf leaf : start.leaf_of) seats.push_back(next[at(leaf)]++);
+    return seats;
+  }
+
+  void consider(std::vector<SeatTree::Seat> seats, std::uint64_t seed) {
+    engine::search_by_swaps(tree_, graph_, effort_, seed, options_.keep_going, seats);
+    const double cost = engine::cost_of(tree_, graph_, seats);
+    if (cost >= best_cost_) return;
+    best_cost_ = cost;
+    best_ = std::move(seats);
+  }
+
+  SeatTree tree_;
+  const Graph& graph_;
+  const EngineOptions& options_;
+  Effort effort_;
+  std::vector<SeatTree::Seat> best_;
+  double best_cost_ = 0;
+};
+
+void check_start(const topo::Tree& tree, const Placement& start, Rank ranks, const Constraints& constraints) {
+  try {
+    validate(tree, start, ranks, constraints);
+  } catch (const Error& error) {
+    throw Error(Fault::kInput, std::string("start: ") + error.what());
+  }
+}
+
+}  // namespace
 
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options) {
-  Placement best = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
-  validate(tree, best, affinity.ranks, options.constraints);
-  double cost = evaluate(tree, affinity, best).total;
-  const auto consider = [&](Placement placement) {
-    const double found = evaluate(tree, affinity, placement).total;
-    if (found >= cost) return;
-    cost = found;
-    best = std::move(placement);
-  };
-  TreeMatchOptions grouping;
-  grouping.constraints = options.constraints;
-  grouping.seed = options.seed;
-  consider(treematch(tree, affinity, grouping));
-  consider(greedy(tree, affinity, options.constraints));
-  return best;
+  require_seats(tree, affinity.ranks, options.constraints);
+  const Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
+  if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
+  const Graph graph = graph_of(affinity);
+  if (graph.arcs.empty()) return start;
+  Placement found = Engine(tree, graph, options).run(start);
+  // Compared as evaluate() counts, whose sums round differently.
+  const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
+  return better ? found : start;
 }
 
 }  // namespace ranktree::core::place

@@ -1,0 +1,21 @@
+// How hard each part of the engine tries.
+#pragma once
+
+#include <cstdint>
+
+namespace ranktree::core::place::engine {
+
+struct Effort {
+  int coarsest;           // vertices at which coarsening ends
+  int starts;             // first divisions of the coarsest graph
+  int repeats;            // whole bisections of the same graph, the best kept
+  int passes;             // of refinement at each size
+  int patience;           // moves without a gain after which a pass of refinement ends ...
+  double patience_share;  // ... and their share of the vertices, whichever is more
+  int pair_rounds;        // rounds of refinement between the parts of one division
+  int search_passes;      // of the search by swaps
+  int search_groups;      // groups that a rank may be swapped into, the strongest tied first
+  int runs;               // whole placements with different seeds
+};
+
+}  // namespace ranktree::core::place::engine

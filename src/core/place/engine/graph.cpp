@@ -1,0 +1,90 @@
+#include "core/place/engine/graph.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace ranktree::core::place::engine {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The members of each part in ascending order: those of part p are order[begin[p]] .. order[begin[p + 1] - 1].
+struct Members {
+  std::vector<std::int64_t> begin;
+  std::vector<Vertex> order;
+};
+
+Members members_of(std::span<const Vertex> part_of, Vertex parts) {
+  Members members{std::vector<std::int64_t>(at(parts) + 1, 0), std::vector<Vertex>(part_of.size())};
+  for (const Vertex part : part_of) ++members.begin[at(part) + 1];
+  std::partial_sum(members.begin.begin(), members.begin.end(), members.begin.begin());
+  std::vector<std::int64_t> next(members.begin.begin(), members.begin.end() - 1);
+  for (std::size_t vertex = 0; vertex < part_of.size(); ++vertex) {
+    members.order[at(next[at(part_of[vertex])]++)] = static_cast<Vertex>(vertex);
+  }
+  return members;
+}
+
+}  // namespace
+
+std::int64_t Graph::total_size() const { return std::accumulate(size.begin(), size.end(), std::int64_t{0}); }
+
+Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
+  const Members members = members_of(part_of, parts);
+  Graph result;
+  result.offset.reserve(at(parts) + 1);
+  result.arcs.reserve(graph.arcs.size());
+  result.size.assign(at(parts), 0);
+  std::vector<std::int64_t> slot(at(parts), -1);  // where the arc to that part is, if not before this part's arcs
+  for (Vertex part = 0; part < parts; ++part) {
+    const auto begin = static_cast<std::int64_t>(result.arcs.size());
+    for (auto i = members.begin[at(part)]; i < members.begin[at(part) + 1]; ++i) {
+      const Vertex vertex = members.order[at(i)];
+      result.size[at(part)] += graph.size[at(vertex)];
+      for (const Arc& arc : graph.arcs_of(vertex)) {
+        const Vertex other = part_of[at(arc.to)];
+        if (other == part) continue;
+        if (slot[at(other)] >= begin) {
+          result.arcs[at(slot[at(other)])].weight += arc.weight;
+          continue;
+        }
+        slot[at(other)] = static_cast<std::int64_t>(result.arcs.size());
+        result.arcs.push_back({other, arc.weight});
+      }
+    }
+    result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
+  }
+  return result;
+}
+
+std::vector<Piece> pieces_of(const Graph& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
+                             Vertex parts) {
+  std::vector<Piece> pieces(at(parts));
+  std::vector<std::size_t> arcs(at(parts), 0);
+  std::vector<Vertex> local(part_of.size());
+  for (std::size_t vertex = 0; vertex < part_of.size(); ++vertex) {
+    Piece& piece = pieces[at(part_of[vertex])];
+    local[vertex] = static_cast<Vertex>(piece.name.size());
+    piece.name.push_back(name[vertex]);
+    piece.graph.size.push_back(graph.size[vertex]);
+    arcs[at(part_of[vertex])] += graph.arcs_of(static_cast<Vertex>(vertex)).size();
+  }
+  for (std::size_t part = 0; part < pieces.size(); ++part) {
+    pieces[part].graph.offset.reserve(pieces[part].name.size() + 1);
+    pieces[part].graph.arcs.reserve(arcs[part]);
+  }
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    const Vertex part = part_of[at(vertex)];
+    Graph& piece = pieces[at(part)].graph;
+    for (const Arc& arc : graph.arcs_of(vertex)) {
+      if (part_of[at(arc.to)] == part) piece.arcs.push_back({local[at(arc.to)], arc.weight});
+    }
+    piece.offset.push_back(static_cast<std::int64_t>(piece.arcs.size()));
+  }
+  return pieces;
+}
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,108 @@
+#include "core/place/engine/multisection.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/place/engine/bisection.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/pair_refinement.h"
+#include "core/place/engine/refinement.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The seed of a part of the work, the same in whatever order the parts are done.
+std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
+  return Random(seed + 0x632be59bd9b4e019U * part).next();
+}
+
+}  // namespace
+
+std::vector<SeatTree::Seat> Multisection::place(const Graph& graph, std::uint64_t seed) {
+  seat_of_.assign(graph.size.size(), -1);
+  Piece whole{graph, std::vector<Vertex>(graph.size.size())};
+  std::iota(whole.name.begin(), whole.name.end(), 0);
+  place_below(0, 0, whole, seed);
+  return std::move(seat_of_);
+}
+
+std::vector<Multisection::Child> Multisection::children_for(int level, SeatTree::Group group,
+                                                            std::int64_t ranks) const {
+  std::vector<Child> children;
+  const SeatTree::Group first = tree_.first_child(level, group);
+  for (SeatTree::Group i = 0; i < tree_.child_count(level, group); ++i) {
+    children.push_back({first + i, tree_.capacity(level + 1, first + i)});
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Child& a, const Child& b) { return a.capacity > b.capacity; });
+  if (spread_ == Spread::kLoose) return children;
+  std::size_t needed = 0;
+  for (std::int64_t held = 0; held < ranks; ++needed) held += children[needed].capacity;
+  children.resize(needed);
+  return children;
+}
+
+// Bisects until one child is left for each part; part_of_[name] becomes its index, `first` that of the first child.
+void Multisection::divide(std::span<const Child> children, Vertex first, const Graph& graph,
+                          std::span<const Vertex> name, std::uint64_t seed) {
+  if (children.size() == 1 || name.empty()) {
+    for (const Vertex vertex : name) part_of_[at(vertex)] = first;
+    return;
+  }
+  std::int64_t total = 0;
+  for (const Child& child : children) total += child.capacity;
+  std::size_t half = 0;
+  std::int64_t left = 0;
+  while (half + 1 < children.size() && 2 * (left + children[half].capacity) <= total) left += children[half++].capacity;
+  if (half == 0) left = children[half++].capacity;
+
+  const auto ranks = static_cast<std::int64_t>(name.size());
+  const Window window{std::max<std::int64_t>(0, ranks - (total - left)), std::min(ranks, left)};
+  const auto share =
+      static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
+  const Sides sides = Bisection(effort_, seed).divide(graph, window, std::clamp(share, window.least, window.most));
+  const std::vector<Vertex> part(sides.begin(), sides.end());
+  const auto pieces = pieces_of(graph, name, part, 2);
+  divide(children.first(half), first, pieces[0].graph, pieces[0].name, seed_of(seed, 1));
+  divide(children.subspan(half), first + static_cast<Vertex>(half), pieces[1].graph, pieces[1].name, seed_of(seed, 2));
+}
+
+void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {
+  const auto ranks = static_cast<std::int64_t>(piece.name.size());
+  if (ranks == 0) return;
+  if (level + 1 >= tree_.levels() || ranks == 1) {  // all seats below are equally far from each other
+    SeatTree::Seat seat = tree_.first_seat(level, group);
+    for (const Vertex vertex : piece.name) seat_of_[at(vertex)] = seat++;
+    return;
+  }
+  const std::vector<Child> children = children_for(level, group, ranks);
+  if (children.size() == 1) {
+    place_below(level + 1, children.front().group, piece, seed);
+    return;
+  }
+  std::vector<Vertex> self(piece.name.size());
+  std::iota(self.begin(), self.end(), 0);
+  part_of_.assign(piece.name.size(), 0);
+  divide(children, 0, piece.graph, self, seed);
+  std::vector<Vertex> part_of = std::move(part_of_);
+  if (effort_.pair_rounds > 0 && children.size() > 2) {
+    std::vector<std::int64_t> capacities;
+    for (const Child& child : children) capacities.push_back(child.capacity);
+    refine_pairs(piece.graph, capacities, effort_, seed_of(seed, 3), part_of);
+  }
+  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()));
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    place_below(level + 1, children[i].group, pieces[i], seed_of(seed, 4 + i));
+  }
+}
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,47 @@
+// Hierarchical multisection: from the root down, the ranks of a subtree are divided among its children, each taking no
+// more than it has seats.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/place/engine/effort.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+
+// How ranks use a machine with seats to spare.
+enum class Spread : std::uint8_t {
+  kPacked,  // as few subtrees as hold them, the largest first
+  kLoose    // whichever cut is the smallest
+};
+
+class Multisection {
+ public:
+  Multisection(const SeatTree& tree, const Effort& effort, Spread spread)
+      : tree_(tree), effort_(effort), spread_(spread) {}
+
+  // The seat of each vertex; all of size 1, no more than seats.
+  std::vector<SeatTree::Seat> place(const Graph& graph, std::uint64_t seed);
+
+ private:
+  struct Child {
+    SeatTree::Group group;
+    std::int64_t capacity;
+  };
+  [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
+  void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
+  void divide(std::span<const Child> children, Vertex first, const Graph& graph, std::span<const Vertex> name,
+              std::uint64_t seed);
+
+  const SeatTree& tree_;
+  const Effort& effort_;
+  Spread spread_;
+  std::vector<SeatTree::Seat> seat_of_;
+  std::vector<Vertex> part_of_;
+};
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,74 @@
+// The usable places of a machine as a tree of even depth: what every part of the engine looks distances up in.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place::engine {
+
+// A seat takes one rank: an allowed leaf, as often as it takes ranks. Seats are numbered from the left. Only levels
+// that branch are kept, and of neighbouring levels of equal cost the upper one. Level 0 is one group of all seats,
+// level levels() the seats themselves; a branch that skips a level has a group with a single child there, so the groups
+// of each level are numbered from the left and the seats and children of a group are consecutive.
+class SeatTree {
+ public:
+  using Seat = std::int32_t;
+  using Group = std::int32_t;
+
+  // Throws Error(kMismatch) when the machine has more than 2^31 - 1 seats.
+  SeatTree(const topo::Tree& tree, const Constraints& constraints);
+
+  [[nodiscard]] int levels() const { return static_cast<int>(cost_.size()); }
+  [[nodiscard]] Seat seats() const { return static_cast<Seat>(leaf_.size()); }
+  [[nodiscard]] topo::Leaf leaf(Seat seat) const { return leaf_[at(seat)]; }
+  // The cost of two seats whose lowest common group is on this level.
+  [[nodiscard]] double cost(int level) const { return cost_[at(level)]; }
+
+  [[nodiscard]] Group groups(int level) const { return static_cast<Group>(first_seat_[at(level)].size()) - 1; }
+  [[nodiscard]] Group group(int level, Seat seat) const { return group_[at(level)][at(seat)]; }
+  [[nodiscard]] Seat first_seat(int level, Group group) const { return first_seat_[at(level)][at(group)]; }
+  [[nodiscard]] Seat capacity(int level, Group group) const {
+    return first_seat_[at(level)][at(group) + 1] - first_seat_[at(level)][at(group)];
+  }
+  // Children of a group are groups of level + 1: first_child .. first_child + child_count - 1.
+  [[nodiscard]] Group first_child(int level, Group group) const {
+    return group_[at(level) + 1][at(first_seat(level, group))];
+  }
+  [[nodiscard]] Group child_count(int level, Group group) const {
+    return group_[at(level) + 1][at(first_seat(level, group + 1)) - 1] - first_child(level, group) + 1;
+  }
+  // Groups of a level that have the same form look the same from left to right; they can be swapped as they are.
+  [[nodiscard]] std::int32_t form(int level, Group group) const { return form_[at(level)][at(group)]; }
+
+  // The distance of two different seats. O(1), or O(levels) where the paths do not fit 64 bits.
+  [[nodiscard]] double distance(Seat a, Seat b) const {
+    if (code_.empty()) return slow_distance(a, b);
+    return cost_of_bit_[at(std::bit_width(code_[at(a)] ^ code_[at(b)]))];
+  }
+
+ private:
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+  [[nodiscard]] double slow_distance(Seat a, Seat b) const;
+  void collect_seats(const topo::Tree& tree, const Constraints& constraints);
+  void choose_levels(const topo::Tree& tree, const Constraints& constraints);
+  void number_groups(const topo::Tree& tree);
+  void compare_forms();
+  void encode_paths();
+
+  std::vector<topo::Leaf> leaf_;
+  std::vector<int> level_in_tree_;
+  std::vector<double> cost_;
+  std::vector<std::vector<Group>> group_;      // level -> seat -> group
+  std::vector<std::vector<Seat>> first_seat_;  // level -> group -> first seat, and the end
+  std::vector<std::vector<std::int32_t>> form_;
+  std::vector<std::uint64_t> code_;  // seat -> path from the root
+  std::array<double, 65> cost_of_bit_{};
+};
+
+}  // namespace ranktree::core::place::engine
