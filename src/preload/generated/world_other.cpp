@@ -777,7 +777,7 @@ RANKTREE_ENTRY int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win
   return hand_on(RANKTREE_NEXT(PMPI_Win_create_dynamic)(), info, in_world(comm), win);
 }
 
-const char* const ranktree::preload::large_count_calls[] = {
+const char* const ranktree::preload::kLargeCountCalls[] = {
     "MPI_Allgather_c",
     "MPI_Allgather_init_c",
     "MPI_Allgatherv_c",

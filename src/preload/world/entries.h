@@ -9,7 +9,11 @@
 
 // A call with large counts is wrapped where the mpi.h has such calls at all: a program that looks for them and finds
 // ours in front of an MPI without them would use them.
-#define RANKTREE_LARGE_COUNTS RANKTREE_HAS_MPI_Send_c
+#if RANKTREE_HAS_MPI_Send_c
+#define RANKTREE_LARGE_COUNTS 1
+#else
+#define RANKTREE_LARGE_COUNTS 0
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -18,7 +22,7 @@
 namespace ranktree::preload {
 
 // The names of all calls with large counts that take a communicator, the last one null.
-extern const char* const large_count_calls[];
+extern const char* const kLargeCountCalls[];
 
 // Hands a call on to the definition behind ours. One that this MPI does not have ends in an error.
 template <typename Function, typename... Arguments>

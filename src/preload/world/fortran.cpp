@@ -3,7 +3,10 @@
 // replace the handle and hand all pointers on: mpif.h and `use mpi` (mpi_x_ and other compilers' spellings), mpi_f08.
 #include <mpi.h>
 
-#include "preload/world/entries.h"
+#include <atomic>
+
+#include "preload/next.h"
+#include "preload/world/world.h"
 
 namespace ranktree::preload {
 namespace {
@@ -33,7 +36,7 @@ void set(Set next, const MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint
 }  // namespace
 }  // namespace ranktree::preload
 
-// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): Fortran's names
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): Fortran's names
 #define RANKTREE_GET(name)                                                                                   \
   RANKTREE_ENTRY void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) { \
     static constinit ranktree::preload::Next<ranktree::preload::Get> next{#name};                            \
@@ -83,4 +86,4 @@ RANKTREE_SET(pmpi_attr_put_)
 RANKTREE_SET(pmpi_attr_put)
 RANKTREE_SET(pmpi_attr_put__)
 RANKTREE_SET(PMPI_ATTR_PUT)
-// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)

@@ -1,9 +1,13 @@
 // The calls in which MPI_COMM_WORLD is more than a communicator in another order, and those that set it up.
-#include <array>
+#include <mpi.h>
+
+#include <cstddef>
 #include <string_view>
 
+#include "preload/next.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
+#include "preload/world/world.h"
 
 #if !RANKTREE_HAS_MPI_Session_init
 using MPI_Session = void*;  // a handle that is only handed on

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "preload/next.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
 
@@ -151,11 +153,10 @@ Graph read_graph(MPI_Comm comm) {
 // The first call that this MPI has and this library does not know: the program's own use of it would miss the new
 // world.
 const char* call_out_of_reach() {
-#if !RANKTREE_LARGE_COUNTS
-  for (const char* const* name = static_cast<const char* const*>(large_count_calls); *name != nullptr; ++name) {
+  if (RANKTREE_LARGE_COUNTS != 0) return nullptr;
+  for (const char* const* name = static_cast<const char* const*>(kLargeCountCalls); *name != nullptr; ++name) {
     if (next_symbol(*name) != nullptr) return *name;
   }
-#endif
   return nullptr;
 }
 
