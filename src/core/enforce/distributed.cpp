@@ -1,0 +1,155 @@
+#include "core/enforce/distributed.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/enforce/halving.h"
+#include "core/enforce/network.h"
+#include "core/enforce/part_placement.h"
+#include "core/enforce/spread_graph.h"
+#include "core/enforce/survey.h"
+#include "core/place/engine.h"
+#include "core/split/chain.h"
+
+namespace ranktree::core::enforce {
+namespace {
+
+struct Nothing {};
+
+SpreadGraph graph_of(const std::vector<int>& held, const std::vector<Share>& shares) {
+  SpreadGraph graph;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    SpreadVertex vertex{held[i], 0, 1, {}};
+    for (std::size_t edge = 0; edge < shares[i].peers.size(); ++edge) {
+      vertex.edges.push_back({shares[i].peers[edge], 1, shares[i].weights[edge]});
+    }
+    graph.push_back(std::move(vertex));
+  }
+  return graph;
+}
+
+// Everything later relies on both ends knowing of an edge.
+void require_both_ends(Network& network, const SpreadGraph& graph) {
+  std::vector<Letter<Nothing>> letters;
+  for (const SpreadVertex& vertex : graph) {
+    for (const SpreadEdge& edge : vertex.edges) letters.push_back({edge.peer, vertex.id, {}});
+  }
+  letters = deliver(network, letters);
+  std::span<const Letter<Nothing>> rest(letters);
+  for (const SpreadVertex& vertex : graph) {
+    const auto own = take_run(rest, vertex.id);
+    const bool alike = std::equal(own.begin(), own.end(), vertex.edges.begin(), vertex.edges.end(),
+                                  [](const Letter<Nothing>& a, const SpreadEdge& b) { return a.from == b.peer; });
+    if (!alike) {
+      throw Error(Fault::kInput, "vertex " + std::to_string(vertex.id) +
+                                     ": expected the neighbours that name it as theirs, found others");
+    }
+  }
+}
+
+// Half of the hops x weight of the edges of each vertex held here, when the vertices are where `paths` lead.
+double half_cost(Network& network, const std::vector<int>& held, const std::vector<Share>& shares, const Survey& survey,
+                 const std::vector<const Path*>& paths) {
+  std::vector<Letter<Step>> letters;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    for (const int peer : shares[i].peers) {
+      for (const Step& step : *paths[i]) letters.push_back({peer, held[i], step});
+    }
+  }
+  letters = deliver(network, letters);
+  double sum = 0;
+  std::span<const Letter<Step>> rest(letters);
+  Path path;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    auto own = take_run(rest, held[i]);
+    for (std::size_t edge = 0; edge < shares[i].peers.size(); ++edge) {
+      for (path.clear(); !own.empty() && own.front().from == shares[i].peers[edge]; own = own.subspan(1)) {
+        path.push_back(own.front().content);
+      }
+      sum += shares[i].weights[edge] * survey.cost[static_cast<std::size_t>(common_level(*paths[i], path))] / 2;
+    }
+  }
+  return sum;
+}
+
+// Tells each process its vertex.
+std::vector<int> tell_processes(Network& network, const std::vector<int>& held, const std::vector<Seat>& seats) {
+  std::vector<Letter<Nothing>> letters;
+  for (std::size_t i = 0; i < held.size(); ++i) letters.push_back({seats[i].process, held[i], {}});
+  letters = deliver(network, letters);
+  std::span<const Letter<Nothing>> rest(letters);
+  std::vector<int> vertex;
+  for (const int id : held) {
+    const auto own = take_run(rest, id);
+    if (own.size() != 1) {
+      throw Error(Fault::kMismatch,
+                  "process " + std::to_string(id) + ": expected one vertex, found " + std::to_string(own.size()));
+    }
+    vertex.push_back(own.front().from);
+  }
+  return vertex;
+}
+
+// Over all shards. One tells all others, as sums may differ in their last digits.
+std::pair<double, double> add_up(Network& network, double before, double after) {
+  const std::vector<double> sums = network.sum({before, after});
+  const auto told =
+      network.broadcast(Bytes(std::as_bytes(std::span(sums)).begin(), std::as_bytes(std::span(sums)).end()));
+  std::pair<double, double> result;
+  std::memcpy(&result.first, told.data(), sizeof(double));
+  std::memcpy(&result.second, told.data() + sizeof(double), sizeof(double));
+  return result;
+}
+
+int tries_of(place::Preset preset) {
+  switch (preset) {
+    case place::Preset::kFast:
+      return 2;
+    case place::Preset::kDefault:
+      return 6;
+    case place::Preset::kStrong:
+      return 16;
+  }
+  return 6;
+}
+
+}  // namespace
+
+DistributedOrder order_distributed(Network& network, const std::vector<Share>& shares,
+                                   const DistributedOptions& options) {
+  const std::vector<int> held = network.held();
+  const int coarse = std::max(2, options.coarse_vertices);
+  SpreadGraph graph = graph_of(held, shares);
+  require_both_ends(network, graph);
+  std::vector<split::Chain> chains;
+  for (const Share& share : shares) chains.push_back(share.chain);
+  const Survey places = survey(network, chains, coarse);
+  int depth = 0;
+  for (const Part& part : places.parts) depth = std::max(depth, part.depth);
+  for (int level = 0; level < depth; ++level) {
+    const std::uint64_t seed = options.engine.seed + (static_cast<std::uint64_t>(level) << 32U);
+    halve(network, places, level, {coarse, tries_of(options.engine.preset), seed}, graph);
+  }
+  const std::vector<Seat> seats = place_parts(network, places, graph, options.engine);
+  graph.clear();
+
+  std::vector<const Path*> paths;
+  for (const Path& path : places.path) paths.push_back(&path);
+  const double before = half_cost(network, held, shares, places, paths);
+  paths.clear();
+  for (const Seat& seat : seats) paths.push_back(&seat.path);
+  const double after = half_cost(network, held, shares, places, paths);
+  const auto [all_before, all_after] = add_up(network, before, after);
+  std::vector<int> vertex = tell_processes(network, held, seats);
+  if (all_after < all_before) return {std::move(vertex), all_before, all_after};
+  return {held, all_before, all_before};
+}
+
+}  // namespace ranktree::core::enforce

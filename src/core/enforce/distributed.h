@@ -1,0 +1,39 @@
+// Rank reordering without anybody who knows everything (reorder-2011 §6 wishes for it): the tree's top levels are
+// divided on a coarsened graph, then the first process of each subtree places its part.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/enforce/network.h"
+#include "core/place/engine.h"
+#include "core/split/chain.h"
+
+namespace ranktree::core::enforce {
+
+// What an id brings: as a vertex its edges, as a process its place.
+struct Share {
+  std::span<const int> peers;  // ascending, each once, without itself
+  std::span<const double> weights;
+  split::Chain chain;
+};
+
+struct DistributedOptions {
+  place::EngineOptions engine;  // for the parts; constraints and start are not looked at
+  int coarse_vertices = 4096;   // of a graph that one process works on; parts of so many leaves are placed at once
+};
+
+struct DistributedOrder {
+  std::vector<int> vertex;  // by id held here: the vertex the process shall own
+  double before = 0;        // hops x weight, each pair once; equal everywhere
+  double after = 0;
+};
+
+// Collective. Permutes the vertices, or leaves everything where it is when nothing cheaper was found. The answer does
+// not depend on how ids are spread over shards. A shard holds the edges of its vertices and of those merged into them,
+// and where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also
+// all chains. Throws Error(kInput), not everywhere, when one end of an edge does not know of it.
+DistributedOrder order_distributed(Network& network, const std::vector<Share>& shares,
+                                   const DistributedOptions& options);
+
+}  // namespace ranktree::core::enforce
