@@ -15,6 +15,8 @@
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/bound.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
 #include "core/place/treematch.h"
@@ -61,9 +63,15 @@ class Planner {
       treematch_options.constraints = constraints_;
       treematch_options.seed = options_.seed;
       placement = treematch(tree_, affinity_, treematch_options);
+    } else if (name == "engine") {
+      EngineOptions engine_options;
+      engine_options.preset = options_.preset;
+      engine_options.constraints = constraints_;
+      engine_options.seed = options_.seed;
+      placement = run_engine(tree_, affinity_, engine_options);
     } else {
       throw Error(Fault::kInput,
-                  "algorithm: expected best, treematch, greedy, round-robin, random or identity, found '" +
+                  "algorithm: expected best, engine, treematch, greedy, round-robin, random or identity, found '" +
                       std::string(name) + "'");
     }
     return cost_of(std::string(name), std::move(placement));
@@ -72,7 +80,7 @@ class Planner {
   // The candidates of the option, best first where several are tried; ties keep this order.
   [[nodiscard]] Candidate chosen() const {
     if (options_.algorithm != "best") return run(options_.algorithm);
-    constexpr std::array<std::string_view, 3> kPortfolio{"treematch", "greedy", "round-robin"};
+    constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
     Candidate best = run(kPortfolio[0]);
     for (std::size_t i = 1; i < kPortfolio.size(); ++i) {
       Candidate next = run(kPortfolio[i]);
@@ -98,6 +106,11 @@ class Planner {
       placement.leaf_of.push_back(found->second[taken[host]++]);
     }
     return cost_of("traced", std::move(placement));
+  }
+
+  // Sums that round differently may not put the bound above what was found.
+  [[nodiscard]] double bound(const Candidate& found) const {
+    return std::min(lower_bound(tree_, affinity_, constraints_), found.cost.total);
   }
 
  private:
@@ -141,6 +154,15 @@ void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
 
 }  // namespace
 
+std::optional<double> gap(const Plan& plan) {
+  const auto row =
+      std::find_if(plan.costs.begin(), plan.costs.end(), [](const CostRow& one) { return one.placement == "plan"; });
+  if (!plan.bound || row == plan.costs.end()) return std::nullopt;
+  if (row->total <= *plan.bound) return 0;
+  if (*plan.bound == 0) return std::nullopt;
+  return (row->total - *plan.bound) / *plan.bound;
+}
+
 Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
   const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
   return Planner(tree, affinity, options).chosen().placement;
@@ -165,6 +187,8 @@ Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOpt
   plan.metric = metric_name(options.metric);
   plan.seed = options.seed;
   plan.gain = best == &found;
+  plan.bound = planner.bound(*best);
+  plan.leaf_of = best->placement.leaf_of;
   const auto add_row = [&](const char* name, const Candidate& candidate) {
     plan.costs.push_back({name, candidate.cost.weight, candidate.cost.total});
   };

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/pattern/affinity.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 
@@ -30,19 +33,29 @@ struct Plan {
   std::vector<double> level_costs;  // tree.cost of each level
   std::vector<std::string> hosts;   // every host of the machine in tree order, used or not
   std::vector<int> pus_per_host;    // number of PUs of each of them
-  std::string algorithm;            // "treematch", or "identity" when nothing was better
+  std::string algorithm;            // "engine", or "identity" when nothing was better
   std::string metric;               // "size", "msg", "avg"
   std::uint64_t seed = 1;
   std::vector<CostRow> costs;  // identity, round-robin, [traced], plan
   bool gain = false;           // false: nothing beats identity; the plan is identity and says so
+  // No placement costs less (lower_bound()). Nothing in plans read from files that are older than it.
+  std::optional<double> bound;
+  std::vector<topo::Leaf> leaf_of;  // by rank, in the tree the plan was made for; empty in plans read from a file
 };
+
+// (cost - bound) / bound: how much there may be left to gain. Nothing when there is no bound, no row "plan", or the
+// bound is 0 and the cost is not.
+std::optional<double> gap(const Plan& plan);
 
 struct PlanOptions {
   std::string algorithm =
-      "best";  // treematch, greedy, round-robin, random, identity; best: the cheapest of the first three
+      "best";  // engine, treematch, greedy, round-robin, random, identity; best: the cheapest of the first four
+  Preset preset = Preset::kDefault;  // of the engine
   pattern::Metric metric = pattern::Metric::kSize;
   std::uint64_t seed = 1;
-  bool oversubscribe = false;  // allow ceil(ranks / leaves) ranks a leaf
+  bool oversubscribe = false;        // allow ceil(ranks / leaves) ranks a leaf
+  int threads = 1;                   // the plan does not depend on it
+  std::function<bool()> keep_going;  // as in EngineOptions: asked now and then, false keeps the best found so far
 };
 
 // What the algorithm gives, as it is: kept even where identity is cheaper. Throws as make_plan.

@@ -1,0 +1,95 @@
+#include "core/place/bound.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/place/seats.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+namespace {
+
+using topo::Leaf;
+using topo::Object;
+using topo::Tree;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The subtrees whose pairs meet on one level or below it, and what a unit of weight between two of them costs more.
+struct Level {
+  std::int64_t room = 0;  // ranks that the largest of them takes
+  double cost = 0;
+};
+
+// allowed[leaf] is the number of allowed leaves before it.
+std::vector<std::int64_t> count_allowed(const Tree& tree) {
+  std::vector<std::int64_t> allowed(at(tree.leaf_count()) + 1, 0);
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    allowed[at(leaf) + 1] = allowed[at(leaf)] + (tree.allowed(leaf) ? 1 : 0);
+  }
+  return allowed;
+}
+
+// One entry for each level below the root, outermost first. An object that skips levels is a subtree of those it skips.
+std::vector<Level> levels_of(const Tree& tree, const Constraints& constraints) {
+  std::vector<Level> levels(at(tree.level_count()));
+  const std::vector<std::int64_t> allowed = count_allowed(tree);
+  for (Object object = 1; object < tree.object_count(); ++object) {
+    const Leaf first = tree.first_leaf(object);
+    const std::int64_t leaves = allowed[at(first + tree.leaves_below(object))] - allowed[at(first)];
+    for (int level = tree.level_of(tree.parent(object)) + 1; level <= tree.level_of(object); ++level) {
+      levels[at(level)].room = std::max(levels[at(level)].room, leaves * constraints.capacity);
+    }
+  }
+  double lowest = tree.cost(0);
+  for (int level = 1; level < tree.level_count(); ++level) {
+    const double next = std::min(lowest, tree.cost(level));
+    levels[at(level)].cost = lowest - next;
+    lowest = next;
+  }
+  levels.erase(levels.begin());
+  return levels;
+}
+
+// What one rank exchanges beyond its heaviest pairs, over the levels; `weights` are reordered. The pairs that fit into
+// a level's subtree are the only ones that the levels inside it need to look at.
+double leaving(std::vector<double>& weights, const std::vector<Level>& levels) {
+  double cost = 0;
+  double outside = 0;
+  auto end = weights.end();
+  for (const Level& level : levels) {
+    const std::int64_t kept = std::max<std::int64_t>(level.room - 1, 0);
+    if (kept < end - weights.begin()) {
+      const auto middle = weights.begin() + kept;
+      std::nth_element(weights.begin(), middle, end, std::greater<>());
+      outside = std::accumulate(middle, end, outside);
+      end = middle;
+    }
+    cost += outside * level.cost;
+  }
+  return cost;
+}
+
+}  // namespace
+
+double lower_bound(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
+  require_seats(tree, affinity.ranks, constraints);
+  const std::vector<Level> levels = levels_of(tree, constraints);
+  std::vector<double> weights;
+  double cost = 0;
+  for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
+    const auto row = affinity.weights_of(rank);
+    weights.assign(row.begin(), row.end());
+    cost += leaving(weights, levels);
+  }
+  return cost / 2;
+}
+
+}  // namespace ranktree::core::place
