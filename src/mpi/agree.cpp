@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <exception>
@@ -83,6 +85,30 @@ Failure attempt(const std::function<void()>& local) {
   } catch (...) {
     return current_failure();
   }
+}
+
+Failure share(MPI_Comm comm, const Failure& own) {
+  struct {
+    int error_class = MPI_SUCCESS;
+    std::array<char, 1020> text{};
+  } told;
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  const int mine = own.error_class != MPI_SUCCESS ? rank : INT_MAX;
+  int first = INT_MAX;
+  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  if (first == INT_MAX) return {};
+  if (rank == first) {
+    told.error_class = own.error_class;
+    own.text.copy(told.text.data(), told.text.size() - 1);
+  }
+  check(MPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, first, comm), "MPI_Bcast");
+  return {told.error_class, told.text.data()};
+}
+
+void attempt_together(MPI_Comm comm, const std::function<void()>& local) {
+  const Failure failure = share(comm, attempt(local));
+  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure.error_class, failure.text);
 }
 
 Summary agree(MPI_Comm comm, const Summary& own) {

@@ -32,6 +32,13 @@ Failure current_failure();
 // Runs the part of a collective call that is local, and keeps what it throws: all ranks must learn of it first.
 Failure attempt(const std::function<void()>& local);
 
+// Collective over `comm`: the failure of the lowest rank that has one, the same on all ranks. An allreduce, and a
+// broadcast where somebody has failed. Throws MpiError.
+Failure share(MPI_Comm comm, const Failure& own);
+
+// Collective: attempt() on every rank, then AgreedError on all when one has failed.
+void attempt_together(MPI_Comm comm, const std::function<void()>& local);
+
 // Collective over `comm`: one allreduce. Throws MpiError.
 core::split::Summary agree(MPI_Comm comm, const core::split::Summary& own);
 

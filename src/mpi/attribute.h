@@ -35,10 +35,19 @@ struct Network {
   core::split::Chain switches;
 };
 
+// What reordering did to make a communicator (include/ranktree/mpi.h, ranktree_Comm_get_info).
+struct ReorderRecord {
+  std::string mode = "identity";  // how the order was found
+  std::string reason;             // why no rank has changed, empty where some has
+  std::optional<double> before;   // hops x weight, nothing where it was not computed
+  std::optional<double> after;
+};
+
 struct Annotation {
   std::optional<SharedNode> node;
   std::shared_ptr<const Network> network;
   std::shared_ptr<const LevelInfo> level;
+  std::shared_ptr<const ReorderRecord> reordering;
   std::shared_ptr<const SplitOptions> options;  // of the last split: questions are answered by the same rules
   std::string message;                          // the reason of the last error, or a warning
   bool changed = false;                         // since it was read

@@ -57,9 +57,16 @@ struct DatatypeTraits {
   static void free(Raw* raw) { MPI_Type_free(raw); }
 };
 
+struct InfoTraits {
+  using Raw = MPI_Info;
+  static Raw null() { return MPI_INFO_NULL; }
+  static void free(Raw* raw) { MPI_Info_free(raw); }
+};
+
 using Communicator = Handle<CommunicatorTraits>;
 using Group = Handle<GroupTraits>;
 using Datatype = Handle<DatatypeTraits>;
+using Info = Handle<InfoTraits>;
 
 // MPI between construction and destruction.
 class Session {

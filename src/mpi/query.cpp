@@ -26,12 +26,6 @@ namespace {
 
 using core::split::Chain;
 
-struct InfoTraits {
-  using Raw = MPI_Info;
-  static Raw null() { return MPI_INFO_NULL; }
-  static void free(Raw* raw) { MPI_Info_free(raw); }
-};
-
 // All ranks' answers to one question, after everybody has agreed that all questions make sense.
 std::map<int, Chain> ask(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
   int size = 0;
@@ -77,7 +71,7 @@ Chain location(MPI_Comm comm, int rank, const std::function<void()>& check_argum
 MPI_Info hw_resource_info() {
   const core::split::NodeMap& node = hw::node_map();
   const Chain around = node.locate_all(hw::pus_here());
-  Handle<InfoTraits> info;
+  Info info;
   check(MPI_Info_create(info.receive()), "MPI_Info_create");
   for (const core::topo::Kind kind : node.kinds()) {
     const bool within = kind == core::topo::Kind::kNode ||

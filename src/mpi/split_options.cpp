@@ -3,26 +3,21 @@
 #include <mpi.h>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "core/base/error.h"
 #include "core/split/chain.h"
 #include "core/split/summary.h"
 #include "hw/node_here.h"
 #include "mpi/check.h"
+#include "mpi/words.h"
 
 namespace ranktree::mpi {
 namespace {
 
 using core::split::Leftover;
-
-template <typename Value>
-using Word = std::pair<std::string_view, Value>;
 
 constexpr std::array<Word<Leftover>, 3> kLeftovers{
     {{"null", Leftover::kNull}, {"self", Leftover::kSelf}, {"group", Leftover::kGroup}}};
@@ -33,17 +28,6 @@ constexpr std::array<Word<std::optional<hw::NodeIdentity>>, 5> kNodeIdentities{
      {"boot_id", hw::NodeIdentity::kBootId},
      {"env", hw::NodeIdentity::kEnvironment},
      {"file", hw::NodeIdentity::kFile}}};
-
-template <typename Value, std::size_t size>
-Value choose(const char* key, const std::string& word, const std::array<Word<Value>, size>& words) {
-  std::string expected;
-  for (const auto& [name, value] : words) {
-    if (name == word) return value;
-    expected += (expected.empty() ? "" : ", ") + std::string(name);
-  }
-  throw core::Error(core::Fault::kInput,
-                    "info key " + std::string(key) + ": expected one of " + expected + ", found '" + word + "'");
-}
 
 }  // namespace
 

@@ -22,15 +22,6 @@ using topo::LevelKey;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// The levels a chain goes through: several of one kind (switches, groups) are told apart by their order.
-std::vector<LevelKey> path_of(const Chain& chain) {
-  std::map<Kind, int> seen;
-  std::vector<LevelKey> path;
-  path.reserve(chain.size());
-  for (const split::Link& link : chain) path.emplace_back(link.kind, seen[link.kind]++);
-  return path;
-}
-
 // Grows one path for each rank, in the order of ranks, so that objects come in the order of the smallest they hold.
 class Grower {
  public:
@@ -47,7 +38,7 @@ class Grower {
     const Chain* last = nullptr;  // neighbours mostly have the same kinds
     std::vector<LevelKey> path;
     for (const Chain& chain : chains) {
-      std::vector<LevelKey> own = path_of(chain);
+      std::vector<LevelKey> own = levels_of(chain);
       if (last == nullptr || own != path) order.add(own);
       path = std::move(own);
       last = &chain;
@@ -64,7 +55,7 @@ class Grower {
 
   void grow(const Chain& chain, int rank) {
     std::int32_t object = root_;
-    const std::vector<LevelKey> path = path_of(chain);
+    const std::vector<LevelKey> path = levels_of(chain);
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const auto [child, fresh] = children_.try_emplace({object, split::code_of(chain[i])}, 0);
       if (fresh) child->second = builder_.add(object, level_of_.at(path[i]));
@@ -81,6 +72,24 @@ class Grower {
 };
 
 }  // namespace
+
+std::vector<LevelKey> levels_of(const Chain& chain) {
+  std::map<Kind, int> seen;
+  std::vector<LevelKey> levels;
+  levels.reserve(chain.size());
+  for (const split::Link& link : chain) levels.emplace_back(link.kind, seen[link.kind]++);
+  return levels;
+}
+
+std::vector<LevelKey> levels_of(const topo::Tree& tree) {
+  std::map<Kind, int> seen;
+  std::vector<LevelKey> levels;
+  for (int level = 1; level + 1 < tree.level_count(); ++level) {
+    const Kind kind = tree.level(level).kind;
+    levels.emplace_back(kind, seen[kind]++);
+  }
+  return levels;
+}
 
 Positions positions_of(std::span<const Chain> chains) {
   if (chains.empty()) throw Error(Fault::kInput, "positions: expected at least one rank, found none");

@@ -1,11 +1,13 @@
 // The tree of the ranks that are really there: what rank reordering places a graph on (reorder-2011 §3.1).
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/place/placement.h"
 #include "core/split/chain.h"
+#include "core/topo/level_order.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::enforce {
@@ -22,5 +24,11 @@ struct Positions {
 // below levels that it skips. O(sum of lengths x log). Throws Error(kInput) when there are none, Error(kUnsupported)
 // when a kind of object is above another in one chain and below it in a second.
 Positions positions_of(std::span<const split::Chain> chains);
+
+// The levels that a chain goes through, in its order. Several of one kind (switches, groups) are told apart by number.
+std::vector<topo::LevelKey> levels_of(const split::Chain& chain);
+
+// The levels of Positions::tree by the same names, without the root (level 0) and the leaves (the last one).
+std::vector<topo::LevelKey> levels_of(const topo::Tree& tree);
 
 }  // namespace ranktree::core::enforce

@@ -1,0 +1,225 @@
+#include "mpi/graph_edges.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/exchange.h"
+#include "mpi/reorder.h"
+
+namespace ranktree::mpi {
+namespace {
+
+// An edge as the holder of one end sees it.
+struct End {
+  int peer = 0;
+  int weight = 0;
+  int incoming = 0;
+};
+
+struct Share {
+  int peer = 0;
+  int unused = 0;  // no byte without a value leaves the process
+  double weight = 0;
+};
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+template <typename Record>
+void append(Bytes& message, const Record& record) {
+  static_assert(std::is_trivially_copyable_v<Record>);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&record);
+  message.insert(message.end(), bytes, bytes + sizeof record);
+}
+
+template <typename Record, typename Visit>
+void for_each_record(const Bytes& message, Visit visit) {
+  for (std::size_t at = 0; at + sizeof(Record) <= message.size(); at += sizeof(Record)) {
+    Record record;
+    std::memcpy(&record, message.data() + at, sizeof record);
+    visit(record);
+  }
+}
+
+// visit(source, destination, position in destinations)
+template <typename Visit>
+void for_each_edge(const EdgeList& edges, Visit visit) {
+  std::size_t position = 0;
+  for (std::size_t i = 0; i < edges.sources.size(); ++i) {
+    for (int j = 0; j < edges.degrees[i]; ++j, ++position) {
+      visit(edges.sources[i], edges.destinations[position], position);
+    }
+  }
+}
+
+std::map<int, Bytes> exchange_together(MPI_Comm alone, const std::map<int, Bytes>& messages) {
+  try {
+    return exchange_alone(alone, messages);
+  } catch (const MpiError&) {
+    throw;
+  } catch (const core::Error& error) {
+    throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, error.what());
+  } catch (const std::bad_alloc&) {
+    throw AgreedError(MPI_ERR_NO_MEM, "out of memory");
+  }
+}
+
+// What is said of each peer, summed in an order that is the same at both ends: sums of doubles depend on it.
+VertexEdges summed(std::vector<std::pair<int, double>> said, int vertex) {
+  std::sort(said.begin(), said.end());
+  VertexEdges edges;
+  for (const auto& [peer, weight] : said) {
+    if (peer == vertex || weight == 0) continue;
+    if (edges.peers.empty() || edges.peers.back() != peer) {
+      edges.peers.push_back(peer);
+      edges.weights.push_back(0);
+    }
+    edges.weights.back() += weight;
+  }
+  return edges;
+}
+
+std::vector<std::pair<int, double>> said_by(const Neighbourhood& own) {
+  std::vector<std::pair<int, double>> said;
+  const auto add = [&said](const std::vector<int>& peers, const std::vector<int>& weights) {
+    for (std::size_t i = 0; i < peers.size(); ++i) said.emplace_back(peers[i], weights.empty() ? 1.0 : weights[i]);
+  };
+  add(own.sources, own.source_weights);
+  add(own.destinations, own.destination_weights);
+  return said;
+}
+
+}  // namespace
+
+Neighbourhood collect(MPI_Comm alone, const EdgeList& edges, const int* weights) {
+  std::map<int, Bytes> messages;
+  attempt_together(alone, [&] {
+    for_each_edge(edges, [&](int source, int destination, std::size_t i) {
+      const int weight = weights != nullptr ? weights[i] : 1;
+      append(messages[source], End{destination, weight, 0});
+      append(messages[destination], End{source, weight, 1});
+    });
+  });
+  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  messages.clear();
+  Neighbourhood own;
+  attempt_together(alone, [&] {
+    for (const auto& [sender, message] : received) {
+      for_each_record<End>(message, [&](const End& end) {
+        (end.incoming != 0 ? own.sources : own.destinations).push_back(end.peer);
+        if (weights == nullptr) return;
+        (end.incoming != 0 ? own.source_weights : own.destination_weights).push_back(end.weight);
+      });
+    }
+  });
+  return own;
+}
+
+VertexEdges traffic(MPI_Comm alone, const EdgeList& edges, const double* weights) {
+  std::map<int, Bytes> messages;
+  attempt_together(alone, [&] {
+    for_each_edge(edges, [&](int source, int destination, std::size_t i) {
+      const double weight = weights != nullptr ? weights[i] : 1;
+      append(messages[source], Share{destination, 0, weight});
+      append(messages[destination], Share{source, 0, weight});
+    });
+  });
+  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  messages.clear();
+  VertexEdges own;
+  attempt_together(alone, [&] {
+    std::vector<std::pair<int, double>> said;
+    for (const auto& [sender, message] : received) {
+      for_each_record<Share>(message, [&](const Share& share) { said.emplace_back(share.peer, share.weight); });
+    }
+    own = summed(std::move(said), rank_in(alone));
+  });
+  return own;
+}
+
+VertexEdges traffic_of(const Neighbourhood& own, int vertex) { return summed(said_by(own), vertex); }
+
+VertexEdges traffic_of_both_ends(MPI_Comm alone, const Neighbourhood& own) {
+  const int vertex = rank_in(alone);
+  std::map<int, Bytes> messages;
+  VertexEdges here;
+  attempt_together(alone, [&] {
+    here = traffic_of(own, vertex);
+    for (std::size_t i = 0; i < here.peers.size(); ++i) append(messages[here.peers[i]], here.weights[i]);
+  });
+  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  VertexEdges edges;
+  attempt_together(alone, [&] {
+    std::vector<std::pair<int, double>> said;
+    for (std::size_t i = 0; i < here.peers.size(); ++i) said.emplace_back(here.peers[i], here.weights[i] / 2);
+    for (const auto& [sender, message] : received) {
+      for_each_record<double>(message, [&, from = sender](double weight) { said.emplace_back(from, weight / 2); });
+    }
+    edges = summed(std::move(said), vertex);
+  });
+  return edges;
+}
+
+namespace {
+
+// Who sends to the calling rank and whom it sends to.
+struct Partners {
+  int from = 0;
+  int to = 0;
+};
+
+constexpr int kName = 11;  // not those of exchange_alone()
+constexpr int kLengths = 12;
+constexpr int kNumbers = 13;
+
+}  // namespace
+
+// The holder of a vertex does not know who will own it, but is told by exactly one rank.
+Neighbourhood hand_over(MPI_Comm alone, const Neighbourhood& held, int vertex) {
+  int own = rank_in(alone);
+  Partners partners{vertex, 0};
+  check(MPI_Sendrecv(&own, 1, MPI_INT, vertex, kName, &partners.to, 1, MPI_INT, MPI_ANY_SOURCE, kName, alone,
+                     MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
+  const auto length = [](const std::vector<int>& numbers) { return static_cast<int>(numbers.size()); };
+  const std::array<int, 4> lengths{length(held.sources), length(held.source_weights), length(held.destinations),
+                                   length(held.destination_weights)};
+  std::array<int, 4> counts{};
+  check(MPI_Sendrecv(lengths.data(), 4, MPI_INT, partners.to, kLengths, counts.data(), 4, MPI_INT, partners.from,
+                     kLengths, alone, MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
+  Neighbourhood owned;
+  attempt_together(alone, [&] {
+    owned.sources.resize(static_cast<std::size_t>(counts[0]));
+    owned.source_weights.resize(static_cast<std::size_t>(counts[1]));
+    owned.destinations.resize(static_cast<std::size_t>(counts[2]));
+    owned.destination_weights.resize(static_cast<std::size_t>(counts[3]));
+  });
+  const auto trade = [&](const std::vector<int>& from, std::vector<int>& into) {
+    check(MPI_Sendrecv(from.data(), length(from), MPI_INT, partners.to, kNumbers, into.data(), length(into), MPI_INT,
+                       partners.from, kNumbers, alone, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
+  };
+  trade(held.sources, owned.sources);
+  trade(held.source_weights, owned.source_weights);
+  trade(held.destinations, owned.destinations);
+  trade(held.destination_weights, owned.destination_weights);
+  return owned;
+}
+
+}  // namespace ranktree::mpi

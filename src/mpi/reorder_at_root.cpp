@@ -1,0 +1,202 @@
+#include "mpi/reorder_at_root.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/enforce/positions.h"
+#include "core/pattern/affinity.h"
+#include "core/place/engine.h"
+#include "core/place/placement.h"
+#include "core/split/chain.h"
+#include "core/topo/tree.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/reorder.h"
+#include "mpi/wait.h"
+
+namespace ranktree::mpi {
+namespace {
+
+using core::enforce::Positions;
+using core::pattern::Affinity;
+using core::split::Chain;
+
+constexpr int kRoot = 0;
+
+// Lengths and offsets of what the ranks send, as MPI_Gatherv takes them.
+struct Shares {
+  std::vector<int> lengths;
+  std::vector<int> offsets;
+
+  [[nodiscard]] std::size_t total() const {
+    return lengths.empty() ? 0 : static_cast<std::size_t>(offsets.back()) + static_cast<std::size_t>(lengths.back());
+  }
+};
+
+Shares shares_of(std::span<const int> lengths, const char* what) {
+  const auto total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  if (total > INT_MAX) {
+    throw core::Error(core::Fault::kUnsupported, std::string(what) + " at one rank: expected at most " +
+                                                     std::to_string(INT_MAX) + ", found " + std::to_string(total));
+  }
+  Shares shares{{lengths.begin(), lengths.end()}, std::vector<int>(lengths.size())};
+  std::exclusive_scan(lengths.begin(), lengths.end(), shares.offsets.begin(), 0);
+  return shares;
+}
+
+// Everything there is to know, at the root; nothing elsewhere.
+struct Whole {
+  Shares of_edges;
+  Shares of_links;
+  Affinity graph;
+  std::vector<std::uint64_t> links;  // the chains' codes, by rank
+
+  void make_room(std::span<const int> edges, std::span<const int> links_each) {
+    of_edges = shares_of(edges, "edges");
+    of_links = shares_of(links_each, "links of chains");
+    graph.ranks = static_cast<int>(edges.size());
+    graph.indptr.assign(of_edges.offsets.begin(), of_edges.offsets.end());
+    graph.indptr.push_back(static_cast<std::int64_t>(of_edges.total()));
+    graph.indices.resize(of_edges.total());
+    graph.weights.resize(of_edges.total());
+    links.resize(of_links.total());
+  }
+
+  [[nodiscard]] std::vector<Chain> chains() const {
+    std::vector<Chain> chains(of_links.lengths.size());
+    for (std::size_t rank = 0; rank < chains.size(); ++rank) {
+      const auto begin = links.begin() + of_links.offsets[rank];
+      std::transform(begin, begin + of_links.lengths[rank], std::back_inserter(chains[rank]), core::split::link_of);
+    }
+    return chains;
+  }
+};
+
+std::vector<int> gather_numbers(MPI_Comm comm, int own, int size) {
+  std::vector<int> all(static_cast<std::size_t>(size));
+  check(MPI_Gather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, kRoot, comm), "MPI_Gather");
+  return all;
+}
+
+// Collective. Throws AgreedError where the root has not room enough.
+Whole gather(const ReorderInput& input) {
+  int rank = 0;
+  int size = 0;
+  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
+  const VertexEdges& own = *input.own;
+  std::vector<std::uint64_t> codes(std::min(input.chain->size(), core::split::kMaxDepth));
+  std::transform(input.chain->begin(), input.chain->begin() + static_cast<std::ptrdiff_t>(codes.size()), codes.begin(),
+                 core::split::code_of);
+  const auto degree = static_cast<int>(own.peers.size());
+  const auto depth = static_cast<int>(codes.size());
+  const int rows = rank == kRoot ? size : 0;
+  const std::vector<int> degrees = gather_numbers(input.comm, degree, rows);
+  const std::vector<int> depths = gather_numbers(input.comm, depth, rows);
+  Whole all;
+  attempt_together(input.comm, [&] {
+    if (rank == kRoot) all.make_room(degrees, depths);
+  });
+  check(MPI_Gatherv(own.peers.data(), degree, MPI_INT, all.graph.indices.data(), all.of_edges.lengths.data(),
+                    all.of_edges.offsets.data(), MPI_INT, kRoot, input.comm),
+        "MPI_Gatherv");
+  check(MPI_Gatherv(own.weights.data(), degree, MPI_DOUBLE, all.graph.weights.data(), all.of_edges.lengths.data(),
+                    all.of_edges.offsets.data(), MPI_DOUBLE, kRoot, input.comm),
+        "MPI_Gatherv");
+  check(MPI_Gatherv(codes.data(), depth, MPI_UINT64_T, all.links.data(), all.of_links.lengths.data(),
+                    all.of_links.offsets.data(), MPI_UINT64_T, kRoot, input.comm),
+        "MPI_Gatherv");
+  return all;
+}
+
+core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
+  std::vector<double> of_levels{0};  // the root's: set to the next one's, ranks that meet there are of one node
+  for (const auto& level : core::enforce::levels_of(tree)) of_levels.push_back(costs.at(level));
+  if (of_levels.size() > 1) of_levels.front() = of_levels[1];
+  return tree.with_costs(of_levels);
+}
+
+// What the root finds: the new rank of each process.
+struct Answer {
+  std::vector<int> vertex_of;
+  double before = 0;
+  double after = 0;
+  bool late = false;
+};
+
+Answer place(const Whole& all, const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs) {
+  const Positions positions = core::enforce::positions_of(all.chains());
+  const core::topo::Tree tree = costs != nullptr ? priced(positions.tree, *costs) : positions.tree;
+  const auto in_time = [&] { return input.deadline == 0 || MPI_Wtime() < input.deadline; };
+  core::place::EngineOptions engine;
+  engine.preset = options.preset;
+  engine.seed = options.seed;
+  engine.start = positions.home;
+  engine.keep_going = in_time;
+  Answer answer;
+  answer.before = answer.after = evaluate(tree, all.graph, positions.home).total;
+  answer.vertex_of.resize(positions.rank_at_leaf.size());
+  std::iota(answer.vertex_of.begin(), answer.vertex_of.end(), 0);
+  if (in_time()) {
+    const core::place::Placement best = run_engine(tree, all.graph, engine);
+    const double after = evaluate(tree, all.graph, best).total;
+    if (in_time() && after < answer.before) {
+      answer.after = after;
+      for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
+        const int process = positions.rank_at_leaf[static_cast<std::size_t>(best.leaf_of[vertex])];
+        answer.vertex_of[static_cast<std::size_t>(process)] = static_cast<int>(vertex);
+      }
+    }
+  }
+  answer.late = !in_time();
+  return answer;
+}
+
+std::string reason_of(const Answer& answer, const ReorderOptions& options) {
+  if (answer.after < answer.before) return "";
+  if (answer.late) return "the time limit of " + std::to_string(options.time_limit) + " ms was reached";
+  return "no order that was found costs less";
+}
+
+}  // namespace
+
+Reordering reorder_at_root(const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs) {
+  Reordering result;
+  int rank = 0;
+  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
+  Answer answer;
+  {
+    const Whole all = gather(input);
+    const Failure failure = attempt([&] {
+      if (rank == kRoot) answer = place(all, input, options, costs);
+    });
+    wait_for_all(input.comm);
+    const Failure shared = share(input.comm, failure);
+    if (shared.error_class != MPI_SUCCESS) throw AgreedError(shared.error_class, shared.text);
+  }
+  std::array<double, 3> found{answer.before, answer.after, answer.late ? 1.0 : 0.0};
+  check(MPI_Bcast(found.data(), static_cast<int>(found.size()), MPI_DOUBLE, kRoot, input.comm), "MPI_Bcast");
+  check(MPI_Scatter(answer.vertex_of.data(), 1, MPI_INT, &result.vertex, 1, MPI_INT, kRoot, input.comm), "MPI_Scatter");
+  answer.before = result.before = found[0];
+  answer.after = result.after = found[1];
+  answer.late = found[2] != 0;
+  result.reason = reason_of(answer, options);
+  return result;
+}
+
+Reordering reorder_central(const ReorderInput& input, const ReorderOptions& options) {
+  return reorder_at_root(input, options, nullptr);
+}
+
+}  // namespace ranktree::mpi

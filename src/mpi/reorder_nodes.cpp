@@ -1,0 +1,184 @@
+// Each node reorders its own ranks (treematch-2013 §2.3). What leaves a node costs the same whichever of the node's
+// ranks it leaves from, so only the edges inside it matter.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/enforce/positions.h"
+#include "core/split/chain.h"
+#include "core/topo/kind.h"
+#include "core/topo/level_order.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/fetch.h"
+#include "mpi/handle.h"
+#include "mpi/reorder.h"
+#include "mpi/reorder_at_root.h"
+#include "mpi/reorder_options.h"
+
+namespace ranktree::mpi {
+namespace {
+
+using core::split::Chain;
+
+// A level with its price, as it travels.
+struct PricedLevel {
+  std::int32_t kind = 0;
+  std::int32_t number = 0;
+  double cost = 0;
+};
+
+// What levels cost on the whole machine, and what pairs pay that share nothing.
+struct Prices {
+  LevelCosts of_levels;
+  double of_root = 0;
+
+  [[nodiscard]] double distance(const Chain& a, const Chain& b) const {
+    const auto limit = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    const auto shared = std::mismatch(a.begin(), a.begin() + limit, b.begin()).first - a.begin();
+    if (shared == 0) return of_root;
+    return of_levels.at(core::enforce::levels_of(Chain(a.begin(), a.begin() + shared)).back());
+  }
+};
+
+std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int rank, int size) {
+  constexpr auto kRow = core::split::kMaxDepth + 1;
+  std::vector<std::uint64_t> row(kRow, 0);
+  row[0] = std::min(own.size(), core::split::kMaxDepth);
+  std::transform(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(row[0]), row.begin() + 1, core::split::code_of);
+  std::vector<std::uint64_t> rows;
+  attempt_together(comm, [&] {
+    if (rank == 0) rows.resize(kRow * static_cast<std::size_t>(size));
+  });
+  check(MPI_Gather(row.data(), static_cast<int>(kRow), MPI_UINT64_T, rows.data(), static_cast<int>(kRow), MPI_UINT64_T,
+                   0, comm),
+        "MPI_Gather");
+  std::vector<Chain> chains;
+  for (auto at = rows.begin(); at != rows.end(); at += kRow) {
+    Chain& chain = chains.emplace_back(*at);
+    std::transform(at + 1, at + 1 + static_cast<std::ptrdiff_t>(*at), chain.begin(), core::split::link_of);
+  }
+  return chains;
+}
+
+std::vector<PricedLevel> price(const std::vector<Chain>& chains) {
+  const core::topo::Tree tree = core::enforce::positions_of(chains).tree;
+  std::vector<PricedLevel> levels{{0, -1, tree.cost(0)}};
+  int index = 1;
+  for (const auto& [kind, number] : core::enforce::levels_of(tree)) {
+    levels.push_back({static_cast<std::int32_t>(kind), number, tree.cost(index++)});
+  }
+  return levels;
+}
+
+// Collective: the levels of all ranks' chains together.
+Prices learn_prices(const ReorderInput& input, int rank, int size) {
+  std::vector<PricedLevel> levels;
+  {
+    std::vector<Chain> chains = gather_chains(input.comm, *input.chain, rank, size);
+    attempt_together(input.comm, [&] {
+      if (rank == 0) levels = price(chains);
+    });
+  }
+  auto count = static_cast<int>(levels.size());
+  check(MPI_Bcast(&count, 1, MPI_INT, 0, input.comm), "MPI_Bcast");
+  levels.resize(static_cast<std::size_t>(count));
+  check(MPI_Bcast(levels.data(), count * static_cast<int>(sizeof(PricedLevel)), MPI_BYTE, 0, input.comm), "MPI_Bcast");
+  Prices prices;
+  for (const auto& [kind, number, cost] : levels) {
+    if (number < 0) {
+      prices.of_root = cost;
+    } else {
+      prices.of_levels[{static_cast<core::topo::Kind>(kind), number}] = cost;
+    }
+  }
+  return prices;
+}
+
+// Equal on all ranks: a sum that only one rank makes.
+double sum_of_all(MPI_Comm comm, double own) {
+  double sum = 0;
+  check(MPI_Reduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm), "MPI_Reduce");
+  check(MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
+  return sum;
+}
+
+double own_cost(const ReorderInput& input, const Prices& prices) {
+  const VertexEdges& own = *input.own;
+  const auto chains = fetch_chains(input.comm, *input.chain, std::set<int>(own.peers.begin(), own.peers.end()));
+  double cost = 0;
+  for (std::size_t i = 0; i < own.peers.size(); ++i) {
+    cost += own.weights[i] * prices.distance(*input.chain, chains.at(own.peers[i]));
+  }
+  return cost;
+}
+
+// The ranks whose chains begin alike down to the node, in the order of input.comm. Two splits, for a colour has 31 bits
+// and the beginning's hash 62.
+Communicator ranks_of_node(const ReorderInput& input) {
+  std::uint64_t hash = 1;
+  for (const auto& link : *input.chain) {
+    hash = mix(hash, core::split::code_of(link));
+    if (link.kind == core::topo::Kind::kNode) break;
+  }
+  constexpr std::uint64_t kColor = 0x7fffffffU;
+  Communicator rough;
+  Communicator node;
+  check(MPI_Comm_split(input.comm, static_cast<int>((hash >> 1U) & kColor), 0, rough.receive()), "MPI_Comm_split");
+  check(MPI_Comm_split(rough.get(), static_cast<int>((hash >> 32U) & kColor), 0, node.receive()), "MPI_Comm_split");
+  return node;
+}
+
+// The edges inside the node, with the node's numbers.
+VertexEdges inside(const VertexEdges& own, const std::vector<int>& members) {
+  VertexEdges kept;
+  for (std::size_t i = 0; i < own.peers.size(); ++i) {
+    const auto member = std::lower_bound(members.begin(), members.end(), own.peers[i]);
+    if (member == members.end() || *member != own.peers[i]) continue;
+    kept.peers.push_back(static_cast<int>(member - members.begin()));
+    kept.weights.push_back(own.weights[i]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& options) {
+  int rank = 0;
+  int size = 0;
+  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
+  const Prices prices = learn_prices(input, rank, size);
+  Reordering result;
+  result.before = sum_of_all(input.comm, own_cost(input, prices)) / 2;
+
+  const Communicator node = ranks_of_node(input);
+  int members_count = 0;
+  int node_rank = 0;
+  check(MPI_Comm_size(node.get(), &members_count), "MPI_Comm_size");
+  check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
+  std::vector<int> members(static_cast<std::size_t>(members_count));
+  check(MPI_Allgather(&rank, 1, MPI_INT, members.data(), 1, MPI_INT, node.get()), "MPI_Allgather");
+  const VertexEdges edges = inside(*input.own, members);
+  const ReorderInput of_node{node.get(), &edges, input.chain, input.deadline};
+  Reordering own;
+  const Failure failure =
+      share(input.comm, attempt([&] { own = reorder_at_root(of_node, options, &prices.of_levels); }));
+  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure.error_class, failure.text);
+
+  const double saved = sum_of_all(input.comm, node_rank == 0 ? own.before - own.after : 0);
+  result.vertex = members[static_cast<std::size_t>(own.vertex)];
+  result.after = std::min(result.before, result.before - saved);
+  // Where no node has changed anything: what the first one says.
+  if (saved <= 0) result.reason = share(input.comm, {MPI_ERR_OTHER, own.reason}).text;
+  return result;
+}
+
+}  // namespace ranktree::mpi

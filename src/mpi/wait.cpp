@@ -1,0 +1,30 @@
+#include "mpi/wait.h"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <chrono>
+#include <thread>
+
+#include "mpi/check.h"
+
+namespace ranktree::mpi {
+
+void wait_for_all(MPI_Comm comm) {
+  constexpr int kAwake = 1000;
+  constexpr std::chrono::microseconds kNap{200};
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(comm, &barrier), "MPI_Ibarrier");
+  int done = 0;
+  check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  for (int round = 0; done == 0; ++round) {
+    if (round < kAwake) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
+    check(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  }
+}
+
+}  // namespace ranktree::mpi
