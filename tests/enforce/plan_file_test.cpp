@@ -82,6 +82,15 @@ TEST(WritePlan, WritesWhatReadPlanReads) {
   EXPECT_EQ(write_plan(again), write_plan(plan));
 }
 
+TEST(PlanFile, KnowsABoundAndReadsOlderFilesWithoutOne) {
+  Plan plan = read_plan(kDocument, "p.json");
+  EXPECT_FALSE(plan.bound.has_value());
+  EXPECT_EQ(write_plan(plan).find("bound"), std::string::npos);
+  EXPECT_EQ(read_plan(replaced("\"gain\": true", "\"gain\": true, \"bound\": 30.5"), "p.json").bound, 30.5);
+  plan.bound = 0.1 + 0.2;
+  EXPECT_EQ(read_plan(write_plan(plan), "again").bound, 0.1 + 0.2);
+}
+
 TEST(WritePlan, RefusesWhatCouldNotBeRead) {
   Plan plan = read_plan(kDocument, "p.json");
   plan.costs[0].total = std::numeric_limits<double>::infinity();
@@ -156,6 +165,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "hosts[0].name: expected a host name, found \"n0; rm -rf\""},
         BadInput{"\"name\": \"n0\"", "\"name\": \"n1.cluster\"", "hosts[1].name: host 'n1.cluster' is listed twice"},
         BadInput{"\"gain\": true", "\"gain\": true, \"gain\": false", "field \"gain\" is given twice in one object"},
+        BadInput{"\"gain\": true", "\"gain\": true, \"bound\": -1",
+                 "bound: expected a number that is not negative, found -1"},
+        BadInput{"\"gain\": true", "\"gain\": true, \"bound\": \"low\"",
+                 "bound: expected a number that is not negative, found \"low\""},
         BadInput{"[10, 0.5, 0]", "[10, 0.5]", "costs[0].weight: expected one number a level (3), found 2"},
         BadInput{"\"total\": 41.25", "\"total\": -1",
                  "costs[0].total: expected a number that is not negative, found -1"},
