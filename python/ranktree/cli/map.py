@@ -10,7 +10,7 @@ from rich.table import Table
 from ranktree import _core
 from ranktree.pattern import expand, load, natural_model
 
-ALGORITHMS = ("best", "treematch", "greedy", "round-robin", "random", "identity")
+ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 METRICS = {"size": "bytes", "msg": "messages", "avg": "average bytes a message"}
 MODELS = ("model", "openmpi", "mpich", "flat", "none")
 UNITS = ("core", "pu")

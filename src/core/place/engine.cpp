@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -148,6 +150,13 @@ void check_start(const topo::Tree& tree, const Placement& start, Rank ranks, con
 }
 
 }  // namespace
+
+std::optional<Preset> preset_from_name(std::string_view word) {
+  if (word == "fast") return Preset::kFast;
+  if (word == "default") return Preset::kDefault;
+  if (word == "strong") return Preset::kStrong;
+  return std::nullopt;
+}
 
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options) {
   require_seats(tree, affinity.ranks, options.constraints);

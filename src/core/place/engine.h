@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <vector>
+#include <string_view>
 
 #include "core/pattern/affinity.h"
 #include "core/place/placement.h"
@@ -14,6 +14,8 @@
 namespace ranktree::core::place {
 
 enum class Preset : std::uint8_t { kFast, kDefault, kStrong };
+
+std::optional<Preset> preset_from_name(std::string_view word);  // "fast", "default", "strong"
 
 struct EngineOptions {
   Preset preset = Preset::kDefault;

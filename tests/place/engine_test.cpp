@@ -1,0 +1,342 @@
+#include "core/place/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/place/placement.h"
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+#include "fixtures.h"
+
+namespace {
+
+using namespace ranktree::core::place;
+using ranktree::core::Error;
+using ranktree::core::Fault;
+using ranktree::core::Random;
+using ranktree::core::pattern::Affinity;
+using ranktree::core::topo::Kind;
+using ranktree::core::topo::Leaf;
+using ranktree::core::topo::Level;
+using ranktree::core::topo::Tree;
+using ranktree::core::topo::TreeBuilder;
+using ranktree::test::from_matrix;
+using ranktree::test::machine;
+using ranktree::test::random_affinity;
+using ranktree::test::relabelled;
+
+constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
+
+double cost(const Tree& tree, const Affinity& affinity, const Placement& placement) {
+  return evaluate(tree, affinity, placement).total;
+}
+
+std::vector<int> shuffled(int count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<int> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+// A machine of up to four levels whose siblings differ: arities 1..4, branches that skip levels, forbidden leaves, and
+// costs that need not grow towards the root.
+Tree random_tree(std::uint64_t seed) {
+  Random random(seed);
+  const int depth = 1 + static_cast<int>(random.below(4));
+  TreeBuilder builder(std::vector<Level>(static_cast<std::size_t>(depth) + 1, Level{Kind::kGroup, {}, {}}));
+  std::vector<std::pair<std::int32_t, int>> open{{builder.add(-1, 0), 0}};
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto [object, level] = open[i];
+    const std::uint64_t children = level == depth ? 0 : 1 + random.below(4);
+    for (std::uint64_t child = 0; child < children; ++child) {
+      const int below = level + 1 + static_cast<int>(random.below(3) == 0 ? random.below(depth - level) : 0);
+      open.emplace_back(builder.add(object, below), below);
+      if (below == depth && i > 0 && random.below(10) == 0) builder.forbid(open.back().first);
+    }
+  }
+  builder.set_pus(open.back().first, {0});
+  const auto leaf = builder.add(0, depth);  // one leaf at least may be used
+  builder.set_pus(leaf, {1});
+  Tree tree = std::move(builder).build();
+  if (random.below(2) == 0) return tree;
+  std::vector<double> costs;
+  for (int level = 0; level < depth; ++level) costs.push_back(static_cast<double>(random.below(20)));
+  return tree.with_costs(costs);
+}
+
+int seats(const Tree& tree) {
+  int count = 0;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) count += tree.allowed(leaf) ? 1 : 0;
+  return count;
+}
+
+// Every placement there is, without any thought of symmetry.
+class Exhaustive {
+ public:
+  Exhaustive(const Tree& tree, const Affinity& affinity, int capacity)
+      : tree_(tree), affinity_(affinity), free_(static_cast<std::size_t>(tree.leaf_count()), 0) {
+    for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf)
+      free_[static_cast<std::size_t>(leaf)] = tree.allowed(leaf) ? capacity : 0;
+    placement_.leaf_of.assign(static_cast<std::size_t>(affinity.ranks), 0);
+  }
+  double least() {
+    go(0, 0);
+    return best_;
+  }
+
+ private:
+  void go(int rank, double so_far) {
+    if (so_far >= best_) return;
+    if (rank == affinity_.ranks) {
+      best_ = so_far;
+      return;
+    }
+    for (Leaf leaf = 0; leaf < tree_.leaf_count(); ++leaf) {
+      int& free = free_[static_cast<std::size_t>(leaf)];
+      if (free == 0) continue;
+      --free;
+      placement_.leaf_of[static_cast<std::size_t>(rank)] = leaf;
+      double here = so_far;
+      for (std::size_t i = 0; i < affinity_.neighbours(rank).size(); ++i) {
+        const int other = affinity_.neighbours(rank)[i];
+        if (other < rank) {
+          here +=
+              affinity_.weights_of(rank)[i] * tree_.distance(leaf, placement_.leaf_of[static_cast<std::size_t>(other)]);
+        }
+      }
+      go(rank + 1, here);
+      ++free;
+    }
+  }
+
+  const Tree& tree_;
+  const Affinity& affinity_;
+  std::vector<int> free_;
+  Placement placement_;
+  double best_ = std::numeric_limits<double>::infinity();
+};
+
+TEST(Engine, UpToEightRanksAreAsGoodAsTryingEverything) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const Tree tree = random_tree(seed);
+    const int leaves = seats(tree);
+    const int room = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);
+    const int ranks = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(room));
+    const Affinity affinity = random_affinity(ranks, seed % 3 == 0 ? 100 : 50, 20, seed);
+    for (const Preset preset : kPresets) {
+      EngineOptions options;
+      options.preset = preset;
+      options.constraints.capacity = seed % 7 == 0 ? 2 : 1;
+      const Placement found = run_engine(tree, affinity, options);
+      validate(tree, found, ranks, options.constraints);
+      EXPECT_EQ(cost(tree, affinity, found), Exhaustive(tree, affinity, options.constraints.capacity).least())
+          << "seed " << seed;
+    }
+  }
+}
+
+TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Tree tree = random_tree(seed);
+    EngineOptions options;
+    options.seed = seed;
+    options.preset = kPresets[seed % 3];
+    options.constraints.capacity = 1 + static_cast<int>(seed % 3);
+    const int room = seats(tree) * options.constraints.capacity;
+    const int ranks = seed % 4 == 0 ? room : 1 + static_cast<int>(Random(seed).below(static_cast<std::uint64_t>(room)));
+    const Affinity affinity = random_affinity(ranks, static_cast<int>(seed % 60), 1000, seed);
+    if (seed % 2 == 0) options.start = random(tree, ranks, options.constraints, seed);
+    const Placement start = options.start ? *options.start : identity(tree, ranks, options.constraints);
+    const Placement found = run_engine(tree, affinity, options);
+    validate(tree, found, ranks, options.constraints);
+    EXPECT_LE(cost(tree, affinity, found), cost(tree, affinity, start)) << "seed " << seed;
+    EXPECT_EQ(found.leaf_of, run_engine(tree, affinity, options).leaf_of) << "seed " << seed;
+  }
+}
+
+TEST(Engine, NothingToGainLeavesTheRanksWhereTheyAre) {
+  const Tree tree = machine({3, 2, 5});
+  EngineOptions options;
+  options.start = random(tree, 17, {}, 5);
+  EXPECT_EQ(run_engine(tree, random_affinity(17, 0, 1, 1), options).leaf_of, options.start->leaf_of);
+  std::vector<std::vector<double>> one(17, std::vector<double>(17, 0));
+  options.start = identity(tree, 17, {});
+  one[0][1] = one[1][0] = 7;  // already side by side
+  EXPECT_EQ(run_engine(tree, from_matrix(one), options).leaf_of, options.start->leaf_of);
+}
+
+TEST(Engine, OneLeafTakesOneRankOrAllOfThem) {
+  const Tree tree = machine({1});
+  EXPECT_EQ(run_engine(tree, random_affinity(1, 0, 1, 1), {}).leaf_of, std::vector<Leaf>{0});
+  EngineOptions options;
+  options.constraints.capacity = 5;
+  EXPECT_EQ(run_engine(tree, random_affinity(5, 100, 9, 1), options).leaf_of, (std::vector<Leaf>{0, 0, 0, 0, 0}));
+  EXPECT_TRUE(run_engine(tree, Affinity{}, {}).leaf_of.empty());
+}
+
+// Traffic that halves with each level of a hierarchy, ranks renumbered: the hierarchy is the only optimum.
+Affinity hierarchical(const std::vector<int>& arities, double factor, std::uint64_t seed) {
+  const int ranks = std::accumulate(arities.begin(), arities.end(), 1, std::multiplies<>());
+  std::vector<std::vector<double>> matrix(static_cast<std::size_t>(ranks),
+                                          std::vector<double>(static_cast<std::size_t>(ranks), 0));
+  for (int i = 0; i < ranks; ++i) {
+    for (int j = 0; j < ranks; ++j) {
+      double weight = 1;
+      int block = ranks;
+      for (const int arity : arities) {
+        block /= arity;
+        if (i / block == j / block) weight *= factor;
+      }
+      matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = i == j ? 0 : weight;
+    }
+  }
+  return relabelled(from_matrix(matrix), shuffled(ranks, seed));
+}
+
+TEST(Engine, FindsAHierarchyThatIsThere) {
+  const std::vector<std::vector<int>> shapes{{4, 2, 4},  {3, 5, 2}, {2, 2, 2, 2, 2}, {7, 3},
+                                             {16, 2, 4}, {5, 7, 3}, {11, 13}};
+  for (const auto& shape : shapes) {
+    const int ranks = std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
+    std::vector<Level> levels(shape.size() + 1, Level{Kind::kGroup, {}, {}});
+    const Tree tree = ranktree::core::topo::uniform_tree(levels, shape);
+    const Affinity ordered = hierarchical(shape, 4, 0);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const std::vector<int> order = shuffled(ranks, seed);
+      const Affinity affinity = relabelled(ordered, order);
+      // hierarchical() renumbered by shuffled(0); undo both to know where each rank belongs.
+      const std::vector<int> first = shuffled(ranks, 0);
+      Placement optimum{std::vector<Leaf>(static_cast<std::size_t>(ranks))};
+      for (int i = 0; i < ranks; ++i) {
+        optimum.leaf_of[static_cast<std::size_t>(order[static_cast<std::size_t>(first[static_cast<std::size_t>(i)])])] =
+            i;
+      }
+      for (const Preset preset : kPresets) {
+        EngineOptions options;
+        options.preset = preset;
+        options.seed = seed;
+        EXPECT_EQ(cost(tree, affinity, run_engine(tree, affinity, options)), cost(tree, affinity, optimum))
+            << "shape " << testing::PrintToString(shape) << " preset " << static_cast<int>(preset);
+      }
+    }
+  }
+}
+
+// A grid of ranks, 5-point halo, renumbered.
+Affinity grid(int rows, int columns, std::uint64_t seed) {
+  const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
+  std::vector<std::vector<double>> matrix(count, std::vector<double>(count, 0));
+  const auto join = [&](int a, int b) {
+    matrix[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = 10;
+    matrix[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = 10;
+  };
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      if (row + 1 < rows) join(row * columns + column, (row + 1) * columns + column);
+      if (column + 1 < columns) join(row * columns + column, row * columns + column + 1);
+    }
+  }
+  return relabelled(from_matrix(matrix), shuffled(static_cast<int>(count), seed));
+}
+
+TEST(Engine, TilesGrids) {
+  // 8 x 8 on four nodes of four packages of four cores: 4 x 4 and 2 x 2 tiles. Cut between nodes 16 edges, between
+  // packages of a node 4 x 8, the remaining 64 within packages; each edge 10, hops 6, 4, 2.
+  const Tree tree = machine({4, 4, 4});
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EngineOptions options;
+    options.preset = Preset::kStrong;
+    options.seed = seed;
+    const Affinity affinity = grid(8, 8, seed);
+    EXPECT_EQ(cost(tree, affinity, run_engine(tree, affinity, options)), 10 * (16 * 6 + 32 * 4 + 64 * 2));
+  }
+}
+
+TEST(Engine, HardlyDependsOnTheNumberingOfTheRanks) {
+  const Tree tree = machine({8, 4, 8});
+  const Affinity affinity = grid(16, 16, 1);
+  std::vector<double> costs;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EngineOptions options;
+    options.preset = Preset::kStrong;
+    const Affinity renumbered = relabelled(affinity, shuffled(256, 100 + seed));
+    costs.push_back(cost(tree, renumbered, run_engine(tree, renumbered, options)));
+  }
+  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+  EXPECT_LT(*most, 1.02 * *least);
+}
+
+TEST(Engine, KeepsTheStartWhenItIsToldToStop) {
+  EngineOptions options;
+  options.keep_going = [] { return false; };
+  const Tree tree = machine({8, 8});
+  options.start = random(tree, 64, {}, 3);
+  EXPECT_EQ(run_engine(tree, grid(8, 8, 2), options).leaf_of, options.start->leaf_of);
+}
+
+TEST(Engine, WeightsOfAnyFiniteSize) {
+  const Tree tree = machine({4, 4});
+  for (const double scale : {1e-300, 1.0, 9007199254740992.0, 1e306}) {
+    Affinity affinity = grid(4, 4, 1);
+    for (double& weight : affinity.weights) weight = weight / 10 * scale;
+    const Placement found = run_engine(tree, affinity, {});
+    validate(tree, found, 16, {});
+    EXPECT_DOUBLE_EQ(cost(tree, affinity, found), scale * (8 * 4 + 16 * 2)) << scale;
+  }
+}
+
+TEST(Engine, OneHugeWeightComesFirst) {
+  Affinity affinity = random_affinity(30, 50, 10, 4);
+  for (std::size_t i = 0; i < affinity.neighbours(7).size(); ++i) {
+    const int other = affinity.neighbours(7)[i];
+    if (i != 0) continue;
+    affinity.weights[static_cast<std::size_t>(affinity.indptr[7])] = 9007199254740992.0;
+    const auto row = affinity.neighbours(other);
+    const auto place = std::find(row.begin(), row.end(), 7) - row.begin();
+    affinity.weights[static_cast<std::size_t>(affinity.indptr[static_cast<std::size_t>(other)] + place)] =
+        9007199254740992.0;
+    const Tree tree = machine({3, 2, 5});
+    const Placement found = run_engine(tree, affinity, {});
+    EXPECT_EQ(tree.distance(found.leaf_of[7], found.leaf_of[static_cast<std::size_t>(other)]), 2);
+  }
+}
+
+Fault fault_of(const Affinity& affinity, const EngineOptions& options) {
+  try {
+    run_engine(machine({2, 2}), affinity, options);
+  } catch (const Error& error) {
+    return error.fault();
+  }
+  ADD_FAILURE() << "expected an error";
+  return Fault::kSystem;
+}
+
+TEST(Engine, RefusesWhatIsNoGraphOrNoStart) {
+  EXPECT_EQ(fault_of(random_affinity(5, 50, 9, 1), {}), Fault::kMismatch);
+  for (const double bad : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    Affinity affinity = random_affinity(4, 100, 9, 1);
+    affinity.weights[3] = bad;
+    EXPECT_EQ(fault_of(affinity, {}), Fault::kInput);
+  }
+  Affinity affinity = random_affinity(4, 100, 9, 1);
+  affinity.indices[2] = 4;
+  EXPECT_EQ(fault_of(affinity, {}), Fault::kInput);
+  EngineOptions options;
+  options.start = Placement{{0, 1, 2, 2}};
+  EXPECT_EQ(fault_of(random_affinity(4, 100, 9, 1), options), Fault::kInput);
+}
+
+}  // namespace
