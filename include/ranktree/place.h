@@ -1,8 +1,8 @@
 /* Pattern x machine -> plan: where each rank should sit, and what that buys.
  *
- * Source: treematch-2013 §4. A plan is kept only if its cost is lower than that of leaving the ranks in order;
- * otherwise it is that order, and ranktree_plan_has_gain() says so. Same inputs and seed, same plan. All functions are
- * local.
+ * Source: treematch-2013 §4, and the placement engine (docs/place.md). A plan is kept only if its cost is lower than
+ * that of leaving the ranks in order; otherwise it is that order, and ranktree_plan_has_gain() says so. Same inputs and
+ * seed, same plan, however many threads; a search that was cut short may end elsewhere. All functions are local.
  */
 #ifndef RANKTREE_PLACE_H
 #define RANKTREE_PLACE_H
@@ -19,11 +19,20 @@ extern "C" {
 
 typedef struct ranktree_plan ranktree_plan;
 
+/** Asked every now and then while a plan is searched for, by the thread that called; may draw a progress bar or look at
+ *  a flag. Zero: stop, and keep the best placement found so far. May not throw. */
+typedef int (*ranktree_keep_going)(void* user);
+
 typedef struct ranktree_place_options {
-  const char* algorithm; /**< "best" (default), "treematch", "greedy", "round-robin", "random", "identity" */
+  const char* algorithm; /**< "best" (default), "engine", "treematch", "greedy", "round-robin", "random", "identity" */
   const char* metric;    /**< "size" (bytes, default), "msg" (messages), "avg" */
   uint64_t seed;
-  int oversubscribe; /**< non-zero: more ranks than leaves share leaves evenly */
+  int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly */
+  const char* preset;             /**< how hard the engine searches: "fast", "default" (default), "strong" */
+  int threads;                    /**< of the engine, at least 1 (default) */
+  int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
+  ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
+  void* user;                     /**< what keep_going is called with */
 } ranktree_place_options;
 
 /** The defaults. */
@@ -56,6 +65,15 @@ RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan". */
 RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                                     ranktree_error* error);
+
+/** What no placement of this pattern on this machine can cost less than (docs/place.md).
+ *  \return RANKTREE_ERROR_UNSUPPORTED when the plan comes from a file that is older than bounds */
+RANKTREE_API ranktree_status ranktree_plan_get_bound(const ranktree_plan* plan, double* bound, ranktree_error* error);
+
+/** (cost - bound) / bound: 0.1 when another placement could cost at most a tenth of the bound less; infinity when the
+ *  bound is 0 and the cost is not.
+ *  \return as ranktree_plan_get_bound() */
+RANKTREE_API ranktree_status ranktree_plan_get_gap(const ranktree_plan* plan, double* gap, ranktree_error* error);
 
 #ifdef __cplusplus
 }

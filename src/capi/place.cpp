@@ -1,11 +1,16 @@
 #include "ranktree/place.h"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <string>
 
 #include "capi/guard.h"
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
+#include "core/place/engine.h"
 #include "core/place/plan.h"
 #include "io/plan_file.h"
 #include "ranktree/base.h"
@@ -18,21 +23,52 @@ using ranktree::capi::guard;
 using ranktree::capi::require;
 namespace place_core = ranktree::core::place;
 
+using ranktree::core::Error;
+using ranktree::core::Fault;
+
+[[noreturn]] void refuse(const std::string& option, const std::string& expected, const std::string& found) {
+  throw Error(Fault::kInput, "options." + option + ": expected " + expected + ", found " + found);
+}
+
+// Stops when the time is over or the caller says so; empty when neither can happen.
+std::function<bool()> keep_going(const ranktree_place_options& options) {
+  using Clock = std::chrono::steady_clock;
+  if (options.time_limit == 0 && options.keep_going == nullptr) return {};
+  // Later than a year from now is never: the sum stays in the clock's range.
+  constexpr std::int64_t kLongest = std::int64_t{366} * 24 * 3600 * 1000;
+  const bool limited = options.time_limit > 0 && options.time_limit < kLongest;
+  const Clock::time_point end =
+      limited ? Clock::now() + std::chrono::milliseconds(options.time_limit) : Clock::time_point::max();
+  return [end, ask = options.keep_going, user = options.user] {
+    if (Clock::now() >= end) return false;
+    return ask == nullptr || ask(user) != 0;
+  };
+}
+
 place_core::PlanOptions read_options(const ranktree_place_options& options) {
   require(options.algorithm, "options.algorithm");
   require(options.metric, "options.metric");
+  require(options.preset, "options.preset");
   const auto metric = ranktree::core::pattern::metric_from_name(options.metric);
-  if (!metric) {
-    throw ranktree::core::Error(
-        ranktree::core::Fault::kInput,
-        "options.metric: expected 'size', 'msg' or 'avg', found '" + std::string(options.metric) + "'");
-  }
+  if (!metric) refuse("metric", "'size', 'msg' or 'avg'", "'" + std::string(options.metric) + "'");
+  const auto preset = place_core::preset_from_name(options.preset);
+  if (!preset) refuse("preset", "'fast', 'default' or 'strong'", "'" + std::string(options.preset) + "'");
+  if (options.threads < 1) refuse("threads", "at least 1", std::to_string(options.threads));
+  if (options.time_limit < 0) refuse("time_limit", "at least 0 ms", std::to_string(options.time_limit));
   place_core::PlanOptions result;
   result.algorithm = options.algorithm;
   result.metric = *metric;
   result.seed = options.seed;
   result.oversubscribe = options.oversubscribe != 0;
+  result.preset = *preset;
+  result.threads = options.threads;
+  result.keep_going = keep_going(options);
   return result;
+}
+
+double bound_of(const ranktree_plan& plan) {
+  if (plan.plan.bound) return *plan.plan.bound;
+  throw Error(Fault::kUnsupported, "plan: expected a bound, found none: its file is older than bounds");
 }
 
 bool has_rank(const ranktree_plan* plan, int rank) {
@@ -41,7 +77,9 @@ bool has_rank(const ranktree_plan* plan, int rank) {
 
 }  // namespace
 
-void ranktree_place_options_init(ranktree_place_options* options) { *options = {"best", "size", 1, 0}; }
+void ranktree_place_options_init(ranktree_place_options* options) {
+  *options = {"best", "size", 1, 0, "default", 1, 0, nullptr, nullptr};
+}
 
 ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
                                const ranktree_place_options* options, ranktree_plan** plan, ranktree_error* error) {
@@ -101,7 +139,23 @@ ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* pl
         return;
       }
     }
-    throw ranktree::core::Error(ranktree::core::Fault::kInput,
-                                "placement: the plan has no row '" + std::string(placement) + "'");
+    throw Error(Fault::kInput, "placement: the plan has no row '" + std::string(placement) + "'");
+  });
+}
+
+ranktree_status ranktree_plan_get_bound(const ranktree_plan* plan, double* bound, ranktree_error* error) {
+  return guard(error, [&] {
+    require(plan, "plan");
+    require(bound, "bound");
+    *bound = bound_of(*plan);
+  });
+}
+
+ranktree_status ranktree_plan_get_gap(const ranktree_plan* plan, double* gap, ranktree_error* error) {
+  return guard(error, [&] {
+    require(plan, "plan");
+    require(gap, "gap");
+    bound_of(*plan);
+    *gap = place_core::gap(plan->plan).value_or(std::numeric_limits<double>::infinity());
   });
 }

@@ -3,8 +3,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "ranktree/base.h"
 #include "ranktree/pattern.h"
@@ -116,6 +120,119 @@ TEST(Capi, MoreRanksThanLeavesIsAMismatch) {
   ranktree_plan_destroy(plan);
   ranktree_pattern_destroy(pattern);
   ranktree_topo_destroy(topo);
+}
+
+// Options that search until they are stopped, on a pattern that takes a while.
+class Place : public testing::Test {
+ protected:
+  void SetUp() override {
+    topo_ = load("node:4 core:4");
+    std::vector<ranktree_pair> pairs;
+    for (int from = 0; from < 16; ++from) {
+      for (int to = 0; to < from; ++to) pairs.push_back({from, to, 1, 1.0 + (7 * from + 5 * to) % 31});
+    }
+    EXPECT_EQ(ranktree_pattern_create(16, static_cast<std::int64_t>(pairs.size()), pairs.data(), &pattern_, nullptr),
+              RANKTREE_SUCCESS);
+    ranktree_place_options_init(&options_);
+  }
+
+  void TearDown() override {
+    ranktree_plan_destroy(plan_);
+    ranktree_pattern_destroy(pattern_);
+    ranktree_topo_destroy(topo_);
+  }
+
+  ranktree_status place() {
+    ranktree_plan_destroy(plan_);
+    plan_ = nullptr;
+    return ranktree_place(topo_, pattern_, &options_, &plan_, &error_);
+  }
+
+  [[nodiscard]] double cost(const char* row) const {
+    double cost = -1;
+    EXPECT_EQ(ranktree_plan_get_cost(plan_, row, &cost, nullptr), RANKTREE_SUCCESS);
+    return cost;
+  }
+
+  [[nodiscard]] double bound() const {
+    double bound = -1;
+    EXPECT_EQ(ranktree_plan_get_bound(plan_, &bound, nullptr), RANKTREE_SUCCESS);
+    return bound;
+  }
+
+  ranktree_topo* topo_ = nullptr;
+  ranktree_pattern* pattern_ = nullptr;
+  ranktree_plan* plan_ = nullptr;
+  ranktree_place_options options_{};
+  ranktree_error error_{};
+};
+
+TEST_F(Place, EveryPresetStaysBetweenTheBoundAndIdentity) {
+  for (const char* preset : {"fast", "default", "strong"}) {
+    options_.preset = preset;
+    options_.threads = 2;
+    options_.algorithm = "engine";
+    ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+    EXPECT_GT(bound(), 0);
+    EXPECT_LE(bound(), cost("plan"));
+    EXPECT_LE(cost("plan"), cost("identity"));
+    double gap = -1;
+    ASSERT_EQ(ranktree_plan_get_gap(plan_, &gap, nullptr), RANKTREE_SUCCESS);
+    EXPECT_DOUBLE_EQ(bound() * (1 + gap), cost("plan"));
+  }
+}
+
+TEST_F(Place, BadOptionsAreNamed) {
+  struct Case {
+    const char* preset;
+    int threads;
+    std::int64_t time_limit;
+    const char* expected;
+  };
+  for (const Case& one : {Case{"hard", 1, 0, "options.preset: expected 'fast', 'default' or 'strong', found 'hard'"},
+                          Case{"fast", 0, 0, "options.threads: expected at least 1, found 0"},
+                          Case{"fast", 1, -5, "options.time_limit: expected at least 0 ms, found -5"}}) {
+    options_.preset = one.preset;
+    options_.threads = one.threads;
+    options_.time_limit = one.time_limit;
+    EXPECT_EQ(place(), RANKTREE_ERROR_INPUT);
+    EXPECT_STREQ(error_.text, one.expected);
+  }
+  options_.preset = nullptr;
+  EXPECT_EQ(place(), RANKTREE_ERROR_INPUT);
+}
+
+TEST_F(Place, WhoIsAskedMayStopTheSearchAndGetsAPlan) {
+  int asked = 0;
+  options_.user = &asked;
+  options_.keep_going = [](void* user) { return ++*static_cast<int*>(user) < 2 ? 1 : 0; };
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  EXPECT_GE(asked, 1);
+  EXPECT_EQ(ranktree_plan_get_rank_count(plan_), 16);
+  EXPECT_LE(cost("plan"), cost("identity"));
+}
+
+TEST_F(Place, ATimeLimitOfAnyLengthGivesAPlan) {
+  for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{60000}, std::numeric_limits<std::int64_t>::max()}) {
+    options_.time_limit = limit;
+    ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+    EXPECT_LE(cost("plan"), cost("identity"));
+  }
+}
+
+TEST(Capi, APlanOfAnOlderFileHasNoBound) {
+  const auto path = std::filesystem::temp_directory_path() / ("capi_old_" + std::to_string(::getpid()) + ".json");
+  std::ofstream(path) << R"({"format": "ranktree-plan", "version": 1, "ranks": 1, "algorithm": "identity",
+    "metric": "size", "seed": 1, "gain": false, "levels": [{"kind": "PU", "cost": 0}], "hosts": [],
+    "seats": [{"host": "", "pus": [0]}], "costs": []})";
+  ranktree_plan* plan = nullptr;
+  ASSERT_EQ(ranktree_plan_load(path.c_str(), &plan, nullptr), RANKTREE_SUCCESS);
+  double bound = -1;
+  EXPECT_EQ(ranktree_plan_get_bound(plan, &bound, nullptr), RANKTREE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ranktree_plan_get_gap(plan, &bound, nullptr), RANKTREE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(bound, -1);
+  std::filesystem::remove(path);
+  ranktree_plan_destroy(plan);
 }
 
 }  // namespace

@@ -68,6 +68,8 @@ class Planner {
       engine_options.preset = options_.preset;
       engine_options.constraints = constraints_;
       engine_options.seed = options_.seed;
+      engine_options.threads = options_.threads;
+      if (options_.keep_going) engine_options.keep_going = [this] { return go_on(); };
       placement = run_engine(tree_, affinity_, engine_options);
     } else {
       throw Error(Fault::kInput,
@@ -82,7 +84,7 @@ class Planner {
     if (options_.algorithm != "best") return run(options_.algorithm);
     constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
     Candidate best = run(kPortfolio[0]);
-    for (std::size_t i = 1; i < kPortfolio.size(); ++i) {
+    for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
       Candidate next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);
     }
@@ -120,10 +122,17 @@ class Planner {
     return {std::move(name), std::move(placement), std::move(cost)};
   }
 
+  // Who has said stop once is not asked again.
+  [[nodiscard]] bool go_on() const {
+    if (!stopped_ && options_.keep_going) stopped_ = !options_.keep_going();
+    return !stopped_;
+  }
+
   const Tree& tree_;
   const pattern::Affinity& affinity_;
   const PlanOptions& options_;
   Constraints constraints_;
+  mutable bool stopped_ = false;
 };
 
 void describe_machine(Plan& plan, const Tree& tree) {
