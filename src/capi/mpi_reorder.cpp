@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "mpi/agree.h"
+#include "mpi/cart.h"
 #include "mpi/graph.h"
 #include "mpi/guard.h"
 #include "mpi/read_pattern.h"
+#include "mpi/rebalance.h"
 #include "mpi/split.h"
 #include "ranktree/mpi.h"
 
@@ -58,6 +60,11 @@ int ranktree_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], cons
   return mpi::guard(comm_old, [&] { mpi::graph_create(comm_old, {nnodes, index, edges}, reorder != 0, comm_graph); });
 }
 
+int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                         MPI_Comm* comm_cart) {
+  return mpi::guard(comm_old, [&] { mpi::cart_create(comm_old, {ndims, dims, periods}, reorder != 0, comm_cart); });
+}
+
 int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
                           const double weights[], MPI_Info info, int* newrank, MPI_Comm* newcomm) {
   return mpi::guard(
@@ -69,6 +76,10 @@ int ranktree_Comm_get_info(MPI_Comm comm, MPI_Info* info) {
     mpi::require(info, "info");
     *info = mpi::info_of(comm);
   });
+}
+
+int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* newcomm) {
+  return mpi::guard(comm, [&] { mpi::rebalance(comm, info, newranks, newcomm); });
 }
 
 int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, int* n, int** sources, int** degrees,

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,12 +44,16 @@ struct ReorderRecord {
   std::optional<double> after;
 };
 
+// Bytes between the calling process and others since MPI began, by ranktree_traced_pair::process.
+using Traffic = std::map<std::int64_t, std::uint64_t>;
+
 struct Annotation {
   std::optional<SharedNode> node;
   std::shared_ptr<const Network> network;
   std::shared_ptr<const LevelInfo> level;
   std::shared_ptr<const ReorderRecord> reordering;
   std::shared_ptr<const SplitOptions> options;  // of the last split: questions are answered by the same rules
+  std::shared_ptr<const Traffic> traffic;       // when rebalancing last looked
   std::string message;                          // the reason of the last error, or a warning
   bool changed = false;                         // since it was read
 };

@@ -20,6 +20,7 @@ using Traffic = std::map<int, ranktree_traced_pair>;
 bool read_traffic(Traffic& traffic) {
   return Process::instance().visit_pairs([&](const layout::PairCell& cell) {
     ranktree_traced_pair& pair = traffic[static_cast<int>(layout::key_peer(cell.key))];
+    pair.process = static_cast<std::int64_t>(layout::key_peer(cell.key));
     pair.messages += cell.messages;
     pair.bytes += cell.bytes;
   });
@@ -36,7 +37,10 @@ Traffic translated(const Traffic& traffic, MPI_Group group) {
   Traffic result;
   std::size_t i = 0;
   for (const auto& [rank, pair] : traffic) {
-    if (const int found = inside[i++]; found != MPI_UNDEFINED) result[found] = {found, pair.messages, pair.bytes};
+    const int found = inside[i++];
+    if (found == MPI_UNDEFINED) continue;
+    result[found] = pair;
+    result[found].rank = found;
   }
   return result;
 }

@@ -31,7 +31,7 @@ void collect_leaves(const place::Shape& shape, std::vector<topo::Leaf>& leaves) 
   for (const place::Shape& child : shape.children) collect_leaves(child, leaves);
 }
 
-std::optional<Levels> levels_of(const topo::Tree& tree) {
+std::optional<Levels> branching_levels(const topo::Tree& tree) {
   const place::Shape shape = place::shape_of(tree);
   auto arities = place::uniform_arities(shape);
   if (!arities) return std::nullopt;
@@ -135,7 +135,7 @@ std::int64_t seat_of(std::int64_t vertex, const Grid& grid, const std::vector<Bo
 }  // namespace
 
 std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width) {
-  const auto levels = levels_of(tree);
+  const auto levels = branching_levels(tree);
   if (!levels || static_cast<std::int64_t>(levels->leaves.size()) != grid.vertices()) return std::nullopt;
   std::vector<Frontier> frontiers{{{grid.dims, Step{}}}};
   for (std::size_t level = 0; level < levels->arities.size(); ++level) {
