@@ -187,7 +187,7 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * \param[out] comm_dist_graph a communicator with a distributed graph topology
  */
 RANKTREE_API int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                                            const int destinations[], const int weights[], MPI_Info info, int reorder,
+                                            const int destinations[], const int* weights, MPI_Info info, int reorder,
                                             MPI_Comm* comm_dist_graph);
 
 /** MPI_Dist_graph_create_adjacent: rank k of comm_old declares all edges of vertex k. Collective over comm_old.
@@ -195,8 +195,8 @@ RANKTREE_API int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int 
  * Neighbours keep their order. An edge's weight is the mean of what its two ends declare.
  */
 RANKTREE_API int ranktree_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                                     const int sourceweights[], int outdegree, const int destinations[],
-                                                     const int destweights[], MPI_Info info, int reorder,
+                                                     const int* sourceweights, int outdegree, const int destinations[],
+                                                     const int* destweights, MPI_Info info, int reorder,
                                                      MPI_Comm* comm_dist_graph);
 
 /** MPI_Graph_create: the whole graph on every rank, every edge counts once. Collective over comm_old.
@@ -226,7 +226,8 @@ RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[]
 
 /** What reordering did: a copy of comm's info with these keys added where comm was made by one of the calls above.
  * Local. ranktree_reorder: identity, central, node, distributed, tiling or world; ranktree_reorder_reason: why no rank
- * has changed, empty otherwise; ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight.
+ * has changed, missing where some has; ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight,
+ * missing where it is not known.
  *
  * \param[out] info to be freed with MPI_Info_free
  */

@@ -11,9 +11,8 @@
 namespace ranktree::mpi {
 
 // Collective over `comm`: every rank offers its chain and gets those of the ranks it wants. O(depth x wanted) memory
-// and O(wanted + askers) messages a rank: nobody knows beforehand who will ask, so the end is found by a nonblocking
-// barrier that a rank enters when all its questions have arrived (T. Hoefler, C. Siebert, A. Lumsdaine: Scalable
-// Communication Protocols for Dynamic Sparse Data Exchange, PPoPP 2010). Throws MpiError.
+// and O(wanted + askers) messages a rank: nobody knows beforehand who will ask, so both questions and answers are
+// exchange()d. Throws MpiError.
 std::map<int, core::split::Chain> fetch_chains(MPI_Comm comm, const core::split::Chain& own,
                                                const std::set<int>& wanted);
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/error.h"
 #include "core/split/chain.h"
 #include "core/split/summary.h"
 #include "mpi/agree.h"
@@ -28,7 +27,7 @@ constexpr int kMostCentral = 4096;
 
 ReorderMode mode_for(ReorderMode wanted, int size) {
   if (wanted != ReorderMode::kAuto) return wanted;
-  return size <= kMostCentral ? ReorderMode::kCentral : ReorderMode::kCentral;
+  return size <= kMostCentral ? ReorderMode::kCentral : ReorderMode::kDistributed;
 }
 
 Reordering reorder_by(ReorderMode mode, const ReorderInput& input, const ReorderOptions& options) {
@@ -36,7 +35,7 @@ Reordering reorder_by(ReorderMode mode, const ReorderInput& input, const Reorder
     case ReorderMode::kNode:
       return reorder_in_nodes(input, options);
     case ReorderMode::kDistributed:
-      throw core::Error(core::Fault::kUnsupported, "mode distributed is not built");
+      return reorder_distributed(input, options);
     case ReorderMode::kAuto:
     case ReorderMode::kCentral:
       break;

@@ -1,7 +1,6 @@
 """Each MPI in turn, and the paper's examples."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,18 +12,13 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parents[1] / "tools" / "minicluster")]
 
 from emulated import MiniCluster  # noqa: E402
-from fakes import NAMES, Mpi, built_mpis  # noqa: E402
+from fakes import NAMES, Mpi, needed_mpi  # noqa: E402
 
 
 @pytest.fixture(params=NAMES)
 def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
     """Each MPI in turn; skipped where the build has none of that name."""
-    mpis = built_mpis(build_folder)
-    if request.param not in mpis:
-        pytest.skip(f"{build_folder} is built without {request.param} (tools/mpis.sh installs the wheels)")
-    if not os.access(mpis[request.param].mpiexec, os.X_OK):
-        pytest.skip(f"{mpis[request.param].mpiexec} is gone")
-    return mpis[request.param]
+    return needed_mpi(request.param, build_folder)
 
 
 def load_vectors() -> list[dict]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+import pytest
+
 RunResult = subprocess.CompletedProcess[str]
 NAMES = ["openmpi", "mpich", "openmpi5", "mpich5", "mpichabi", "intelmpi"]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -194,6 +196,16 @@ def cluster_launch(mpi: Mpi, machine: Machine, slots: Mapping[str, int]) -> tupl
     more = {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": "eth0"}
     more |= {"I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent, "I_MPI_HYDRA_IFACE": "eth0"}
     return [*words, "-n", str(len(machine.binds))], {**os.environ, **QUIET[mpi.family], **more}
+
+
+def needed_mpi(name: str, build: Path) -> Mpi:
+    """One MPI of a build tree; the test is skipped where there is none of that name."""
+    mpis = built_mpis(build)
+    if name not in mpis:
+        pytest.skip(f"{build} is built without {name} (tools/mpis.sh installs the wheels)")
+    if not os.access(mpis[name].mpiexec, os.X_OK):
+        pytest.skip(f"{mpis[name].mpiexec} is gone")
+    return mpis[name]
 
 
 def built_mpis(build: Path) -> dict[str, Mpi]:

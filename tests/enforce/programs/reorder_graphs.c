@@ -250,14 +250,36 @@ static void try_graph(int nodes, int reorder) {
   MPI_Comm_free(&comm);
 }
 
-static void one_round(unsigned long long* state, const char* mode, int kind) {
-  static const char* const modes[] = {"auto", "central", "node"};
+/* SPLIT_NODES names the node of each rank, "aab": nodes by what the environment says, from now on. In the folder
+ * SPLIT_NETWORKS each has a file that tells its switches. */
+static MPI_Info nodes_as_told(void) {
+  const char* nodes = getenv("SPLIT_NODES");
+  MPI_Info info;
+  MPI_Comm part;
+  MPI_Info_create(&info);
+  if (nodes == NULL) return info;
+  const char name[2] = {nodes[rank], 0};
+  setenv("RANKTREE_NODE_ID", name, 1);
+  MPI_Info_set(info, "ranktree_node_id", "env");
+  const char* folder = getenv("SPLIT_NETWORKS");
+  char path[4096] = "";
+  if (folder != NULL) snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (folder != NULL) setenv("RANKTREE_NETWORK", path, 1);
+  MPI_Info_set(info, "ranktree_network", folder != NULL ? "auto" : "none");
+  call = "Comm_hsplit";
+  expect_success(ranktree_Comm_hsplit(MPI_COMM_WORLD, 0, info, &part));
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  return info;
+}
+
+static void one_round(unsigned long long* state, MPI_Info nodes, const char* mode, int kind) {
+  static const char* const modes[] = {"auto", "central", "node", "distributed"};
   static const char* const presets[] = {"fast", "default"};
   const char* chosen = modes[draw(state, (int)(sizeof modes / sizeof *modes))];
   if (strcmp(mode, "any") != 0) chosen = mode;
   const int chosen_kind = draw(state, kGraphKinds), weighted = draw(state, 3) > 0, reorder = draw(state, 6) > 0;
   MPI_Info info;
-  MPI_Info_create(&info);
+  MPI_Info_dup(nodes, &info);
   MPI_Info_set(info, "ranktree_reorder_mode", chosen);
   MPI_Info_set(info, "ranktree_preset", presets[draw(state, 2)]);
   make_graph(&graph, size, kind >= 0 ? kind : chosen_kind, *state);
@@ -276,12 +298,14 @@ int main(int argc, char** argv) {
   unsigned long long state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   const int rounds = argc > 2 ? atoi(argv[2]) : 1;
   if (size > kMostRanks) fail("too many ranks", size);
+  MPI_Info nodes = nodes_as_told();
   learn_machine(MPI_COMM_WORLD);
   sched_getaffinity(0, sizeof before, &before);
   for (round_number = 0; round_number < rounds; ++round_number) {
-    one_round(&state, argc > 3 ? argv[3] : "any", argc > 4 ? atoi(argv[4]) : -1);
+    one_round(&state, nodes, argc > 3 ? argv[3] : "any", argc > 4 ? atoi(argv[4]) : -1);
   }
   sched_getaffinity(0, sizeof after, &after);
+  MPI_Info_free(&nodes);
   if (!CPU_EQUAL(&before, &after)) fail("the binding was changed", 0);
   if (rank == 0) printf("%d rounds agree, %d orders changed\n", rounds, renumbered);
   MPI_Finalize();
