@@ -1,0 +1,95 @@
+"""ranktree_Cart_create on every MPI: against a brute-force model and the MPI's own grid with reorder=0."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "split")]
+
+from emulated import MiniCluster  # noqa: E402
+from fakes import NAMES, Machine, Mpi, RunResult, cluster_launch, needed_mpi  # noqa: E402
+
+TWO_PACKAGES = "pack:2 core:4 pu:1"
+FOUR_BY_FOUR = "pack:4 core:4 pu:1"
+LOOSE = [[0], [1, 2], [4], [5], [0, 1, 2, 3], [7], [3]]
+
+
+@pytest.fixture(params=NAMES)
+def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+    """Each MPI in turn; skipped where the build has none of that name."""
+    return needed_mpi(request.param, build_folder)
+
+
+def ranks_for(mpi: Mpi, most: int) -> int:
+    """Open MPI's waiting ranks yield; those of the others spin, and more of them than cores take minutes."""
+    return most if mpi.family == "openmpi" else min(most, 3)
+
+
+def expect(result: RunResult, word: str) -> str:
+    """The program ended well and said so."""
+    assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
+    assert word in result.stdout
+    return result.stdout
+
+
+def orders_changed(output: str) -> int:
+    """How many of the program's orders were new ones."""
+    found = re.search(r"agree, (\d+) orders changed", output)
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "binds"),
+    [
+        (TWO_PACKAGES, LOOSE),
+        (TWO_PACKAGES, [[0], [0], [4], [4], [0]]),
+        (TWO_PACKAGES, [[]] * 5),
+        (TWO_PACKAGES, [[3]]),
+        (TWO_PACKAGES, [[4], [0]]),
+        (FOUR_BY_FOUR, [[4 * (rank % 4) + rank // 4] for rank in range(16)]),
+    ],
+    ids=["loose", "shared", "unbound", "alone", "two", "sixteen"],
+)
+def test_random_grids_are_as_the_mpi_s_own(mpi: Mpi, synthetic: str, binds: list[list[int]]) -> None:
+    """Null beyond the grid; coordinates, shifts, messages, cost and reasons; bindings as they were."""
+    machine = Machine(synthetic, binds[: ranks_for(mpi, len(binds))])
+    rounds = 15 if mpi.family == "openmpi" else 4
+    expect(mpi.run(machine, "cart_grids", 815, rounds), "rounds agree")
+
+
+@pytest.mark.parametrize("nodes", ["abab", "aabacca", "abcdefg"])
+def test_several_nodes(mpi: Mpi, nodes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal, unequal and one-rank nodes that all have the same bindings."""
+    count = ranks_for(mpi, len(nodes))
+    monkeypatch.setenv("SPLIT_NODES", nodes)
+    rounds = 15 if mpi.family == "openmpi" else 4
+    expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:count]), "cart_grids", 99, rounds), "rounds agree")
+
+
+def test_four_by_four_becomes_squares(mpi: Mpi) -> None:
+    """16 ranks in row order on four packages of four: a new order, cheaper by the model."""
+    if mpi.family != "openmpi":
+        pytest.skip("sixteen spinning ranks take minutes here; Open MPI's yield")
+    machine = Machine(FOUR_BY_FOUR, [[pu] for pu in range(16)])
+    assert orders_changed(expect(mpi.run(machine, "cart_grids", 1, 1, 4, 4), "1 rounds agree")) == 1
+    assert orders_changed(expect(mpi.run(machine, "cart_grids", 1, 1, 8, 2), "1 rounds agree")) == 0
+
+
+def test_four_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> None:
+    """Real nodes, ranks dealt out in turn."""
+    if mpi.name == "mpich":
+        pytest.skip("MPICH 4.0.2 hangs in MPI_Finalize across the emulated nodes")
+    words, variables = cluster_launch(mpi, Machine(TWO_PACKAGES, [[0], [4]] * 4), {f"n{i}": 2 for i in range(4)})
+    program = mpi.program("cart_grids")
+    command = [*words, program, 5, 5]
+    result = cluster.call("mpirun", *command, env=variables, cwd=program.parent, timeout=120)
+    expect(result, "5 rounds agree")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_errors_have_the_same_class_on_all_ranks_and_leave_the_output_alone(mpi: Mpi, ranks: int) -> None:
+    expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:ranks]), "cart_errors"), "errors agree")

@@ -1,0 +1,62 @@
+"""ranktree_Comm_rebalance: what the preload library has seen becomes an order that pays, or none."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "split")]
+
+from fakes import NAMES, Machine, Mpi, RunResult, finish, needed_mpi  # noqa: E402
+
+TWO_PACKAGES = "pack:2 core:4 pu:1"
+
+
+@pytest.fixture(params=NAMES)
+def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+    """Each MPI in turn; skipped where the build has none of that name."""
+    return needed_mpi(request.param, build_folder)
+
+
+def preload_of(mpi: Mpi) -> Path:
+    """The preload library of the same binary interface; skipped where there is none."""
+    family = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}[mpi.family]
+    library = mpi.build / "lib" / f"libranktree_preload_{family}.so"
+    if mpi.name == "mpichabi" or not library.exists():
+        pytest.skip(f"{mpi.build} has no preload library for {mpi.name}")
+    return library
+
+
+def run(mpi: Mpi, ranks: int, word: str, recording: str | None) -> RunResult:
+    """The program on two faked packages, with the preload library where something is recorded."""
+    machine = Machine(TWO_PACKAGES, [[rank] for rank in range(ranks)])
+    variables = mpi.variables(machine)
+    words = []
+    if recording:
+        variables["RANKTREE_TRACE"] = recording
+        words = ["env", f"LD_PRELOAD={mpi.fake}:{preload_of(mpi)}"]
+    return finish([*mpi.launch(ranks), *words, str(mpi.program("rebalance")), word], variables, 60)
+
+
+def expect(result: RunResult) -> None:
+    """The program ended well."""
+    assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
+    assert "rebalancing agrees" in result.stdout
+
+
+@pytest.mark.parametrize("recording", ["memory", "file"])
+def test_orders_pay_by_the_model(mpi: Mpi, recording: str, tmp_path: Path) -> None:
+    """Eight ranks on two packages: gain, cost and order are what the bytes sent make of them."""
+    if mpi.family != "openmpi":
+        pytest.skip("eight spinning ranks take minutes here; Open MPI's yield")
+    output = tmp_path / "app.npz"
+    expect(run(mpi, 8, "recorded", "-" if recording == "memory" else str(output)))
+    assert output.exists() == (recording == "file")
+    assert [path for path in tmp_path.iterdir() if path != output] == []
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_without_records_it_is_not_supported(mpi: Mpi, ranks: int) -> None:
+    """Alike on all ranks, with a reason that names the command."""
+    expect(run(mpi, ranks, "unrecorded", None))
