@@ -1,10 +1,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,9 +19,12 @@
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/bound.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/topo/tree.h"
+#include "io/plan_file.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,21 +44,108 @@ pattern::Metric metric_of(const std::string& name) {
   return *metric;
 }
 
-place::PlanOptions options_of(const std::string& algorithm, const std::string& metric, std::uint64_t seed,
-                              bool oversubscribe) {
+[[noreturn]] void refuse(const std::string& text) { throw ranktree::core::Error(ranktree::core::Fault::kInput, text); }
+
+place::Preset preset_of(const std::string& name) {
+  const auto preset = place::preset_from_name(name);
+  if (!preset) refuse("preset: expected fast, default or strong, found '" + name + "'");
+  return *preset;
+}
+
+// Asked by a computation that does not hold the interpreter's lock: is there time left, has a signal handler raised,
+// does the caller's function say stop? What was raised waits for rethrow().
+class Watch {
+ public:
+  Watch(std::optional<double> seconds, nb::object ask) : ask_(std::move(ask)) {
+    // Also false for what is not a number; longer than a year is no limit.
+    if (seconds && !(*seconds > 0)) refuse("time_limit: expected a number above 0, found " + std::to_string(*seconds));
+    constexpr double kYear = 366.0 * 24 * 3600;
+    if (seconds && *seconds < kYear) {
+      end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+    }
+  }
+
+  [[nodiscard]] std::function<bool()> function() {
+    return [this] { return go_on(); };
+  }
+
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool go_on() {
+    constexpr std::chrono::milliseconds kBetweenQuestions(50);
+    const Clock::time_point now = Clock::now();
+    if (error_ || now >= end_) return false;
+    if (now < next_) return true;
+    const nb::gil_scoped_acquire hold;
+    const bool answer = asked();
+    next_ = Clock::now() + kBetweenQuestions;
+    return answer;
+  }
+
+  bool asked() {
+    try {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (ask_.is_none()) return true;
+      const nb::object answer = ask_();
+      return answer.is_none() || PyObject_IsTrue(answer.ptr()) == 1;
+    } catch (...) {
+      error_ = std::current_exception();
+      return false;
+    }
+  }
+
+  nb::object ask_;
+  Clock::time_point end_ = Clock::time_point::max();
+  Clock::time_point next_ = Clock::time_point::min();
+  std::exception_ptr error_;
+};
+
+struct Keywords {
+  std::string algorithm, metric;
+  std::uint64_t seed = 1;
+  bool oversubscribe = false;
+  std::string preset;
+  int threads = 1;
+};
+
+place::PlanOptions options_of(const Keywords& keywords) {
+  if (keywords.threads < 1) refuse("threads: expected at least 1, found " + std::to_string(keywords.threads));
   place::PlanOptions options;
-  options.algorithm = algorithm;
-  options.metric = metric_of(metric);
-  options.seed = seed;
-  options.oversubscribe = oversubscribe;
+  options.algorithm = keywords.algorithm;
+  options.metric = metric_of(keywords.metric);
+  options.seed = keywords.seed;
+  options.oversubscribe = keywords.oversubscribe;
+  options.preset = preset_of(keywords.preset);
+  options.threads = keywords.threads;
   return options;
 }
 
-place::Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
-                      const std::string& metric, std::uint64_t seed, bool oversubscribe) {
-  const auto options = options_of(algorithm, metric, seed, oversubscribe);
-  const nb::gil_scoped_release release;
-  return place::make_plan(tree, expanded, options);
+// Runs a computation without the interpreter's lock, asking now and then whether to go on.
+template <typename Compute>
+auto watched(place::PlanOptions options, std::optional<double> seconds, nb::object ask, Compute compute) {
+  Watch watch(seconds, std::move(ask));
+  options.keep_going = watch.function();
+  auto result = [&] {
+    const nb::gil_scoped_release release;
+    return compute(options);
+  }();
+  watch.rethrow();
+  return result;
+}
+
+// What is placed: a pattern, or weights that are none.
+template <typename Input>
+place::Plan make_plan(const Tree& tree, const Input& input, const std::string& algorithm, const std::string& metric,
+                      std::uint64_t seed, bool oversubscribe, const std::string& preset, int threads,
+                      std::optional<double> time_limit, nb::object keep_going) {
+  const auto options = options_of({algorithm, metric, seed, oversubscribe, preset, threads});
+  return watched(options, time_limit, std::move(keep_going),
+                 [&](const place::PlanOptions& all) { return place::make_plan(tree, input, all); });
 }
 
 // A one-dimensional numpy array that owns its values.
@@ -62,14 +158,75 @@ nb::object numpy_array(std::vector<Item> values) {
 }
 
 nb::object compute_placement(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
-                             const std::string& metric, std::uint64_t seed, bool oversubscribe) {
-  const auto options = options_of(algorithm, metric, seed, oversubscribe);
-  place::Placement placement;
-  {
-    const nb::gil_scoped_release release;
-    placement = place::compute_placement(tree, expanded, options);
-  }
+                             const std::string& metric, std::uint64_t seed, bool oversubscribe,
+                             const std::string& preset, int threads, std::optional<double> time_limit,
+                             nb::object keep_going) {
+  const auto options = options_of({algorithm, metric, seed, oversubscribe, preset, threads});
+  auto placement = watched(options, time_limit, std::move(keep_going), [&](const place::PlanOptions& all) {
+    return place::compute_placement(tree, expanded, all);
+  });
   return numpy_array(std::move(placement.leaf_of));
+}
+
+double lower_bound(const Tree& tree, const pattern::Pattern& expanded, const std::string& metric, int capacity) {
+  if (capacity < 1) refuse("capacity: expected at least 1, found " + std::to_string(capacity));
+  const pattern::Metric chosen = metric_of(metric);
+  const nb::gil_scoped_release release;
+  return place::lower_bound(tree, pattern::affinity(expanded, chosen), {capacity});
+}
+
+using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Ranks = nb::ndarray<const pattern::Rank, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <typename Array>
+auto span_of(const Array& array) {
+  return std::span(array.data(), array.size());
+}
+
+pattern::Affinity weights_from_csr(const Offsets& indptr, const Ranks& indices, const Weights& weights) {
+  if (indptr.size() == 0 || !std::in_range<pattern::Rank>(indptr.size() - 1)) {
+    refuse("weights: expected at most 2^31-1 rows, found another number");
+  }
+  const auto ranks = static_cast<pattern::Rank>(indptr.size() - 1);
+  const nb::gil_scoped_release release;
+  return pattern::affinity(ranks, span_of(indptr), span_of(indices), span_of(weights));
+}
+
+pattern::Affinity weights_from_matrix(const Matrix& matrix) {
+  if (matrix.shape(0) != matrix.shape(1) || !std::in_range<pattern::Rank>(matrix.shape(0))) {
+    refuse("weights: expected a square matrix, found " + std::to_string(matrix.shape(0)) + " x " +
+           std::to_string(matrix.shape(1)));
+  }
+  const auto ranks = static_cast<pattern::Rank>(matrix.shape(0));
+  const nb::gil_scoped_release release;
+  return pattern::affinity(ranks, span_of(matrix));
+}
+
+// CSR arrays of the symmetric graph: what other mapping programs take.
+nb::tuple graph_of(const pattern::Pattern& expanded, const std::string& metric) {
+  pattern::Affinity affinity = pattern::affinity(expanded, metric_of(metric));
+  return nb::make_tuple(numpy_array(std::move(affinity.indptr)), numpy_array(std::move(affinity.indices)),
+                        numpy_array(std::move(affinity.weights)));
+}
+
+const place::CostRow& row_of(const place::Plan& plan, const std::string& name) {
+  for (const place::CostRow& row : plan.costs) {
+    if (row.placement == name) return row;
+  }
+  refuse("plan: expected a row '" + name + "' in its costs, found none");
+}
+
+nb::object permutation(const place::Plan& plan) {
+  if (plan.leaf_of.empty() && !plan.seats.empty()) return nb::none();
+  return numpy_array(std::vector(plan.leaf_of));
+}
+
+nb::object cost_by_level(const place::Plan& plan) {
+  std::vector<double> costs = row_of(plan, "plan").weight;
+  for (std::size_t level = 0; level < costs.size(); ++level) costs[level] *= plan.level_costs[level];
+  return numpy_array(std::move(costs));
 }
 
 using Leaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -104,13 +261,40 @@ void bind_place(nb::module_& module) {
       .def_ro("metric", &place::Plan::metric)
       .def_ro("seed", &place::Plan::seed)
       .def_ro("costs", &place::Plan::costs)
-      .def_ro("gain", &place::Plan::gain, "False: nothing beats leaving the ranks where they are");
-  module.def("make_plan", &make_plan, "tree"_a, "pattern"_a, "algorithm"_a = "best", "metric"_a = "size", "seed"_a = 1,
-             "oversubscribe"_a = false,
-             "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4).");
+      .def_ro("gain", &place::Plan::gain, "False: nothing beats leaving the ranks where they are")
+      .def_ro("bound", &place::Plan::bound, "no placement costs less; None in a plan of an older file")
+      .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
+      .def_prop_ro(
+          "cost", [](const place::Plan& plan) { return row_of(plan, "plan").total; }, "total cost of the plan")
+      .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: what the plan costs on each level, root first")
+      .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
+      .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/formats/plan.md specifies it")
+      .def(
+          "save", [](const place::Plan& plan, const std::string& path) { ranktree::io::save_plan(path, plan); },
+          "path"_a, "writes its file, completely or not at all");
+  nb::class_<pattern::Affinity>(module, "Weights", "What ranks exchange, both directions added: what is placed.")
+      .def_static("from_csr", &weights_from_csr, "indptr"_a, "indices"_a, "weights"_a,
+                  "from the CSR form of a matrix, columns ascending: what goes from the row's rank to the column's")
+      .def_static("from_matrix", &weights_from_matrix, "matrix"_a, "from the whole matrix")
+      .def_ro("ranks", &pattern::Affinity::ranks)
+      .def("__len__", [](const pattern::Affinity& weights) { return weights.indices.size(); });
+  module.def("make_plan", &make_plan<pattern::Pattern>, "tree"_a, "pattern"_a, "algorithm"_a = "best",
+             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
+             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
+             "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4). "
+             "time_limit: seconds; keep_going: called now and then, False keeps the best found so far.");
+  module.def("make_plan", &make_plan<pattern::Affinity>, "tree"_a, "weights"_a, "algorithm"_a = "best",
+             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
+             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
+             "The same for weights without a pattern; metric says what they count.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
-             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false,
+             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
+             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper.");
+  module.def("lower_bound", &lower_bound, "tree"_a, "pattern"_a, "metric"_a = "size", "capacity"_a = 1,
+             "What no placement of an expanded pattern costs less than.");
+  module.def("graph", &graph_of, "pattern"_a, "metric"_a = "size",
+             "(indptr, indices, weights) of the symmetric graph that is placed.");
   module.def("evaluate", &evaluate, "tree"_a, "pattern"_a, "leaf_of"_a, "metric"_a = "size",
              "(weight by level, total) of a placement given as a numpy array of one leaf a rank.");
 }

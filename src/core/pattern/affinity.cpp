@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/pattern/pattern.h"
 
 namespace ranktree::core::pattern {
@@ -29,42 +34,49 @@ double weight_of(Metric metric, double messages, double bytes) {
   return 0;
 }
 
+// A CSR matrix of someone else's: what goes from the row's rank to the column's.
 struct Directed {
+  Rank ranks;
+  std::span<const std::int64_t> indptr;
+  std::span<const Rank> indices;
+  std::span<const double> weights;
+};
+
+struct Transposed {
   std::vector<std::int64_t> indptr;
   std::vector<Rank> indices;
   std::vector<double> weights;
 };
 
-// The transpose of a CSR matrix whose rows ascend: rows of the result ascend too. O(ranks + entries).
-Directed transpose(Rank ranks, const Pattern& pattern, const std::vector<double>& weights) {
-  Directed result{std::vector<std::int64_t>(at(ranks) + 1, 0), std::vector<Rank>(weights.size()),
-                  std::vector<double>(weights.size())};
-  for (const Rank to : pattern.indices) ++result.indptr[at(to) + 1];
+// Rows that ascend give rows that ascend. O(ranks + entries).
+Transposed transpose(const Directed& matrix) {
+  Transposed result{std::vector<std::int64_t>(at(matrix.ranks) + 1, 0), std::vector<Rank>(matrix.indices.size()),
+                    std::vector<double>(matrix.indices.size())};
+  for (const Rank to : matrix.indices) ++result.indptr[at(to) + 1];
   for (std::size_t i = 1; i < result.indptr.size(); ++i) result.indptr[i] += result.indptr[i - 1];
   std::vector<std::int64_t> next(result.indptr.begin(), result.indptr.end() - 1);
-  for (Rank from = 0; from < ranks; ++from) {
-    for (auto i = pattern.indptr[at(from)]; i < pattern.indptr[at(from) + 1]; ++i) {
-      const std::size_t slot = at(next[at(pattern.indices[at(i)])]++);
+  for (Rank from = 0; from < matrix.ranks; ++from) {
+    for (auto i = matrix.indptr[at(from)]; i < matrix.indptr[at(from) + 1]; ++i) {
+      const std::size_t slot = at(next[at(matrix.indices[at(i)])]++);
       result.indices[slot] = from;
-      result.weights[slot] = weights[at(i)];
+      result.weights[slot] = matrix.weights[at(i)];
     }
   }
   return result;
 }
 
 // Appends row `rank` of the sum of a matrix and its transpose, both ascending, without the diagonal and zeros.
-void append_row(Affinity& result, Rank rank, const Pattern& pattern, const std::vector<double>& weights,
-                const Directed& back) {
-  auto i = pattern.indptr[at(rank)];
+void append_row(Affinity& result, Rank rank, const Directed& matrix, const Transposed& back) {
+  auto i = matrix.indptr[at(rank)];
   auto j = back.indptr[at(rank)];
-  const auto i_end = pattern.indptr[at(rank) + 1];
+  const auto i_end = matrix.indptr[at(rank) + 1];
   const auto j_end = back.indptr[at(rank) + 1];
   while (i < i_end || j < j_end) {
-    const Rank to = i < i_end ? pattern.indices[at(i)] : pattern.ranks;
-    const Rank from = j < j_end ? back.indices[at(j)] : pattern.ranks;
+    const Rank to = i < i_end ? matrix.indices[at(i)] : matrix.ranks;
+    const Rank from = j < j_end ? back.indices[at(j)] : matrix.ranks;
     const Rank other = std::min(to, from);
     double weight = 0;
-    if (to == other) weight += weights[at(i++)];
+    if (to == other) weight += matrix.weights[at(i++)];
     if (from == other) weight += back.weights[at(j++)];
     if (other == rank || weight == 0) continue;
     result.indices.push_back(other);
@@ -72,6 +84,82 @@ void append_row(Affinity& result, Rank rank, const Pattern& pattern, const std::
   }
   result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
 }
+
+Affinity sum_with_transpose(const Directed& matrix) {
+  const Transposed back = transpose(matrix);
+  Affinity result;
+  result.ranks = matrix.ranks;
+  for (Rank rank = 0; rank < matrix.ranks; ++rank) append_row(result, rank, matrix, back);
+  return result;
+}
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(Fault::kInput, "weights: " + text); }
+
+void check_weight(std::int64_t from, std::int64_t to, double weight) {
+  if (std::isfinite(weight) && weight >= 0) return;
+  std::ostringstream found;
+  found << weight;
+  refuse("[" + std::to_string(from) + ", " + std::to_string(to) + "]: expected a finite number, at least 0, found " +
+         found.str());
+}
+
+void check_row(const Directed& matrix, Rank row) {
+  Rank last = -1;
+  for (auto i = matrix.indptr[at(row)]; i < matrix.indptr[at(row) + 1]; ++i) {
+    const Rank column = matrix.indices[at(i)];
+    if (column <= last || column >= matrix.ranks) {
+      refuse("row " + std::to_string(row) + ": expected ascending columns below " + std::to_string(matrix.ranks) +
+             ", found " + std::to_string(column));
+    }
+    last = column;
+    check_weight(row, column, matrix.weights[at(i)]);
+  }
+}
+
+void check(const Directed& matrix) {
+  const auto entries = static_cast<std::int64_t>(matrix.indices.size());
+  if (matrix.ranks < 0 || matrix.indptr.size() != at(matrix.ranks) + 1 || matrix.weights.size() != at(entries) ||
+      matrix.indptr.front() != 0 || matrix.indptr.back() != entries ||
+      !std::is_sorted(matrix.indptr.begin(), matrix.indptr.end())) {
+    refuse("expected the CSR form of " + std::to_string(matrix.ranks) + " rows, found something else");
+  }
+  for (Rank row = 0; row < matrix.ranks; ++row) check_row(matrix, row);
+}
+
+// Some rows of a matrix and as many of its transpose, read in pieces of a cache line.
+class Strip {
+ public:
+  static constexpr std::int64_t kRows = 8;
+
+  Strip(std::int64_t ranks, std::span<const double> matrix)
+      : ranks_(ranks), matrix_(matrix), back_(at(kRows * ranks)) {}
+
+  void move_to(std::int64_t first) {
+    first_ = first;
+    const std::int64_t rows = std::min(kRows, ranks_ - first);
+    for (std::int64_t from = 0; from < ranks_; ++from) {
+      for (std::int64_t i = 0; i < rows; ++i) back_[at(i * ranks_ + from)] = matrix_[at(from * ranks_ + first + i)];
+    }
+  }
+
+  void append_row(Affinity& result, std::int64_t row) const {
+    for (std::int64_t column = 0; column < ranks_; ++column) {
+      const double there = matrix_[at(row * ranks_ + column)];
+      check_weight(row, column, there);
+      const double weight = there + back_[at((row - first_) * ranks_ + column)];
+      if (column == row || weight == 0) continue;
+      result.indices.push_back(static_cast<Rank>(column));
+      result.weights.push_back(weight);
+    }
+    result.indptr.push_back(static_cast<std::int64_t>(result.indices.size()));
+  }
+
+ private:
+  std::int64_t ranks_;
+  std::span<const double> matrix_;
+  std::vector<double> back_;
+  std::int64_t first_ = 0;
+};
 
 }  // namespace
 
@@ -90,10 +178,31 @@ Affinity affinity(const Pattern& pattern, Metric metric) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     weights[i] = weight_of(metric, traffic.messages[i], traffic.bytes[i]);
   }
-  const Directed back = transpose(pattern.ranks, pattern, weights);
+  return sum_with_transpose({pattern.ranks, pattern.indptr, pattern.indices, weights});
+}
+
+Affinity affinity(Rank ranks, std::span<const std::int64_t> indptr, std::span<const Rank> indices,
+                  std::span<const double> weights) {
+  const Directed matrix{ranks, indptr, indices, weights};
+  check(matrix);
+  return sum_with_transpose(matrix);
+}
+
+Affinity affinity(Rank ranks, std::span<const double> matrix) {
+  if (ranks < 0 || matrix.size() != at(ranks) * at(ranks)) {
+    refuse("expected " + std::to_string(ranks) + " x " + std::to_string(ranks) + " numbers, found " +
+           std::to_string(matrix.size()));
+  }
   Affinity result;
-  result.ranks = pattern.ranks;
-  for (Rank rank = 0; rank < pattern.ranks; ++rank) append_row(result, rank, pattern, weights, back);
+  result.ranks = ranks;
+  const auto nonzeros = matrix.size() - static_cast<std::size_t>(std::count(matrix.begin(), matrix.end(), 0.0));
+  result.indices.reserve(nonzeros);
+  result.weights.reserve(nonzeros);
+  Strip strip(ranks, matrix);
+  for (std::int64_t row = 0; row < ranks; ++row) {
+    if (row % Strip::kRows == 0) strip.move_to(row);
+    strip.append_row(result, row);
+  }
   return result;
 }
 

@@ -161,28 +161,13 @@ void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
   }
 }
 
-}  // namespace
-
-std::optional<double> gap(const Plan& plan) {
-  const auto row =
-      std::find_if(plan.costs.begin(), plan.costs.end(), [](const CostRow& one) { return one.placement == "plan"; });
-  if (!plan.bound || row == plan.costs.end()) return std::nullopt;
-  if (row->total <= *plan.bound) return 0;
-  if (*plan.bound == 0) return std::nullopt;
-  return (row->total - *plan.bound) / *plan.bound;
-}
-
-Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
-  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
-  return Planner(tree, affinity, options).chosen().placement;
-}
-
-Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
-  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+// `hosts`: where each rank was traced, empty when unknown.
+Plan plan_for(const Tree& tree, const pattern::Affinity& affinity, const std::vector<std::string>& hosts,
+              const PlanOptions& options) {
   const Planner planner(tree, affinity, options);
   const Candidate identity = planner.run("identity");
   const Candidate round_robin = planner.run("round-robin");
-  const auto traced = planner.traced(expanded.metadata.hosts);
+  const auto traced = planner.traced(hosts);
   const Candidate found = planner.chosen();
 
   const Candidate* best = &identity;
@@ -206,6 +191,30 @@ Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOpt
   if (traced) add_row("traced", *traced);
   add_row("plan", *best);
   return plan;
+}
+
+}  // namespace
+
+std::optional<double> gap(const Plan& plan) {
+  const auto row =
+      std::find_if(plan.costs.begin(), plan.costs.end(), [](const CostRow& one) { return one.placement == "plan"; });
+  if (!plan.bound || row == plan.costs.end()) return std::nullopt;
+  if (row->total <= *plan.bound) return 0;
+  if (*plan.bound == 0) return std::nullopt;
+  return (row->total - *plan.bound) / *plan.bound;
+}
+
+Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
+  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  return Planner(tree, affinity, options).chosen().placement;
+}
+
+Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
+  return plan_for(tree, pattern::affinity(expanded, options.metric), expanded.metadata.hosts, options);
+}
+
+Plan make_plan(const Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options) {
+  return plan_for(tree, affinity, {}, options);
 }
 
 }  // namespace ranktree::core::place

@@ -66,4 +66,7 @@ Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expa
 // ignored. Throws Error(kInput) on an unknown algorithm, Error(kMismatch) when the ranks do not fit the tree.
 Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
+// The same for weights that come from elsewhere; options.metric is what they count.
+Plan make_plan(const topo::Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options);
+
 }  // namespace ranktree::core::place

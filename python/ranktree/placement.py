@@ -1,0 +1,167 @@
+"""Placing ranks from a program: a matrix or graph of who talks to whom, a machine, a plan.
+
+import ranktree
+plan = ranktree.place(matrix, "node:64 package:2 core:16", preset="strong")
+plan.permutation          # numpy array: the leaf (logical number of the place) of each rank
+plan.cost, plan.bound     # no placement costs less than the bound; plan.gap is (cost - bound) / bound
+plan.cost_by_level        # numpy array beside plan.levels
+plan.save("plan.json")    # for `ranktree emit` and `ranktree run`
+
+Nothing but numpy is imported: sparse matrices and graphs are known by what they can do.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ranktree import _core
+from ranktree.pattern import expand, natural_model
+
+Plan = _core.Plan
+MAX_RANKS = 2**31 - 1
+
+
+def place(  # noqa: PLR0913  what is placed, where, and how
+    pattern: Any,
+    machine: "_core.Tree | str" = "live",
+    *,
+    algorithm: str = "best",
+    preset: str = "default",
+    seed: int = 1,
+    threads: int = 1,
+    time_limit: float | None = None,
+    oversubscribe: bool = False,
+    keep_going: Callable[[], bool | None] | None = None,
+    metric: str = "size",
+    unit: str = "core",
+    cost: str = "hops",
+    collectives: str = "model",
+) -> Plan:
+    """Where each rank should sit.
+
+    pattern: one of
+        a scipy sparse matrix or array, or a numpy array of two dimensions: entry [i, j] goes from rank i to rank j;
+        a networkx graph whose nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing);
+        a `ranktree.pattern.Pattern`, of which `metric` and `collectives` say what counts, as in `ranktree map`.
+    machine: what `ranktree map --machine` takes, with `unit` and `cost`; or a tree, taken as it is.
+    time_limit: seconds, after which the best placement found so far is kept.
+    keep_going: called now and then; False keeps the best found so far.
+
+    Raises ValueError, one line that names what is wrong. Same arguments, same plan, unless the search is cut short.
+    """
+    tree = tree_of(machine, unit, cost)
+    require_whole("seed", seed, 0, 2**64 - 1)
+    require_whole("threads", threads, 1, 2**31 - 1)
+    options = {
+        "algorithm": algorithm,
+        "metric": metric,
+        "seed": seed,
+        "oversubscribe": oversubscribe,
+        "preset": preset,
+        "threads": threads,
+        "time_limit": time_limit,
+        "keep_going": keep_going,
+    }
+    if isinstance(pattern, _core.Pattern):
+        model = natural_model(pattern) if collectives == "model" else collectives
+        return _core.make_plan(tree, expand(pattern, model), **options)
+    return _core.make_plan(tree, weights_of(pattern), **options)
+
+
+def require_whole(name: str, value: Any, lowest: int, highest: int) -> None:
+    """A whole number in a range."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not lowest <= value <= highest:
+        raise ValueError(f"{name}: expected a whole number from {lowest} to {highest}, found {value!r}")
+
+
+def tree_of(machine: "_core.Tree | str", unit: str = "core", cost: str = "hops") -> "_core.Tree":
+    """The machine as a tree."""
+    if isinstance(machine, _core.Tree):
+        return machine
+    if not isinstance(machine, str):
+        raise ValueError(f"machine: expected text or a tree, found {type(machine).__name__}")
+    if unit not in ("core", "pu"):
+        raise ValueError(f"unit: expected core or pu, found '{unit}'")
+    tree = _core.load_machine(machine).with_metric(cost)
+    return tree.cut_at("Core") if unit == "core" else tree
+
+
+def weights_of(pattern: Any) -> "_core.Weights":
+    """What the core places, from anything that looks like a sparse matrix, a graph or an array."""
+    if hasattr(pattern, "tocsr"):
+        return from_sparse(pattern)
+    if hasattr(pattern, "adjacency") and hasattr(pattern, "nodes"):
+        return from_graph(pattern)
+    return from_array(pattern)
+
+
+def numbers(values: Any) -> np.ndarray:
+    """As doubles; complex numbers, texts and objects are none."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"pattern: expected a matrix of numbers, found {type(values).__name__}: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"pattern: expected real numbers, found {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def require_square(shape: tuple[int, ...]) -> None:
+    """As many columns as rows, and not more than there can be ranks."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"pattern: expected a square matrix, found the shape {' x '.join(map(str, shape)) or '()'}")
+    if shape[0] > MAX_RANKS:
+        raise ValueError(f"pattern: expected at most {MAX_RANKS} ranks, found {shape[0]}")
+
+
+def require_weights(weights: np.ndarray, entry: Callable[[int], tuple[int, int]]) -> None:
+    """Finite and not negative; `entry` names the row and column of the first that is not."""
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        row, column = entry(first)
+        found = weights.flat[first]
+        raise ValueError(f"pattern[{row}, {column}]: expected a finite number, at least 0, found {found:g}")
+
+
+def from_array(pattern: Any) -> "_core.Weights":
+    """A dense matrix."""
+    matrix = numbers(pattern)
+    require_square(matrix.shape)
+    require_weights(matrix, lambda i: divmod(i, matrix.shape[1]))
+    return _core.Weights.from_matrix(matrix)
+
+
+def from_sparse(pattern: Any) -> "_core.Weights":
+    """Any sparse matrix that knows its CSR form; the caller's own is not changed."""
+    require_square(tuple(pattern.shape))
+    matrix = pattern.tocsr(copy=True)
+    matrix.sum_duplicates()  # sorts, too
+    weights = numbers(matrix.data)
+    rows = matrix.indptr
+    require_weights(weights, lambda i: (int(np.searchsorted(rows, i, side="right")) - 1, int(matrix.indices[i])))
+    return _core.Weights.from_csr(rows.astype(np.int64), matrix.indices.astype(np.int32), weights)
+
+
+def from_graph(graph: Any) -> "_core.Weights":
+    """A graph of networkx; an undirected edge counts once, parallel edges are added."""
+    ranks = graph.number_of_nodes()
+    for node in graph.nodes:
+        if isinstance(node, bool) or not isinstance(node, (int, np.integer)) or not 0 <= node < ranks:
+            raise ValueError(f"pattern: expected the nodes 0 .. {ranks - 1}, found {node!r}")
+    count = graph.number_of_edges()
+    edges = np.fromiter(
+        ((a, b) for a, b, _ in graph.edges(data="weight", default=1)), dtype=np.dtype((np.int64, 2)), count=count
+    )
+    weights = numbers([weight for _, _, weight in graph.edges(data="weight", default=1)])
+    require_weights(weights, lambda i: (int(edges[i, 0]), int(edges[i, 1])))
+    return from_pairs(ranks, edges.reshape(-1, 2), weights.reshape(-1))
+
+
+def from_pairs(ranks: int, pairs: np.ndarray, weights: np.ndarray) -> "_core.Weights":
+    """The CSR form of (from, to) pairs, equal ones added."""
+    keys, position = np.unique(pairs[:, 0] * ranks + pairs[:, 1], return_inverse=True)
+    sums = np.bincount(position, weights=weights, minlength=len(keys))
+    indptr = np.searchsorted(keys, np.arange(ranks + 1, dtype=np.int64) * ranks).astype(np.int64)
+    return _core.Weights.from_csr(indptr, (keys % max(ranks, 1)).astype(np.int32), sums)
