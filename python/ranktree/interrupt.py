@@ -7,6 +7,7 @@ import threading
 from types import FrameType, TracebackType
 
 ENDED_BY_INTERRUPT = 130  # as shells report it
+STOPPING = "\nranktree: stopping with the best found so far; Ctrl-C again ends at once\n"
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -49,6 +50,7 @@ class Interruption:
                 if self.requested:
                     _end()
                 self.requested = True
+                os.write(sys.stderr.fileno(), STOPPING.encode())
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

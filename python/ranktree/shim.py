@@ -14,9 +14,20 @@ from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
 PRELOAD = "LD_PRELOAD"
-HANDED_ON = ("RANKTREE_VERBOSE", "RANKTREE_SPLIT")  # what the caller tells the library
+# What the caller tells the libraries.
+HANDED_ON = (
+    "RANKTREE_VERBOSE",
+    "RANKTREE_SPLIT",
+    "RANKTREE_CART",
+    "RANKTREE_REORDER",
+    "RANKTREE_REORDER_METRIC",
+    "RANKTREE_REORDER_INFO",
+)
+WORLD = ("RANKTREE_REORDER", "RANKTREE_CART")  # what the world library is for
+TRACING = ("RANKTREE_TRACE", "RANKTREE_SPLIT")  # and the tracing library
 ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
+WORLD_PREFIX = "libranktree_world_"
 # The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
 INTERFACES = {
     "libmpi.so.40": "openmpi",
@@ -72,6 +83,18 @@ class Shim:
     name: str
     path: Path
     library: str
+
+    def preloads(self, variables: Mapping[str, str]) -> str:
+        """The libraries that `variables` ask for. The tracing library in front: it counts in the new order of ranks."""
+        world = self.path.with_name(self.path.name.replace(PREFIX, WORLD_PREFIX))
+        paths = [self.path] if any(name in variables for name in TRACING) else []
+        paths += [world] if any(name in variables for name in WORLD) else []
+        for path in paths:
+            if re.search(r"[\s:]", str(path)):
+                raise ValueError(f"{path}: LD_PRELOAD cannot name a path with spaces or colons")
+            if not path.is_file():
+                raise ValueError(f"{path}: not built")
+        return ":".join(map(str, paths))
 
 
 def read_command(words: Sequence[str]) -> Command:
@@ -236,48 +259,50 @@ def check_kind(shim: Shim, command: Command) -> None:
 
 def handed_on() -> dict[str, str]:
     """The caller's variables for the library, which not every launcher hands on by itself."""
-    return {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    found = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
+    if found.get("RANKTREE_REORDER"):  # the program may start in another folder
+        found["RANKTREE_REORDER"] = os.path.abspath(found["RANKTREE_REORDER"])  # noqa: PTH100
+    return found
 
 
 def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> list[str]:
-    """The command that gives the library and `variables` to the ranks; the launcher and its daemons stay without.
+    """The command that gives our libraries and `variables` to the ranks; the launcher and its daemons stay without.
 
     Open MPI's -x and srun's --export belong to one ':' part, Hydra's -genv to all. A preload of the caller's own stays,
     in front of ours: a tool that wraps MPI_X and calls PMPI_X is then counted once, as what it calls.
     """
-    if re.search(r"[\s:]", str(shim.path)):
-        raise ValueError(f"{shim.path}: LD_PRELOAD cannot name a path with spaces or colons")
+    ours = shim.preloads(variables)
     if not command.starter:
-        return ["/usr/bin/env", *assignments(variables, shim), *command.parts[0].program]
+        return ["/usr/bin/env", *assignments(variables, ours), *command.parts[0].program]
     arguments = [*command.prefix, command.starter]
     listed = take_environment_list(command)
     for index, part in enumerate(command.parts):
         options = [list(option) for option in part.options]
         before = take_preload(options, command.family) or os.environ.get(PRELOAD)
-        settings = {**variables, PRELOAD: joined(before, str(shim.path))}
+        settings = {**variables, PRELOAD: joined(before, ours)}
         arguments += [] if index == 0 else [":"]
         if listed is None:
-            arguments += HANDING_ON[command.family](index, options, settings)
+            arguments += HANDING_ON[command.family](index, options, settings, ours)
         elif index == 0:
-            arguments += ["--mca", ENVIRONMENT_LIST, listed_with(listed, settings, str(shim.path))]
+            arguments += ["--mca", ENVIRONMENT_LIST, listed_with(listed, settings, ours)]
         arguments += [word for option in options for word in option]
         arguments += part.program
     return arguments
 
 
-def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+def openmpi_words(_: int, __: list[list[str]], settings: Mapping[str, str], ___: str) -> list[str]:
     """Open MPI's options for the ranks of one part."""
     return [word for name, value in settings.items() for word in ("-x", f"{name}={value}")]
 
 
-def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+def hydra_words(index: int, _: list[list[str]], settings: Mapping[str, str], __: str) -> list[str]:
     """Hydra's options: for all parts in front of the first, then a part's own preload."""
     if index == 0:
         return [word for name, value in settings.items() for word in ("-genv", name, value)]
     return ["-env", PRELOAD, settings[PRELOAD]]
 
 
-def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str]) -> list[str]:
+def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str], ours: str) -> list[str]:
     """One --export for srun: what the command or SLURM_EXPORT_ENV exports, and ours."""
     exported = os.environ.get("SLURM_EXPORT_ENV", "ALL")
     for option in list(options):
@@ -290,7 +315,7 @@ def slurm_export(_: int, options: list[list[str]], settings: Mapping[str, str]) 
     kept = [word for word in kept if not word.startswith(f"{PRELOAD}=")]
     values = dict(settings)
     if own:
-        values[PRELOAD] = joined(own[-1], values[PRELOAD].rpartition(":")[2])
+        values[PRELOAD] = joined(own[-1], ours)
     for name, value in values.items():
         if "," in value:
             raise ValueError(f"srun --export cannot hand on {name}={value}: it holds a comma")
@@ -313,21 +338,21 @@ def take_environment_list(command: Command) -> str | None:
     return found
 
 
-def listed_with(listed: str, settings: Mapping[str, str], shim: str) -> str:
+def listed_with(listed: str, settings: Mapping[str, str], ours: str) -> str:
     """The caller's list, with our variables at its end."""
     words = [word for word in listed.split(";") if word]
     own = [word.partition("=")[2] for word in words if word.startswith(f"{PRELOAD}=")]
     kept = [word for word in words if word != PRELOAD and not word.startswith(f"{PRELOAD}=")]
-    values = {**settings, PRELOAD: joined(own[-1], shim) if own else settings[PRELOAD]}
+    values = {**settings, PRELOAD: joined(own[-1], ours) if own else settings[PRELOAD]}
     for name, value in values.items():
         if ";" in value:
             raise ValueError(f"{ENVIRONMENT_LIST} cannot hand on {name}={value}: it holds a semicolon")
     return ";".join([*kept, *(f"{name}={value}" for name, value in values.items())])
 
 
-def assignments(variables: Mapping[str, str], shim: Shim) -> list[str]:
+def assignments(variables: Mapping[str, str], ours: str) -> list[str]:
     """`NAME=value` words for a program without a launcher."""
-    settings = {**variables, PRELOAD: joined(os.environ.get(PRELOAD), str(shim.path))}
+    settings = {**variables, PRELOAD: joined(os.environ.get(PRELOAD), ours)}
     return [f"{name}={value}" for name, value in settings.items()]
 
 

@@ -1,4 +1,4 @@
-"""`ranktree run`: a launcher's command, made to follow a plan, and its hardware splits answered by ours."""
+"""`ranktree run`: a launcher's command, made to follow a plan, its ranks reordered, its hardware splits answered."""
 
 import os
 import shlex
@@ -12,17 +12,17 @@ from typing import Annotated
 
 import typer
 
-from ranktree import _core, verify
+from ranktree import _core, verify, world
 from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
-from ranktree.launcher import take_apart
+from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
-from ranktree.shim import choose, handed_on, read_command, with_shim
+from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     words: Annotated[list[str], typer.Argument(metavar="-- MPIRUN...", help="The launcher's command, as it is today.")],
     plan: Annotated[Path | None, typer.Option("--plan", "-p", help="Plan written by 'ranktree map'.")] = None,
     split: Annotated[
@@ -31,11 +31,29 @@ def command(
             "--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."
         ),
     ] = False,
+    reorder: Annotated[
+        Path | None,
+        typer.Option(
+            "--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", help="What of the pattern counts for --reorder: size, msg, avg.")
+    ] = "size",
+    reorder_info: Annotated[
+        list[str] | None,
+        typer.Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
+    ] = None,
+    cart: Annotated[
+        bool, typer.Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
+    ] = False,
     mpi: Annotated[
         str | None,
-        typer.Option(
-            "--mpi", envvar="RANKTREE_MPI", help="The library for --split where program and launcher do not tell."
-        ),
+        typer.Option("--mpi", envvar="RANKTREE_MPI", help="The library to use where program and launcher do not tell."),
     ] = None,
     verify_first: Annotated[
         bool, typer.Option("--verify", help="First check host and PUs of every rank; run only if all are as planned.")
@@ -49,13 +67,21 @@ def command(
     show: Annotated[bool, typer.Option("--show", help="Print the command to stderr before it runs.")] = False,
 ) -> None:
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
-    if split:
-        words = with_splits(words, mpi)
+    started = read_command(words)
+    order = world.wanted(reorder, metric, reorder_info or [], started) if reorder is not None else None
+    if order is None and (dry_run or reorder_info):
+        raise typer.BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
+    variables = asked_for(split, order, cart)
+    if plan is None and (not variables or check is not Check.NOTHING or (folder is not None and not dry_run)):
+        raise typer.BadParameter("needs --plan PLAN" + ("" if variables else ", --reorder APP.npz, --cart or --split"))
+    if order is not None and dry_run:
+        tell_changes(order, started, words, plan, folder)
+        return
+    if variables:
+        words = with_shim(started, choose(started, mpi), {**handed_on(), **variables})
     if plan is not None:
         result = run_placed(words, plan, check, folder, show)
-    elif not split or check is not Check.NOTHING or folder is not None:
-        raise typer.BadParameter("needs --plan PLAN" + ("" if split else ", --split, or both"))
     else:
         tell(show, words)
         result = run_through(words, os.environ)
@@ -70,10 +96,31 @@ class Check(Enum):
     PUS = auto()
 
 
-def with_splits(words: Sequence[str], mpi: str | None) -> list[str]:
-    """The command whose ranks have their hardware splits answered by the preload library."""
-    started = read_command(words)
-    return with_shim(started, choose(started, mpi), {**handed_on(), "RANKTREE_SPLIT": "1"})
+def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:
+    """The variables that tell the preloaded libraries."""
+    variables = {"RANKTREE_SPLIT": "1"} if split else {}
+    if order is not None:
+        variables |= order.variables()
+    return variables | ({"RANKTREE_CART": "1"} if cart else {})
+
+
+def tell_changes(
+    order: world.Reorder, started: Command, words: Sequence[str], plan: Path | None, folder: Path | None
+) -> None:
+    """--dry-run."""
+    with files_folder(folder) as place:
+        if plan is None:
+
+            def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
+                return world.in_place_of_program(started, program), dict(os.environ)
+
+        else:
+            prepare = placing(words, plan, place)[1]
+        try:
+            lines = world.dry_run(order, started, prepare, place)
+        except verify.Interrupted as interrupted:
+            become_result(-interrupted.args[0])
+        typer.echo("\n".join(lines))
 
 
 def tell(show: bool, words: Sequence[str]) -> None:
@@ -82,21 +129,28 @@ def tell(show: bool, words: Sequence[str]) -> None:
         typer.echo(shlex.join(words), err=True)
 
 
-def run_placed(words: Sequence[str], plan: Path, check: Check, folder: Path | None, show: bool) -> int:
-    """Runs the command as the plan says; its exit code, or minus the signal that ended it."""
+def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchCommand, world.Prepare]:
+    """The command, and a function that gives it another program and the plan's places."""
     placed = _core.load_plan(str(plan))
     seats = _core.plan_seats(placed)
     launched = take_apart(words)
     kept = kept_options(launched, seats)
+
+    def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
+        launch = _core.make_launch(placed, launcher_for(launched, seats), str(place), program)
+        write_files(place, launch["files"], force=True)
+        return rewrite(launched, launch, kept, program), environment(os.environ, launch)
+
+    return launched, prepare
+
+
+def run_placed(words: Sequence[str], plan: Path, check: Check, folder: Path | None, show: bool) -> int:
+    """Runs the command as the plan says; its exit code, or minus the signal that ended it."""
     with files_folder(folder) as place:
-
-        def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-            launch = _core.make_launch(placed, launcher_for(launched, seats), str(place), program)
-            write_files(place, launch["files"], force=True)
-            return rewrite(launched, launch, kept, program), environment(os.environ, launch)
-
+        launched, prepare = placing(words, plan, place)
         try:
             if check is not Check.NOTHING:
+                seats = _core.plan_seats(_core.load_plan(str(plan)))
                 verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)
             arguments, variables = prepare(launched.program)
             tell(show, arguments)

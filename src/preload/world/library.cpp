@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "preload/next.h"
@@ -12,17 +13,19 @@ namespace ranktree::preload {
 namespace {
 
 // The program's own copy where it has one, linked or loaded: attributes belong to the library that made them.
-void* open_library() {
-  if (dlsym(RTLD_NEXT, "ranktree_Comm_reorder") != nullptr) return RTLD_NEXT;
+// RTLD_DEFAULT is a null pointer.
+std::optional<void*> open_library() {
+  if (dlsym(RTLD_DEFAULT, "ranktree_Comm_reorder") != nullptr) return RTLD_DEFAULT;
   void* const loaded = dlopen(RANKTREE_CALLS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
   if (loaded != nullptr) return loaded;
   Dl_info own{};
-  if (dladdr(reinterpret_cast<const void*>(&Library::instance), &own) == 0) return nullptr;
+  if (dladdr(reinterpret_cast<const void*>(&Library::instance), &own) == 0) return {};
   const std::string path(own.dli_fname);
   const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_CALLS_LIBRARY;
   void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) say(std::string(dlerror()));  // NOLINT(concurrency-mt-unsafe)
-  return opened;
+  if (opened != nullptr) return opened;
+  say(std::string(dlerror()));  // NOLINT(concurrency-mt-unsafe)
+  return {};
 }
 
 template <typename Function>
@@ -32,13 +35,13 @@ void find(void* library, const char* name, Function& function) {
 
 Library load() {
   Library library;
-  void* const handle = open_library();
-  if (handle == nullptr) return library;
-  find(handle, "ranktree_read_pattern", library.read_pattern);
-  find(handle, "ranktree_Comm_reorder", library.reorder);
-  find(handle, "ranktree_Cart_create", library.cart_create);
-  find(handle, "ranktree_Comm_get_info", library.get_info);
-  find(handle, "ranktree_Comm_get_message", library.message);
+  const std::optional<void*> handle = open_library();
+  if (!handle) return library;
+  find(*handle, "ranktree_read_pattern", library.read_pattern);
+  find(*handle, "ranktree_Comm_reorder", library.reorder);
+  find(*handle, "ranktree_Cart_create", library.cart_create);
+  find(*handle, "ranktree_Comm_get_info", library.get_info);
+  find(*handle, "ranktree_Comm_get_message", library.message);
   return library;
 }
 

