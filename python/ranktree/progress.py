@@ -13,7 +13,7 @@ REFRESH = 0.1
 
 
 class LongWork:
-    """Within its `with`: after a second a bar on stderr, if that is a terminal; of the time limit where there is one."""
+    """Within its `with`: after a second a bar on stderr, if that is a terminal."""
 
     def __init__(self, description: str, limit: float | None = None) -> None:
         """What is done, and for how many seconds at most."""

@@ -1,6 +1,8 @@
 """`ranktree map`: pattern x machine -> plan, with the cost by level before and after."""
 
 import json as json_format
+import time
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -8,9 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
+from ranktree.compare import Request, Result, compare, comparison_table
+from ranktree.forbid import without
+from ranktree.interrupt import Interruption
 from ranktree.pattern import expand, load, natural_model
+from ranktree.progress import LongWork
 
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
+PRESETS = ("fast", "default", "strong")
 METRICS = {"size": "bytes", "msg": "messages", "avg": "average bytes a message"}
 MODELS = ("model", "openmpi", "mpich", "flat", "none")
 UNITS = ("core", "pu")
@@ -78,17 +85,41 @@ def print_table(plan: _core.Plan, cost: str) -> None:
     Console(width=120).print(table)
 
 
-def as_dictionary(plan: _core.Plan) -> dict[str, Any]:
+def bound_line(plan: _core.Plan) -> str:
+    """How far the plan may be from the best."""
+    if plan.gap == 0:
+        return "No placement costs less."
+    if plan.gap is None:
+        return "How much less another placement could cost is not known: the bound is 0."
+    return (
+        f"No placement costs less than {plan.bound:,.6g}: the plan costs at most {plan.gap:.1%} more than the best one."
+    )
+
+
+def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result]) -> dict[str, Any]:
     """The plan's table for `--json`."""
-    return {
+    dictionary: dict[str, Any] = {
         "algorithm": plan.algorithm,
         "metric": plan.metric,
         "gain": plan.gain,
+        "bound": plan.bound,
+        "gap": plan.gap,
+        "stopped": stopped,
         "levels": plan.levels,
         "level_costs": plan.level_costs,
         "costs": [{"placement": each.placement, "weight": each.weight, "total": each.total} for each in plan.costs],
         "verdict": verdict(plan),
     }
+    if results:
+        dictionary["comparison"] = [asdict(each) for each in results]
+    return dictionary
+
+
+def why_stopped(interruption: Interruption, limit: float | None, seconds: float) -> str | None:
+    """What cut the search short, if anything did."""
+    if interruption.requested:
+        return "Ctrl-C"
+    return "the time limit" if limit is not None and seconds >= limit else None
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
@@ -102,25 +133,59 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
     seed: Annotated[int, typer.Option(min=0, help="of every random choice")] = 1,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="let ranks share a place")] = False,
+    preset: Annotated[str, typer.Option(help="how hard the engine searches: fast, default or strong")] = "default",
+    threads: Annotated[int, typer.Option(min=1, help="of the engine; the plan does not depend on them")] = 1,
+    time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
+    forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
+    comparison: Annotated[
+        bool, typer.Option("--compare", help="run every algorithm and every installed peer: pymetis, kahip, Scotch")
+    ] = False,
     output: Annotated[str | None, typer.Option("-o", "--output", help="write the plan here")] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Compute where each rank should sit, and what that buys by level."""
+    """Compute where each rank should sit, and what that buys by level.
+
+    Ctrl-C ends the search and keeps the best placement found so far; a second one ends the program.
+    """
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, tuple(METRICS), "--metric")
     choice(collectives, MODELS, "--collectives")
+    choice(preset, PRESETS, "--preset")
+    if time_limit is not None and not time_limit > 0:
+        raise typer.BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
+    tree = without(tree, forbid or [])
     traffic, warnings = load(pattern)
     for warning in warnings:
         typer.echo(f"ranktree: {pattern}: {warning}", err=True)
     expanded = expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
-    plan = _core.make_plan(tree, expanded, algorithm, metric, seed, oversubscribe)
-    if output is not None:
-        _core.save_plan(output, plan)
+    results: list[Result] = []
+    with Interruption() as interruption:
+
+        def keep_going() -> bool:
+            return not interruption.requested
+
+        begin = time.monotonic()
+        with LongWork(f"placing {expanded.ranks:,} ranks", time_limit):
+            plan = _core.make_plan(
+                tree, expanded, algorithm, metric, seed, oversubscribe, preset, threads, time_limit, keep_going
+            )
+        stopped = why_stopped(interruption, time_limit, time.monotonic() - begin)
+        if output is not None:
+            _core.save_plan(output, plan)
+        if comparison:
+            request = Request(tree, expanded, metric, seed, threads, oversubscribe, time_limit, keep_going)
+            with LongWork("comparing"):
+                results = list(compare(request))
     if json:
-        typer.echo(json_format.dumps(as_dictionary(plan), indent=1))
+        typer.echo(json_format.dumps(as_dictionary(plan, stopped, results), indent=1))
         return
     print_table(plan, cost)
     typer.echo(verdict(plan))
+    typer.echo(bound_line(plan))
+    if stopped is not None:
+        typer.echo(f"Stopped by {stopped}: the plan is the best found so far.")
+    if results:
+        Console(width=120).print(comparison_table(results, plan.bound or 0))
