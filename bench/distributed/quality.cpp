@@ -88,7 +88,8 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
     shares.push_back({affinity.neighbours(rank), affinity.weights_of(rank), chains[static_cast<std::size_t>(rank)]});
   }
   enforce::LoneNetwork network(affinity.ranks);
-  const enforce::DistributedOrder order = order_distributed(network, shares, {given, coarse});
+  enforce::DistributedOrder order;
+  order_distributed(network, shares, {given, coarse}, order);
   const double end = cpu_seconds();
   place::Placement placement{std::vector<topo::Leaf>(chains.size())};
   for (std::size_t process = 0; process < chains.size(); ++process) {

@@ -1,7 +1,7 @@
 """Placing without a centre against placing with one, on synthetic graphs and recorded patterns.
 
-quality.py BUILD [--patterns FOLDER] [--only WORD]: prints the table of distributed-quality. Patterns are text files,
-plain or gzipped, of "source destination messages bytes".
+quality.py BUILD [--patterns FOLDER] [--only WORD]: prints the table of distributed-quality. Patterns are gzipped
+text files of "source destination messages bytes".
 """
 
 import argparse
@@ -92,7 +92,8 @@ def recorded(folder: Path) -> Iterator[tuple[str, tuple[int, ...], Edges]]:
     """Nodes of 4 cores in 2 packages each; round robin over nodes is left to the program."""
     for path in sorted([*folder.glob("*.p2p.txt.gz"), *folder.glob("*.all.txt.gz")]):
         n = int(path.name.split(".txt")[0].rsplit(".", 1)[0].rsplit("-", 1)[1])
-        table = np.loadtxt(gzip.open(path, "rt"), comments="#", ndmin=2)
+        with gzip.open(path, "rt") as lines:
+            table = np.loadtxt(lines, comments="#", ndmin=2)
         if table.size == 0:
             continue
         yield path.name.removesuffix(".txt.gz"), (n // 4, 2, 2), tuple(table[:, k].astype(int) for k in (0, 1, 3))

@@ -54,9 +54,10 @@ void require_both_ends(Network& network, const SpreadGraph& graph) {
   }
 }
 
-// Half of the hops x weight of the edges of each vertex held here, when the vertices are where `paths` lead.
-double half_cost(Network& network, const std::vector<int>& held, const std::vector<Share>& shares, const Survey& survey,
-                 const std::vector<const Path*>& paths) {
+// Hops x weight when the vertices held here are where `paths` lead; the same everywhere.
+double cost_of(Network& network, const std::vector<Share>& shares, const Survey& places,
+               const std::vector<const Path*>& paths) {
+  const std::vector<int> held = network.held();
   std::vector<Letter<Step>> letters;
   for (std::size_t i = 0; i < held.size(); ++i) {
     for (const int peer : shares[i].peers) {
@@ -64,7 +65,7 @@ double half_cost(Network& network, const std::vector<int>& held, const std::vect
     }
   }
   letters = deliver(network, letters);
-  double sum = 0;
+  double both_ways = 0;
   std::span<const Letter<Step>> rest(letters);
   Path path;
   for (std::size_t i = 0; i < held.size(); ++i) {
@@ -73,10 +74,16 @@ double half_cost(Network& network, const std::vector<int>& held, const std::vect
       for (path.clear(); !own.empty() && own.front().from == shares[i].peers[edge]; own = own.subspan(1)) {
         path.push_back(own.front().content);
       }
-      sum += shares[i].weights[edge] * survey.cost[static_cast<std::size_t>(common_level(*paths[i], path))] / 2;
+      const auto level = static_cast<std::size_t>(common_level(*paths[i], path));
+      both_ways += shares[i].weights[edge] * places.cost[level];
     }
   }
-  return sum;
+  // One tells all others, as sums may differ in their last digits.
+  const double sum = network.sum({both_ways}).front();
+  const auto bytes = std::as_bytes(std::span(&sum, 1));
+  const Bytes told = network.broadcast(Bytes(bytes.begin(), bytes.end()));
+  std::memcpy(&both_ways, told.data(), sizeof(both_ways));
+  return both_ways / 2;
 }
 
 // Tells each process its vertex.
@@ -97,17 +104,6 @@ std::vector<int> tell_processes(Network& network, const std::vector<int>& held, 
   return vertex;
 }
 
-// Over all shards. One tells all others, as sums may differ in their last digits.
-std::pair<double, double> add_up(Network& network, double before, double after) {
-  const std::vector<double> sums = network.sum({before, after});
-  const auto told =
-      network.broadcast(Bytes(std::as_bytes(std::span(sums)).begin(), std::as_bytes(std::span(sums)).end()));
-  std::pair<double, double> result;
-  std::memcpy(&result.first, told.data(), sizeof(double));
-  std::memcpy(&result.second, told.data() + sizeof(double), sizeof(double));
-  return result;
-}
-
 int tries_of(place::Preset preset) {
   switch (preset) {
     case place::Preset::kFast:
@@ -122,15 +118,20 @@ int tries_of(place::Preset preset) {
 
 }  // namespace
 
-DistributedOrder order_distributed(Network& network, const std::vector<Share>& shares,
-                                   const DistributedOptions& options) {
+void order_distributed(Network& network, const std::vector<Share>& shares, const DistributedOptions& options,
+                       DistributedOrder& order) {
   const std::vector<int> held = network.held();
+  order = {held, 0, 0};
   const int coarse = std::max(2, options.coarse_vertices);
   SpreadGraph graph = graph_of(held, shares);
   require_both_ends(network, graph);
   std::vector<split::Chain> chains;
   for (const Share& share : shares) chains.push_back(share.chain);
   const Survey places = survey(network, chains, coarse);
+  std::vector<const Path*> paths;
+  for (const Path& path : places.path) paths.push_back(&path);
+  order.before = order.after = cost_of(network, shares, places, paths);
+
   int depth = 0;
   for (const Part& part : places.parts) depth = std::max(depth, part.depth);
   for (int level = 0; level < depth; ++level) {
@@ -139,17 +140,11 @@ DistributedOrder order_distributed(Network& network, const std::vector<Share>& s
   }
   const std::vector<Seat> seats = place_parts(network, places, graph, options.engine);
   graph.clear();
-
-  std::vector<const Path*> paths;
-  for (const Path& path : places.path) paths.push_back(&path);
-  const double before = half_cost(network, held, shares, places, paths);
   paths.clear();
   for (const Seat& seat : seats) paths.push_back(&seat.path);
-  const double after = half_cost(network, held, shares, places, paths);
-  const auto [all_before, all_after] = add_up(network, before, after);
+  const double after = cost_of(network, shares, places, paths);
   std::vector<int> vertex = tell_processes(network, held, seats);
-  if (all_after < all_before) return {std::move(vertex), all_before, all_after};
-  return {held, all_before, all_before};
+  if (after < order.before) order = {std::move(vertex), order.before, after};
 }
 
 }  // namespace ranktree::core::enforce

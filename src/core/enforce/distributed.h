@@ -30,10 +30,11 @@ struct DistributedOrder {
 };
 
 // Collective. Permutes the vertices, or leaves everything where it is when nothing cheaper was found. The answer does
-// not depend on how ids are spread over shards. A shard holds the edges of its vertices and of those merged into them,
-// and where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also
-// all chains. Throws Error(kInput), not everywhere, when one end of an edge does not know of it.
-DistributedOrder order_distributed(Network& network, const std::vector<Share>& shares,
-                                   const DistributedOptions& options);
+// not depend on how ids are spread over shards. `order` says that nothing moves, and what that costs as soon as it is
+// known, also when an exception leaves. A shard holds the edges of its vertices and of those merged into them, and
+// where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also all
+// chains. Throws Error(kInput), not everywhere, when one end of an edge does not know of it.
+void order_distributed(Network& network, const std::vector<Share>& shares, const DistributedOptions& options,
+                       DistributedOrder& order);
 
 }  // namespace ranktree::core::enforce
