@@ -53,13 +53,13 @@ void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
     for (const Arc& arc : graph.arcs_of(vertex)) tie_[at(vertex)] -= arc.weight;
   }
   heap_.reset(count, tie_.data());
-  std::vector<std::uint8_t> refused(count, 0);
+  refused_.assign(count, 0);
   const std::size_t first = random_.below(count);
   std::size_t scanned = 0;
   std::int64_t size = 0;
   while (size < aim) {
     if (heap_.empty()) {
-      while (scanned < count && (sides[(first + scanned) % count] == 0 || refused[(first + scanned) % count] != 0)) {
+      while (scanned < count && (sides[(first + scanned) % count] == 0 || refused_[(first + scanned) % count] != 0)) {
         ++scanned;
       }
       if (scanned == count) break;
@@ -69,13 +69,13 @@ void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
     heap_.erase(vertex);
     const std::int64_t over = size + graph.size[at(vertex)] - aim;
     if (over > aim - size) {
-      refused[at(vertex)] = 1;
+      refused_[at(vertex)] = 1;
       continue;
     }
     sides[at(vertex)] = 0;
     size += graph.size[at(vertex)];
     for (const Arc& arc : graph.arcs_of(vertex)) {
-      if (sides[at(arc.to)] == 0 || refused[at(arc.to)] != 0) continue;
+      if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
       tie_[at(arc.to)] += 2 * arc.weight;
       if (heap_.holds(arc.to)) {
         heap_.update(arc.to);
@@ -105,6 +105,7 @@ void Bisection::first_division(const Graph& graph, Window window, std::int64_t a
 
 // `sides` belongs to the smallest graph and ends up belonging to `graph`.
 double Bisection::refine_upwards(const Graph& graph, const std::vector<Sized>& sizes, Window window, Sides& sides) {
+  double cut = 0;
   for (std::size_t i = sizes.size(); i-- > 0;) {
     const Graph& finer = i == 0 ? graph : sizes[i - 1].graph;
     Sides projected(finer.size.size());
@@ -114,9 +115,10 @@ double Bisection::refine_upwards(const Graph& graph, const std::vector<Sized>& s
     sides = std::move(projected);
     const std::int64_t slack = largest(finer);
     const std::int64_t soft = i == 0 || slack == 1 ? 0 : slack / 2;
-    refinement_.run(finer, window.widened(soft), slack, effort_, effort_.passes, sides);
+    cut = refinement_.run(finer, window.widened(soft), slack, effort_, effort_.passes, sides);
   }
-  if (!sizes.empty() || window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
+  if (!sizes.empty()) return cut;
+  if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
   return refinement_.run(graph, window, largest(graph), effort_, effort_.passes, sides);
 }
 

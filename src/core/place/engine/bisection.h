@@ -13,9 +13,13 @@ namespace ranktree::core::place::engine {
 
 // G. Karypis and V. Kumar. A Fast and High Quality Multilevel Scheme for Partitioning Irregular Graphs. SIAM J. Sci.
 // Comput. 20(1), 1998. The window is kept exactly where the vertices' sizes allow it: always when they are all 1.
+// Keeps memory between calls.
 class Bisection {
  public:
-  Bisection(const Effort& effort, std::uint64_t seed) : effort_(effort), random_(seed) {}
+  explicit Bisection(const Effort& effort) : effort_(effort), random_(0) {}
+
+  // What follows depends on the seed only, not on what went before.
+  void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
   // A division of its own; `aim` is what side 0 grows to at first. The best of effort.repeats.
   Sides divide(const Graph& graph, Window window, std::int64_t aim);
@@ -38,6 +42,7 @@ class Bisection {
   Refinement refinement_;
   VertexHeap heap_;
   std::vector<double> tie_;
+  std::vector<std::uint8_t> refused_;
 };
 
 }  // namespace ranktree::core::place::engine

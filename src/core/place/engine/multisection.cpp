@@ -69,7 +69,8 @@ void Multisection::divide(std::span<const Child> children, Vertex first, const G
   const Window window{std::max<std::int64_t>(0, ranks - (total - left)), std::min(ranks, left)};
   const auto share =
       static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
-  const Sides sides = Bisection(effort_, seed).divide(graph, window, std::clamp(share, window.least, window.most));
+  bisection_.reseed(seed);
+  const Sides sides = bisection_.divide(graph, window, std::clamp(share, window.least, window.most));
   const std::vector<Vertex> part(sides.begin(), sides.end());
   const auto pieces = pieces_of(graph, name, part, 2);
   divide(children.first(half), first, pieces[0].graph, pieces[0].name, seed_of(seed, 1));
@@ -97,7 +98,8 @@ void Multisection::place_below(int level, SeatTree::Group group, const Piece& pi
   if (effort_.pair_rounds > 0 && children.size() > 2) {
     std::vector<std::int64_t> capacities;
     for (const Child& child : children) capacities.push_back(child.capacity);
-    refine_pairs(piece.graph, capacities, effort_, seed_of(seed, 3), part_of);
+    bisection_.reseed(seed_of(seed, 3));
+    refine_pairs(piece.graph, capacities, effort_.pair_rounds, bisection_, part_of);
   }
   const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()));
   for (std::size_t i = 0; i < children.size(); ++i) {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "core/place/engine/bisection.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
@@ -22,7 +22,7 @@ enum class Spread : std::uint8_t {
 class Multisection {
  public:
   Multisection(const SeatTree& tree, const Effort& effort, Spread spread)
-      : tree_(tree), effort_(effort), spread_(spread) {}
+      : tree_(tree), effort_(effort), spread_(spread), bisection_(effort) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
   std::vector<SeatTree::Seat> place(const Graph& graph, std::uint64_t seed);
@@ -40,6 +40,7 @@ class Multisection {
   const SeatTree& tree_;
   const Effort& effort_;
   Spread spread_;
+  Bisection bisection_;
   std::vector<SeatTree::Seat> seat_of_;
   std::vector<Vertex> part_of_;
 };

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/place/engine/bisection.h"
-#include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 
@@ -23,11 +22,11 @@ struct Pair {
 
 class PairRefiner {
  public:
-  PairRefiner(const Graph& graph, std::span<const std::int64_t> capacities, const Effort& effort, std::uint64_t seed,
+  PairRefiner(const Graph& graph, std::span<const std::int64_t> capacities, Bisection& bisection,
               std::vector<Vertex>& part_of)
       : graph_(graph),
         capacities_(capacities),
-        bisection_(effort, seed),
+        bisection_(bisection),
         part_of_(part_of),
         members_(capacities.size()),
         active_(capacities.size(), 1),
@@ -95,7 +94,7 @@ class PairRefiner {
 
   const Graph& graph_;
   std::span<const std::int64_t> capacities_;
-  Bisection bisection_;
+  Bisection& bisection_;
   std::vector<Vertex>& part_of_;
   std::vector<std::vector<Vertex>> members_;
   std::vector<std::uint8_t> active_, changed_;
@@ -104,10 +103,10 @@ class PairRefiner {
 
 }  // namespace
 
-void refine_pairs(const Graph& graph, std::span<const std::int64_t> capacities, const Effort& effort,
-                  std::uint64_t seed, std::vector<Vertex>& part_of) {
-  PairRefiner refiner(graph, capacities, effort, seed, part_of);
-  for (int i = 0; i < effort.pair_rounds && refiner.round(); ++i) {
+void refine_pairs(const Graph& graph, std::span<const std::int64_t> capacities, int rounds, Bisection& bisection,
+                  std::vector<Vertex>& part_of) {
+  PairRefiner refiner(graph, capacities, bisection, part_of);
+  for (int i = 0; i < rounds && refiner.round(); ++i) {
   }
 }
 

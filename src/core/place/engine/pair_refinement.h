@@ -5,14 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "core/place/engine/effort.h"
+#include "core/place/engine/bisection.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
 
 // Pairs of parts that talk, the most first, are bisected anew from what they are, within what the parts may hold;
-// rounds go on with the pairs of which one changed, up to effort.pair_rounds. The cut never grows.
-void refine_pairs(const Graph& graph, std::span<const std::int64_t> capacities, const Effort& effort,
-                  std::uint64_t seed, std::vector<Vertex>& part_of);
+// rounds go on with the pairs of which one changed, up to `rounds`. The cut never grows.
+void refine_pairs(const Graph& graph, std::span<const std::int64_t> capacities, int rounds, Bisection& bisection,
+                  std::vector<Vertex>& part_of);
 
 }  // namespace ranktree::core::place::engine

@@ -37,18 +37,19 @@ double Refinement::run(const Graph& graph, Window window, std::int64_t slack, co
   window_ = window;
   slack_ = slack;
   size_ = size_of_side_zero(graph, sides);
-  cut_ = cut_of(graph, sides);
   for (int i = 0; i < passes && pass(effort); ++i) {
   }
   return cut_;
 }
 
-// Gains of all vertices; the heaps start with those on the border, with all when the balance is to be mended.
+// The cut and the gains of all vertices; the heaps start with those on the border, with all when the balance is to be
+// mended.
 void Refinement::open_pass() {
   const bool all = window_.excess(size_) > 0;
   gain_.resize(graph_->size.size());
   locked_.assign(graph_->size.size(), 0);
   moved_.clear();
+  cut_ = 0;
   for (auto& vertices : first_) vertices.clear();
   for (Vertex vertex = 0; vertex < graph_->vertices(); ++vertex) {
     const std::uint8_t side = (*sides_)[at(vertex)];
@@ -56,6 +57,7 @@ void Refinement::open_pass() {
     double outside = 0;
     for (const Arc& arc : graph_->arcs_of(vertex)) ((*sides_)[at(arc.to)] == side ? inside : outside) += arc.weight;
     gain_[at(vertex)] = outside - inside;
+    cut_ += outside / 2;
     if (all || outside > 0 || inside == 0) first_[side].push_back(vertex);
   }
   for (std::size_t side = 0; side < 2; ++side) {

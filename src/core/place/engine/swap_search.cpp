@@ -21,6 +21,49 @@ using Group = SeatTree::Group;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+// The weight that ties each vertex to each group of the levels above some level, where that takes no more memory than
+// the graph: costs are then sums over levels instead of over arcs, which is what dense graphs need.
+class Aggregates {
+ public:
+  Aggregates(const SeatTree& tree, int level, const Graph& graph, const std::vector<Group>& position_of)
+      : tree_(tree), level_(level) {
+    std::size_t groups = 0;
+    for (int i = 0; i < level; ++i) groups += at(tree.groups(i));
+    if (groups * position_of.size() > 2 * graph.arcs.size()) return;
+    for (int i = 0; i < level; ++i) weight_.emplace_back(position_of.size() * at(tree.groups(i)), 0.0);
+    for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+      for (const Arc& arc : graph.arcs_of(vertex)) add(vertex, position_of[at(arc.to)], arc.weight);
+    }
+  }
+
+  [[nodiscard]] bool known() const { return !weight_.empty(); }
+
+  void add(Vertex vertex, Group position, double weight) {
+    for (int i = 0; i < level_; ++i) {
+      const Group group = tree_.group(i, tree_.first_seat(level_, position));
+      weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(group)] += weight;
+    }
+  }
+
+  // Arcs that end in the position's home cost what they cost within it.
+  [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
+    const SeatTree::Seat seat = tree_.first_seat(level_, position);
+    double cost = 0;
+    double below = 0;
+    for (int i = level_ - 1; i >= 0; --i) {
+      const double weight = weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(tree_.group(i, seat))];
+      cost += (weight - below) * tree_.cost(i);
+      below = weight;
+    }
+    return cost;
+  }
+
+ private:
+  const SeatTree& tree_;
+  int level_;
+  std::vector<std::vector<double>> weight_;  // level -> vertex x group
+};
+
 // Vertices on the groups of one level (their positions), moved between the groups of the level above (their homes).
 class SwapSearch {
  public:
@@ -29,11 +72,13 @@ class SwapSearch {
         level_(level),
         graph_(graph),
         position_of_(position_of),
+        aggregates_(tree, level, graph, position_of),
         vertex_at_(at(tree.groups(level)), -1),
         home_(at(tree.groups(level))),
         cost_(position_of.size(), -1),
         active_(position_of.size(), 1),
-        tie_(at(tree.groups(level - 1)), 0) {
+        tie_(at(tree.groups(level - 1)), 0),
+        hub_degree_(8 * graph.arcs.size() / std::max<std::size_t>(1, position_of.size()) + 16) {
     for (Group group = 0; group < tree.groups(level); ++group) {
       home_[at(group)] = tree.group(level - 1, tree.first_seat(level, group));
     }
@@ -66,6 +111,7 @@ class SwapSearch {
   // What the arcs of a vertex would cost at a position where it is not, an arc to the vertex there counted as within
   // one home.
   [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
+    if (aggregates_.known()) return aggregates_.cost_at(vertex, position);
     double cost = 0;
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       const Group other = position_of_[at(arc.to)];
@@ -96,28 +142,52 @@ class SwapSearch {
     homes_.resize(count);
   }
 
+  // Vertices with very many arcs look for a place themselves; nobody else counts those arcs.
+  [[nodiscard]] bool is_hub(Vertex vertex) const {
+    return !aggregates_.known() && graph_.arcs_of(vertex).size() > hub_degree_;
+  }
+
   // What swapping with the vertex at a position gains, when a vertex alone would gain `alone` by going to that home.
   double gain_of(Vertex vertex, Group to, double alone) {
     const Vertex other = vertex_at_[at(to)];
     if (other < 0) return alone;
     const Group from = position_of_[at(vertex)];
+    const double far = distance(from, to);
     double there = 0;
     double between = 0;
-    for (const Arc& arc : graph_.arcs_of(other)) {
-      if (arc.to == vertex) {
-        between += arc.weight;
-      } else {
-        const Group position = position_of_[at(arc.to)];
-        there += arc.weight * distance(from, position);
+    if (aggregates_.known()) {
+      between = row_[at(other)];
+      there = aggregates_.cost_at(other, from) - between * tree_.cost(level_ - 1);
+    } else {
+      for (const Arc& arc : graph_.arcs_of(other)) {
+        if (arc.to == vertex) {
+          between += arc.weight;
+        } else {
+          there += arc.weight * distance(from, position_of_[at(arc.to)]);
+        }
       }
     }
-    const double far = distance(from, to);
     // The arc between the two costs as much after as before: alone counted it as brought within one home.
     return alone - between * (far - tree_.cost(level_ - 1)) + (cost_now(other) - between * far - there);
   }
 
   bool try_vertex(Vertex vertex, const Effort& effort) {
     collect_homes(vertex, effort.search_groups);
+    if (homes_.empty()) return false;
+    spread_row(vertex, true);
+    const bool found = try_homes(vertex);
+    spread_row(vertex, false);
+    return found;
+  }
+
+  // The arcs of the vertex at hand by their ends, for gain_of().
+  void spread_row(Vertex vertex, bool set) {
+    if (!aggregates_.known()) return;
+    if (row_.empty()) row_.assign(position_of_.size(), 0);
+    for (const Arc& arc : graph_.arcs_of(vertex)) row_[at(arc.to)] = set ? row_[at(arc.to)] + arc.weight : 0;
+  }
+
+  bool try_homes(Vertex vertex) {
     const Group from = position_of_[at(vertex)];
     const double now = cost_now(vertex);
     Move best{1e-12 * now, -1};
@@ -127,7 +197,7 @@ class SwapSearch {
       for (Group to = first; to < first + tree_.child_count(level_ - 1, home); ++to) {
         if (tree_.form(level_, to) != tree_.form(level_, from)) continue;
         const Vertex other = vertex_at_[at(to)];
-        if (alone + (other < 0 ? 0 : cost_now(other)) <= best.gain) continue;
+        if (other >= 0 && (is_hub(other) || alone + cost_now(other) <= best.gain)) continue;
         const double gain = gain_of(vertex, to, alone);
         if (gain > best.gain) best = {gain, to};
       }
@@ -140,21 +210,31 @@ class SwapSearch {
   void swap(Vertex vertex, Group to) {
     const Group from = position_of_[at(vertex)];
     const Vertex other = vertex_at_[at(to)];
+    move(vertex, from, to);
+    if (other >= 0) move(other, to, from);
     vertex_at_[at(to)] = vertex;
     vertex_at_[at(from)] = other;
-    position_of_[at(vertex)] = to;
-    touch(vertex);
-    if (other < 0) return;
-    position_of_[at(other)] = from;
-    touch(other);
   }
 
-  void touch(Vertex vertex) {
+  // The neighbours' costs follow; where both ends move, what is cached for them is not used again.
+  void move(Vertex vertex, Group from, Group to) {
+    position_of_[at(vertex)] = to;
     active_[at(vertex)] = 1;
     cost_[at(vertex)] = -1;
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       active_[at(arc.to)] = 1;
-      cost_[at(arc.to)] = -1;
+      if (aggregates_.known()) {
+        aggregates_.add(arc.to, from, -arc.weight);
+        aggregates_.add(arc.to, to, arc.weight);
+      }
+      double& cost = cost_[at(arc.to)];
+      const Group place = position_of_[at(arc.to)];
+      if (cost < 0) continue;
+      if (place == to || place == from) {
+        cost = -1;
+      } else {
+        cost = std::max(0.0, cost + arc.weight * (distance(place, to) - distance(place, from)));
+      }
     }
   }
 
@@ -162,12 +242,15 @@ class SwapSearch {
   int level_;
   const Graph& graph_;
   std::vector<Group>& position_of_;
+  Aggregates aggregates_;
+  std::vector<double> row_;
   std::vector<Vertex> vertex_at_;
   std::vector<Group> home_;
   std::vector<double> cost_;  // of a vertex's arcs now, negative: not known
   std::vector<std::uint8_t> active_;
   std::vector<double> tie_;
   std::vector<Group> homes_;
+  std::size_t hub_degree_;
 };
 
 // The groups of a level that hold ranks, as vertices.
