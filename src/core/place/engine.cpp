@@ -61,7 +61,7 @@ Graph graph_of(const pattern::Affinity& affinity) {
       largest = std::max(largest, weight);
     }
   }
-  const int shift = largest > 0 ? 52 - std::ilogb(largest) : 0;
+  const double scale = largest > 0 ? std::ldexp(1.0, std::clamp(52 - std::ilogb(largest), -1000, 1000)) : 1;
   Graph graph;
   graph.size.assign(at(affinity.ranks), 1);
   graph.arcs.reserve(affinity.indices.size());
@@ -73,7 +73,7 @@ Graph graph_of(const pattern::Affinity& affinity) {
         refuse(rank, "expected a neighbour in 0.." + std::to_string(affinity.ranks - 1) + ", found " +
                          std::to_string(neighbours[i]));
       }
-      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], std::ldexp(weights[i], shift)});
+      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], weights[i] * scale});
     }
     graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
   }
@@ -81,6 +81,8 @@ Graph graph_of(const pattern::Affinity& affinity) {
 }
 
 constexpr double kNear = 1.3;
+constexpr std::size_t kDense = 96;      // arcs a vertex on average from which ranks are divided by the strongest only
+constexpr std::size_t kStrongest = 24;  // these
 
 class Engine {
  public:
@@ -93,13 +95,15 @@ class Engine {
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
     Random random(options_.seed);
+    const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
+    const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
+    const Graph& guide = dense ? sparse : graph_;
     const bool spare = graph_.vertices() < tree_.seats();
     for (int run = 0; run < effort_.runs && go_on(); ++run) {
-      consider(engine::Multisection(tree_, effort_, engine::Spread::kPacked).place(graph_, random.next()),
+      consider(engine::Multisection(tree_, effort_, engine::Spread::kPacked).place(guide, random.next()),
                random.next());
       if (!spare || !go_on()) continue;
-      consider(engine::Multisection(tree_, effort_, engine::Spread::kLoose).place(graph_, random.next()),
-               random.next());
+      consider(engine::Multisection(tree_, effort_, engine::Spread::kLoose).place(guide, random.next()), random.next());
     }
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
     if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());

@@ -33,6 +33,11 @@ struct Graph {
 // Vertices of the same part become one; arcs inside a part vanish, parallel ones add up. O(vertices + arcs).
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts);
 
+// What matters most of a dense graph: what all pairs have at least is taken off where all pairs talk, and of the rest
+// each vertex keeps its `strongest` arcs and those that another end keeps; equal weights by a hash of the two ends. The
+// graph itself, as a copy, where it is no larger than that. O(arcs).
+Graph strongest_arcs(const Graph& graph, std::size_t strongest);
+
 // A piece of a graph and what its vertices are called elsewhere.
 struct Piece {
   Graph graph;

@@ -29,9 +29,9 @@ std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
 
 std::vector<SeatTree::Seat> Multisection::place(const Graph& graph, std::uint64_t seed) {
   seat_of_.assign(graph.size.size(), -1);
-  Piece whole{graph, std::vector<Vertex>(graph.size.size())};
-  std::iota(whole.name.begin(), whole.name.end(), 0);
-  place_below(0, 0, whole, seed);
+  std::vector<Vertex> self(graph.size.size());
+  std::iota(self.begin(), self.end(), 0);
+  place_below(0, 0, graph, self, seed);
   return std::move(seat_of_);
 }
 
@@ -77,33 +77,34 @@ void Multisection::divide(std::span<const Child> children, Vertex first, const G
   divide(children.subspan(half), first + static_cast<Vertex>(half), pieces[1].graph, pieces[1].name, seed_of(seed, 2));
 }
 
-void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {
-  const auto ranks = static_cast<std::int64_t>(piece.name.size());
+void Multisection::place_below(int level, SeatTree::Group group, const Graph& graph, std::span<const Vertex> name,
+                               std::uint64_t seed) {
+  const auto ranks = static_cast<std::int64_t>(name.size());
   if (ranks == 0) return;
   if (level + 1 >= tree_.levels() || ranks == 1) {  // all seats below are equally far from each other
     SeatTree::Seat seat = tree_.first_seat(level, group);
-    for (const Vertex vertex : piece.name) seat_of_[at(vertex)] = seat++;
+    for (const Vertex vertex : name) seat_of_[at(vertex)] = seat++;
     return;
   }
   const std::vector<Child> children = children_for(level, group, ranks);
   if (children.size() == 1) {
-    place_below(level + 1, children.front().group, piece, seed);
+    place_below(level + 1, children.front().group, graph, name, seed);
     return;
   }
-  std::vector<Vertex> self(piece.name.size());
+  std::vector<Vertex> self(name.size());
   std::iota(self.begin(), self.end(), 0);
-  part_of_.assign(piece.name.size(), 0);
-  divide(children, 0, piece.graph, self, seed);
+  part_of_.assign(name.size(), 0);
+  divide(children, 0, graph, self, seed);
   std::vector<Vertex> part_of = std::move(part_of_);
   if (effort_.pair_rounds > 0 && children.size() > 2) {
     std::vector<std::int64_t> capacities;
     for (const Child& child : children) capacities.push_back(child.capacity);
     bisection_.reseed(seed_of(seed, 3));
-    refine_pairs(piece.graph, capacities, effort_.pair_rounds, bisection_, part_of);
+    refine_pairs(graph, capacities, effort_.pair_rounds, bisection_, part_of);
   }
-  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()));
+  const auto pieces = pieces_of(graph, name, part_of, static_cast<Vertex>(children.size()));
   for (std::size_t i = 0; i < children.size(); ++i) {
-    place_below(level + 1, children[i].group, pieces[i], seed_of(seed, 4 + i));
+    place_below(level + 1, children[i].group, pieces[i].graph, pieces[i].name, seed_of(seed, 4 + i));
   }
 }
 

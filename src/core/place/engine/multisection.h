@@ -33,7 +33,8 @@ class Multisection {
     std::int64_t capacity;
   };
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
-  void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
+  void place_below(int level, SeatTree::Group group, const Graph& graph, std::span<const Vertex> name,
+                   std::uint64_t seed);
   void divide(std::span<const Child> children, Vertex first, const Graph& graph, std::span<const Vertex> name,
               std::uint64_t seed);
 
