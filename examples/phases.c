@@ -48,6 +48,7 @@ typedef struct {
   Figures before;
   Figures after;
   int moved;
+  double asking;  // seconds, moving included
   char said[RANKTREE_MAX_ERROR_TEXT];
 } Phase;
 
@@ -144,16 +145,17 @@ static int migrate(Worker* worker, const Options* options, const int* newranks, 
   return moved;
 }
 
-// A better order for what the last interval has sent, if the intervals left repay its cost.
-static void rebalance(Worker* worker, const Options* options, int intervals_left, Phase* phase) {
+// A better order for what the last interval has sent, if so many more of them repay its cost.
+static void rebalance(Worker* worker, const Options* options, int horizon, Phase* phase) {
   char text[32];
   int length;
   MPI_Info info;
   MPI_Comm newcomm = MPI_COMM_NULL;
   int* newranks = malloc((size_t)worker->ranks * sizeof *newranks);
+  const double begin = MPI_Wtime();
   if (newranks == NULL) stop("out of memory");
   MPI_Info_create(&info);
-  snprintf(text, sizeof text, "%d", intervals_left);
+  snprintf(text, sizeof text, "%d", horizon);
   MPI_Info_set(info, "ranktree_horizon", text);
   snprintf(text, sizeof text, "%d", options->state);
   MPI_Info_set(info, "ranktree_state_bytes", text);
@@ -166,15 +168,16 @@ static void rebalance(Worker* worker, const Options* options, int intervals_left
   if (code == MPI_SUCCESS && newcomm != MPI_COMM_NULL) phase->moved += migrate(worker, options, newranks, newcomm);
   MPI_Info_free(&info);
   free(newranks);
+  phase->asking += MPI_Wtime() - begin;
 }
 
 static Phase run_phase(Worker* worker, const Options* options, int phase) {
-  Phase result = {{0, 0}, {0, 0}, 0, ""};
+  Phase result = {{0, 0}, {0, 0}, 0, 0, ""};
   for (int i = 0; i < options->intervals; ++i) {
     result.after = run_interval(worker, options, phase);
     if (i == 0) result.before = result.after;
-    const int left = options->intervals - 1 - i;
-    if (left > 0 && !options->fixed) rebalance(worker, options, left, &result);
+    const int last = i == options->intervals - 1;
+    if (!options->fixed && !(last && phase == kPhases - 1)) rebalance(worker, options, options->intervals - 1, &result);
   }
   return result;
 }
@@ -186,11 +189,12 @@ static void print_text(const Phase* phases, double seconds) {
     printf("phase %d, %s\n", i + 1, names[i]);
     printf("  first interval: %9.3f ms and %8.3f MB between nodes an iteration\n", phase->before.seconds * 1e3,
            phase->before.node_bytes / 1e6);
-    if (phase->said[0] != '\0') printf("  %s: %d ranks moved\n", phase->said, phase->moved);
+    if (phase->said[0] != '\0')
+      printf("  %s\n  %d ranks moved; %.3f s of asking and moving\n", phase->said, phase->moved, phase->asking);
     printf("  last interval:  %9.3f ms and %8.3f MB between nodes an iteration\n", phase->after.seconds * 1e3,
            phase->after.node_bytes / 1e6);
   }
-  printf("both phases, moving included: %.3f s\n", seconds);
+  printf("both phases, asking and moving included: %.3f s\n", seconds);
 }
 
 static void print_json(const Worker* worker, const Phase* phases, double seconds) {
@@ -198,10 +202,11 @@ static void print_json(const Worker* worker, const Phase* phases, double seconds
   for (int i = 0; i < kPhases; ++i) {
     const Phase* phase = &phases[i];
     printf(
-        "%s{\"moved\": %d, \"seconds_before\": %.9g, \"seconds_after\": %.9g, \"node_bytes_before\": %.0f, "
+        "%s{\"moved\": %d, \"seconds_asking\": %.9g, \"seconds_before\": %.9g, \"seconds_after\": %.9g, "
+        "\"node_bytes_before\": %.0f, "
         "\"node_bytes_after\": %.0f, \"said\": \"%s\"}",
-        i == 0 ? "" : ", ", phase->moved, phase->before.seconds, phase->after.seconds, phase->before.node_bytes,
-        phase->after.node_bytes, phase->said);
+        i == 0 ? "" : ", ", phase->moved, phase->asking, phase->before.seconds, phase->after.seconds,
+        phase->before.node_bytes, phase->after.node_bytes, phase->said);
   }
   printf("]}\n");
 }

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""What rank reordering brings, on emulated clusters: prints the markdown tables of docs/reorder.md.
+
+probe: the graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1, on 2 nodes of 2 ranks: what each MPI's own
+MPI_Dist_graph_create(reorder=1) makes of it, and what ranktree's does. Each in a launch of its own, under a time limit.
+
+work: rings, a 4x4 stencil and the exchanges of NAS CG with 16 ranks of Open MPI on 4 nodes, in every order that there
+is a way to get. All orders take turns, so that what else the machine does falls on all alike; medians of the runs, with
+the least and the most; bytes between nodes are counted on the emulated wires, starting and ending subtracted. The
+stencil's row `tiling` is ranktree_Cart_create started packed, whose own order is row order: `packed` beside it.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/split", "tests/cluster", "tools", "tools/minicluster")]
+
+from demo import LATENCY, NODES, RANKS, RATE, DemoError, EmulatedCluster, Programs, emitted_options, make_plan, run  # noqa: E402
+from fakes import QUIET, REMOTE_SHELL, Mpi, built_mpis, finish  # noqa: E402
+
+PROBE_SECONDS = 60
+WORKS = {"rings": (131072, 6), "stencil": (262144, 10), "cg": (131072, 8)}  # bytes of a message, iterations of a run
+ORDERS = ("round robin", "packed", "launcher plan", "central", "node", "distributed", "world", "tiling")
+
+
+# -- probe --
+
+
+@contextmanager
+def cluster_up(minicluster: Path, state: Path, *options: object) -> Iterator[Path]:
+    """A cluster that goes down whatever happens."""
+    run([minicluster, "up", state, *options])
+    try:
+        yield state
+    finally:
+        subprocess.run([minicluster, "down", state], timeout=60, check=False)
+
+
+def probe_launch(mpi: Mpi, per_node: int) -> tuple[list[str], dict[str, str]]:
+    """Words for `minicluster mpirun`: the first ranks on the first node; and the environment."""
+    if mpi.family == "openmpi":
+        words = ["--launcher", "openmpi", "--mpiexec", mpi.mpiexec, "--host", f"n0:{per_node},n1:{per_node}"]
+    else:
+        words = ["--launcher", "mpich", "--mpiexec", mpi.mpiexec, "-hosts", "n0,n1", "-ppn", str(per_node)]
+    agent = str(REMOTE_SHELL)
+    more = {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": "eth0"}
+    more |= {"I_MPI_HYDRA_BOOTSTRAP": "ssh", "I_MPI_HYDRA_BOOTSTRAP_EXEC": agent, "I_MPI_HYDRA_IFACE": "eth0"}
+    return [*words, "-n", str(2 * per_node)], {**os.environ, **QUIET[mpi.family], **more}
+
+
+def probe(minicluster: Path, state: Path, mpi: Mpi, whose: str) -> dict:
+    """What one launch printed, and how it ended."""
+    words, variables = probe_launch(mpi, 2)
+    program = mpi.build / "bin" / f"bench_reorder_probe_{mpi.name}"
+    result = finish([str(minicluster), "mpirun", str(state), *words, str(program), whose], variables, PROBE_SECONDS)
+    found: dict = {"exit": result.returncode}
+    if before := re.search(r"^before (\d+) (\d+)$", result.stdout, re.MULTILINE):
+        found["before"] = (int(before[1]), int(before[2]))
+    after = re.search(r"^after (\d+) (\d+) declared (\d) rebound (\d+)$", result.stdout, re.MULTILINE)
+    if after:
+        found |= {"after": (int(after[1]), int(after[2])), "declared": after[3] == "1", "rebound": int(after[4])}
+    found["delivered"] = "delivered 1" in result.stdout
+    return found
+
+
+def outcome(found: dict) -> list[str]:
+    """Cells of one row: edges between nodes before and after, the rest in words."""
+    if "before" not in found:
+        return ["-", "-", f"does not start (exit {found['exit']})", "-"]
+    before = f"{found['before'][0]} heavy, {found['before'][1]} light"
+    if "after" not in found:
+        return [before, "-", "hangs" if found["exit"] == 124 else "aborts", "-"]
+    words = "as declared" if found["declared"] else "not what was declared"
+    if found["rebound"]:
+        words += f", {found['rebound']} ranks rebound"
+    completes = "completes" if found["delivered"] else "hangs" if found["exit"] == 124 else "fails"
+    return [before, f"{found['after'][0]} heavy, {found['after'][1]} light", words, completes]
+
+
+def probe_table(build: Path) -> None:
+    """Every MPI of the build, its own call and ours."""
+    minicluster = build / "bin" / "minicluster"
+    print("| call | edges between nodes before | after | neighbours | MPI_Neighbor_alltoall |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
+        for mpi in built_mpis(build).values():
+            for whose, title in (("stock", f"{mpi.name}, reorder=1"), ("ours", f"ranktree on {mpi.name}")):
+                # A cluster for each launch: what hangs goes with it.
+                with cluster_up(minicluster, Path(folder) / "state", "--nodes", 2, "--per-switch", 2) as state:
+                    print(f"| {title} | {' | '.join(outcome(probe(minicluster, state, mpi, whose)))} |", flush=True)
+
+
+# -- work --
+
+
+class Workbench:
+    """The programs of a build on the demo's cluster."""
+
+    def __init__(self, build: Path, cluster: EmulatedCluster, folder: Path) -> None:
+        """Nothing has run yet."""
+        self._programs = Programs(build)
+        self._work = build / "bin" / "bench_reorder_work_openmpi"
+        self._minicluster = self._programs.minicluster
+        self._cluster = cluster
+        self._folder = folder
+
+    def commands(self, work: str) -> dict[str, tuple[list[object], list[object]]]:
+        """For each order: the words before the program's own, and those after WORK ORDER BYTES ITERATIONS."""
+        round_robin = self._launcher("round_robin", lambda rank: (rank % NODES, rank // NODES))
+        packed = self._launcher("packed", lambda rank: (rank // (RANKS // NODES), rank % (RANKS // NODES)))
+        pattern = self._pattern(work, round_robin)
+        plan = make_plan(self._programs, pattern, "size")
+        world = [self._programs.ranktree, "run", "--reorder", pattern, "--", *round_robin]
+        found = {
+            "round robin": (round_robin, "none"),
+            "packed": (packed, "none"),
+            "launcher plan": (self._cluster.launcher(*emitted_options(self._programs, plan)), "none"),
+            **{mode: (round_robin, mode) for mode in ("central", "node", "distributed")},
+            "world": (world, "none"),
+        }
+        if work == "stencil":
+            found["tiling"] = (packed, "cart")
+        return {name: self._words(launch, work, order, pattern) for name, (launch, order) in found.items()}
+
+    def measure(self, words: tuple[list[object], list[object]], iterations: int) -> tuple[float, float]:
+        """Seconds an iteration and bytes between nodes of the whole run."""
+        run([self._minicluster, "bytes", self._cluster.state, "--reset"])
+        before, after = words
+        seconds = json.loads(run([*before, iterations, *after]).splitlines()[-1])["seconds_per_iteration"]
+        counters = json.loads(run([self._minicluster, "bytes", self._cluster.state, "--json"]))
+        return seconds, counters["inter_node_bytes"]
+
+    def _words(self, launch: Sequence[object], work: str, order: str, pattern: Path) -> tuple[list, list]:
+        return [*launch, self._work, work, order, WORKS[work][0]], [pattern]
+
+    def _launcher(self, name: str, seat: object) -> list[object]:
+        path = self._folder / f"{name}.rankfile"
+        seats = [seat(rank) for rank in range(RANKS)]
+        lines = [f"rank {rank}=n{node} slot={slot}\n" for rank, (node, slot) in enumerate(seats)]
+        path.write_text("".join(lines), encoding="ascii")
+        return self._cluster.launcher("-np", RANKS, "--rankfile", path)
+
+    def _pattern(self, work: str, launch: Sequence[object]) -> Path:
+        path = self._folder / f"{work}.npz"
+        size, iterations = WORKS[work]
+        run([self._programs.ranktree, "trace", "-o", path, "--", *launch, self._work, work, "none", size, iterations])
+        return path
+
+
+class CountedCluster(EmulatedCluster):
+    """The demo's cluster, whose state folder is known."""
+
+    def __init__(self, programs: Programs, state: Path) -> None:
+        """Nothing is started yet."""
+        super().__init__(programs, state)
+        self.state = state
+
+
+def figures(bench: Workbench, work: str, runs: int) -> dict[str, dict]:
+    """Seconds of every run and bytes an iteration, by order; what an order could not do instead."""
+    iterations = WORKS[work][1]
+    commands = bench.commands(work)
+    found: dict[str, dict] = {name: {"seconds": [], "bytes": []} for name in commands}
+    for _ in range(runs):
+        for name, words in commands.items():
+            if "failed" in found[name]:
+                continue
+            try:
+                if "start" not in found[name]:
+                    found[name]["start"] = bench.measure(words, 1)[1]
+                seconds, count = bench.measure(words, iterations + 1)
+            except DemoError as error:
+                found[name]["failed"] = str(error)
+                print(f"{work}, {name}: {error}", file=sys.stderr)
+                continue
+            found[name]["seconds"].append(seconds)
+            found[name]["bytes"].append((count - found[name]["start"]) / iterations)
+    return found
+
+
+def cells(found: dict | None) -> str:
+    """Time with its spread, and bytes."""
+    if found is None:
+        return "| | "
+    if "failed" in found:
+        return "| failed | - "
+    times = [1e3 * value for value in found["seconds"]]
+    megabytes = statistics.median(found["bytes"]) / 1e6
+    return f"| {statistics.median(times):.1f} ({min(times):.1f}-{max(times):.1f}) | {megabytes:.2f} "
+
+
+def work_table(build: Path, runs: int) -> None:
+    """One row an order, two columns a work."""
+    programs = Programs(build)
+    if refusal := programs.refusal():
+        raise DemoError(f"no emulated cluster: {refusal}")
+    with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as name:
+        folder = Path(name)
+        cluster = CountedCluster(programs, folder / "cluster")
+        with cluster.up():
+            bench = Workbench(build, cluster, folder)
+            found = {work: figures(bench, work, runs) for work in WORKS}
+    print(f"\n{RANKS} ranks on {NODES} nodes, links of {RATE} Mbit/s and {LATENCY} us; medians of {runs} runs.\n")
+    print("| order |" + "".join(f" {work}, ms an iteration | MB between nodes |" for work in WORKS))
+    print("|---|" + "---|---|" * len(WORKS))
+    for order in ORDERS:
+        print(f"| {order} " + "".join(cells(found[work].get(order)) for work in WORKS) + "|")
+    rows, tiles = (found["stencil"][order] for order in ("packed", "tiling"))
+    if "failed" not in rows and "failed" not in tiles:
+        pairs = [tile / row for tile, row in zip(tiles["seconds"], rows["seconds"], strict=True)]
+        print(f"\nTiling takes {statistics.median(pairs):.2f} ({min(pairs):.2f}-{max(pairs):.2f}) of row order's time.")
+
+
+def end(*_: object) -> None:
+    """A signal ends the bench the way an error does, so that clusters go down."""
+    raise DemoError("ended by a signal")
+
+
+def main() -> int:
+    """Exit code 0 when all tables were made."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=5, choices=range(1, 100), metavar="N", help="of which the median")
+    parser.add_argument("--only", choices=("probe", "work"))
+    options = parser.parse_args()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    try:
+        if options.only != "work":
+            probe_table(options.build.resolve())
+        if options.only != "probe":
+            work_table(options.build.resolve(), options.runs)
+    except DemoError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
