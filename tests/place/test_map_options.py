@@ -1,0 +1,252 @@
+"""`ranktree map`: presets, limits, Ctrl-C, forbidden PUs, bounds, and peers played by scripts."""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SMALL = "node:4 package:2 core:2"
+SECONDS = 60
+
+
+def write_pairs(path: Path, ranks: int, degree: int) -> Path:
+    """Random traffic as CSV."""
+    random = np.random.default_rng(7)
+    pairs = np.unique(random.integers(0, ranks * ranks, ranks * degree))
+    source, target = np.divmod(pairs, ranks)
+    rows = np.column_stack([source, target, np.ones_like(pairs), pairs % 97 + 1])
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"# ranks={ranks}\nsrc,dst,messages,bytes\n")
+        np.savetxt(file, rows, fmt="%d", delimiter=",")
+    return path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Sixteen ranks for the sixteen cores of four nodes."""
+    return write_pairs(tmp_path / "small.csv", 16, 3)
+
+
+def bound_of(path: Path) -> float:
+    """Sixteen ranks, two a package, four a node: beyond 3, 1 and 0 partners a rank's traffic crosses, 2 hops each."""
+    traffic = np.zeros((16, 16))
+    for source, target, _, size in np.loadtxt(path, delimiter=",", skiprows=2, dtype=np.int64):
+        if source != target:
+            traffic[source, target] += size
+            traffic[target, source] += size
+    falling = np.sort(traffic, axis=1)[:, ::-1]
+    return float(sum(falling[:, room - 1 :].sum() for room in (4, 2, 1)))
+
+
+def test_every_preset_says_how_far_it_may_be_from_the_best(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """The bound is the definition's, in the sentence, the JSON and the file."""
+    bound = bound_of(small)
+    assert bound > 0
+    for preset in ("fast", "default", "strong"):
+        options = ("--machine", SMALL, "--preset", preset, "--threads", 2, "-o", tmp_path / "plan.json")
+        result = ranktree("map", small, *options, "--json")
+        assert result.returncode == 0, result.stderr
+        said = json.loads(result.stdout)
+        cost = next(row["total"] for row in said["costs"] if row["placement"] == "plan")
+        assert said["bound"] == bound
+        assert said["gap"] == pytest.approx(cost / bound - 1)
+        assert said["stopped"] is None
+        assert json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["bound"] == bound
+    text = ranktree("map", small, "--machine", SMALL).stdout
+    assert "No placement costs less than" in text
+
+
+def test_the_best_is_known_to_be_the_best(ranktree: Callable, tmp_path: Path) -> None:
+    """Pairs that fit: nothing costs less."""
+    path = tmp_path / "pairs.csv"
+    path.write_text("# ranks=4\nsrc,dst,messages,bytes\n0,2,1,5\n1,3,1,7\n", encoding="ascii")
+    result = ranktree("map", path, "--machine", "node:2 core:2")
+    assert "No placement costs less.\n" in result.stdout
+
+
+def test_threads_do_not_change_the_plan(ranktree: Callable, tmp_path: Path) -> None:
+    """Byte for byte."""
+    pattern = write_pairs(tmp_path / "p.csv", 200, 5)
+    for threads in (1, 2, 3):
+        options = ("--machine", "node:16 core:16", "--threads", threads, "-o", tmp_path / f"{threads}.json")
+        assert ranktree("map", pattern, *options).returncode == 0
+    assert (
+        (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes() == (tmp_path / "3.json").read_bytes()
+    )
+
+
+def test_wrong_options(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """Usage errors are exit code 2; PUs that are not there 1. No plan is left behind."""
+    plan = tmp_path / "plan.json"
+    for code, arguments, expected in (
+        (2, ("--preset", "hard"), "--preset"),
+        (2, ("--threads", 0), "--threads"),
+        (2, ("--time-limit", 0), "--time-limit"),
+        (2, ("--time-limit", "soon"), "--time-limit"),
+        (1, ("--forbid", "4"), "--forbid 4: the machine has no such PU"),
+        (1, ("--forbid", "n9:0"), "--forbid n9:0: the machine has no such PU"),
+        (1, ("--forbid", "n0:"), "expected PUs like 0,2-3 or HOST:0,2-3, found 'n0:'"),
+        (1, ("--forbid", "3-1"), "found '3-1'"),
+        (1, ("--forbid", "0"), "16 places"),
+    ):
+        result = ranktree("map", small, "--machine", SMALL, *arguments, "-o", plan)
+        assert (result.returncode, expected in result.stderr) == (code, True), result.stderr
+        assert not plan.exists()
+
+
+def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
+    """On every host, and on one."""
+    pattern = write_pairs(tmp_path / "p.csv", 9, 3)
+    options = ("--forbid", "0", "--forbid", "n1:2-3", "--forbid", "n2:1,3", "-o", tmp_path / "plan.json")
+    result = ranktree("map", pattern, "--machine", "node:4 core:4", *options)
+    assert result.returncode == 1, "eight places are left"
+    result = ranktree("map", pattern, "--machine", "node:4 core:5", *options)
+    assert result.returncode == 0, result.stderr
+    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["seats"]
+    used = {(seat["host"], seat["pus"][0]) for seat in seats}
+    assert len(used) == 9
+    assert not used & {("n0", 0), ("n1", 0), ("n2", 0), ("n3", 0), ("n1", 2), ("n1", 3), ("n2", 1), ("n2", 3)}
+
+
+def test_a_time_limit_keeps_the_best_so_far(ranktree: Callable, tmp_path: Path) -> None:
+    """A microsecond is over before the search begins."""
+    pattern = write_pairs(tmp_path / "p.csv", 300, 5)
+    options = ("--machine", "node:20 core:16", "--preset", "strong", "-o", tmp_path / "plan.json")
+    result = ranktree("map", pattern, *options, "--time-limit", "1e-6")
+    assert result.returncode == 0, result.stderr
+    assert "Stopped by the time limit: the plan is the best found so far." in result.stdout
+    plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    assert len(plan["seats"]) == 300
+    costs = {row["placement"]: row["total"] for row in plan["costs"]}
+    assert costs["plan"] <= costs["identity"]
+    assert ranktree("map", pattern, *options, "--time-limit", 600, "--json").stdout.count('"stopped": null') == 1
+
+
+END_OF_TERMINAL = "\0"
+
+
+def read_until(terminal: int, text: str) -> str:
+    """What a terminal shows, until it shows this."""
+    shown = ""
+    end = time.monotonic() + SECONDS
+    while text not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 4096).decode(errors="replace")
+            except OSError:  # nobody has its other end any more
+                break
+    return shown
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_a_bar_shows_the_work(command: str, tmp_path: Path) -> None:
+    """On a terminal; the plan is written, and the exit code is 0."""
+    pattern = write_pairs(tmp_path / "p.csv", 32768, 8)
+    arguments = [command, "map", pattern, "--machine", "node:512 package:4 core:16", "--algorithm", "engine"]
+    arguments += ["--preset", "strong", "-o", tmp_path / "plan.json"]
+    terminal, other_end = pty.openpty()
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=other_end, text=True) as program:
+        os.close(other_end)
+        assert "placing 32,768 ranks" in read_until(terminal, "placing 32,768 ranks")
+        program.send_signal(signal.SIGINT)
+        assert "stopping with the best found so far" in read_until(terminal, "stopping with the best found so far")
+        read_until(terminal, END_OF_TERMINAL)
+        stdout, _ = program.communicate(timeout=SECONDS)
+    os.close(terminal)
+    assert program.returncode == 0
+    assert "Stopped by Ctrl-C: the plan is the best found so far." in stdout
+    plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
+    assert len({(seat["host"], seat["pus"][0]) for seat in plan["seats"]}) == 32768
+
+
+WORK_THAT_DOES_NOT_ASK = """
+import threading, time
+from ranktree.interrupt import Interruption
+with Interruption() as interruption:
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_second_ctrl_c_ends_the_program(build_folder: Path) -> None:
+    """Even where nothing asks whether to go on."""
+    environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
+    arguments = [sys.executable, "-c", WORK_THAT_DOES_NOT_ASK]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, env=environment, stdout=pipe, stderr=pipe, text=True) as program:
+        assert program.stdout.readline() == "ready\n"
+        program.send_signal(signal.SIGINT)
+        assert program.stderr.readline() == "\n"
+        assert "Ctrl-C again ends at once" in program.stderr.readline()
+        assert program.poll() is None
+        program.send_signal(signal.SIGINT)
+        assert program.wait(timeout=SECONDS) == 130
+
+
+FAKE_GMAP = """#!{python}
+import sys
+graph, machine, answer = [each for each in sys.argv[1:] if not each.startswith("-")]
+ranks = int(open(graph).read().split()[1])
+assert open(machine).read().split() == ["tleaf", "3", "4", "6", "2", "4", "2", "2"], "root first"
+with open(answer, "w") as file:
+    print(ranks, *(f"{{i}}\\t{{{place}}}" for i in range(ranks)), sep="\\n", file=file)
+"""
+FAKE_METIS = """
+class Options:
+    def __init__(self, **options):
+        pass
+
+def part_graph(parts, xadj, adjncy, eweights, tpwgts, recursive, options):
+    assert len(eweights) == len(adjncy) == xadj[-1] and abs(sum(tpwgts) - 1) < 1e-9
+    ranks = len(xadj) - 1
+    return 0, [i * parts // ranks for i in range(ranks)]
+"""
+
+
+def compared(ranktree: Callable, pattern: Path, folder: Path, place: str) -> dict[str, dict]:
+    """The comparison's rows by name, where Scotch puts rank i at a place of our choice, METIS leaves it at i."""
+    (folder / "scotch_gmap").write_text(FAKE_GMAP.format(python=sys.executable, place=place), encoding="ascii")
+    (folder / "scotch_gmap").chmod(0o755)
+    (folder / "pymetis.py").write_text(FAKE_METIS, encoding="ascii")
+    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(folder)}
+    result = ranktree("map", pattern, "--machine", SMALL, "--compare", "--json", env=environment)
+    assert result.returncode == 0, result.stderr
+    return {row["name"]: row for row in json.loads(result.stdout)["comparison"]}
+
+
+def test_comparison_with_peers(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """Every row's cost is computed here, whoever placed; who overfills a place gets none."""
+    rows = compared(ranktree, small, tmp_path, "i")
+    names = {"engine, fast", "engine, default", "engine, strong", "treematch", "greedy", "round-robin", "identity"}
+    assert set(rows) == names | {"METIS (pymetis)", "KaHIP", "Scotch (gmap)"}
+    bound = bound_of(small)
+    for name in names:
+        assert rows[name]["cost"] >= bound
+        assert rows[name]["over_bound"] == pytest.approx(rows[name]["cost"] / bound)
+        assert rows[name]["seconds"] >= 0
+    assert rows["METIS (pymetis)"]["cost"] == rows["Scotch (gmap)"]["cost"] == rows["identity"]["cost"]
+    rows = compared(ranktree, small, tmp_path, "i // 2")
+    assert (rows["Scotch (gmap)"]["cost"], rows["Scotch (gmap)"]["note"]) == (None, "unbalanced")
+    rows = compared(ranktree, small, tmp_path, "oops")
+    assert "NameError" not in rows["Scotch (gmap)"]["note"]
+    assert rows["Scotch (gmap)"]["note"].startswith("failed: ")
+
+
+def test_peers_that_are_not_there_are_named(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """Nothing on PATH but the shell's own."""
+    (tmp_path / "bin").mkdir()
+    for program in ("sh", "env"):
+        (tmp_path / "bin" / program).symlink_to(f"/bin/{program}")
+    environment = {**os.environ, "PATH": str(tmp_path / "bin")}
+    result = ranktree("map", small, "--machine", SMALL, "--compare", env=environment)
+    assert result.returncode == 0, result.stderr
+    row = next(line for line in result.stdout.splitlines() if "Scotch (gmap)" in line)
+    assert "not installed" in row
