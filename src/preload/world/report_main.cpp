@@ -26,6 +26,7 @@
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;  // "format" comes first
 namespace mpi = ranktree::mpi;
 
 void require(int code) {
@@ -60,15 +61,15 @@ std::string value_of(MPI_Info info, const char* key) {
 }
 
 // What the library says of its own work.
-json outcome(MPI_Comm comm) {
+ordered_json outcome(MPI_Comm comm) {
   MPI_Info info = MPI_INFO_NULL;
   require(ranktree_Comm_get_info(comm, &info));
-  json said = {{"format", "ranktree-reorder"},
-               {"version", 1},
-               {"mode", value_of(info, "ranktree_reorder")},
-               {"reason", value_of(info, "ranktree_reorder_reason")},
-               {"before", value_of(info, "ranktree_reorder_before")},
-               {"after", value_of(info, "ranktree_reorder_after")}};
+  ordered_json said = {{"format", "ranktree-reorder"},
+                       {"version", 1},
+                       {"mode", value_of(info, "ranktree_reorder")},
+                       {"reason", value_of(info, "ranktree_reorder_reason")},
+                       {"before", value_of(info, "ranktree_reorder_before")},
+                       {"after", value_of(info, "ranktree_reorder_after")}};
   mpi::check(MPI_Info_free(&info), "MPI_Info_free");
   return said;
 }
@@ -105,10 +106,10 @@ void report(const std::string& pattern, const std::string& metric, const std::ve
   const json own = {
       {"host", ranktree::hw::host_here()}, {"pus", ranktree::hw::pus_here()}, {"chain", own_chain()}, {"new", rank}};
   const auto texts = mpi::gather_texts(MPI_COMM_WORLD, own.dump(-1, ' ', true, json::error_handler_t::replace), 0);
-  json said = outcome(reordered.get());
+  ordered_json said = outcome(reordered.get());
   if (texts.empty()) return;
-  said["ranks"] = json::array();
-  for (const std::string& text : texts) said["ranks"].push_back(json::parse(text));
+  said["ranks"] = ordered_json::array();
+  for (const std::string& text : texts) said["ranks"].push_back(ordered_json::parse(text));
   std::printf("%s\n", said.dump().c_str());
   // Before MPI_Finalize: some MPIs lose, or hold back, what is written later.
   std::fflush(stdout);

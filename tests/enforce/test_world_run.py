@@ -1,0 +1,236 @@
+"""`ranktree run --reorder`, `--dry-run` and `--cart`: real patterns, real machines, beside tracing and splits."""
+
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import PUS, cluster_environment
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "trace"))
+
+from traces import check, read_expected, read_trace  # noqa: E402
+
+SOURCES = HERE / "world"
+C_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
+BOUND = {"openmpi": ["--bind-to", "core:overload-allowed", "--map-by", "core"], "mpich": ["-bind-to", "core"]}
+START = {
+    "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
+    "mpich": ["mpiexec.mpich"],
+}
+TRACED = ("collectives", "communicators", "neighbors", "p2p", "persistent", "rma", "mpi4", "sessions")
+two_pus = pytest.mark.skipif(len(PUS) != 2, reason="ranks are dealt out to two PUs")
+
+
+def save(path: Path, ranks: int, pairs: dict[tuple[int, int], int]) -> Path:
+    """A pattern in a Matrix Market file, written by hand."""
+    lines = [f"{i + 1} {j + 1} {amount}" for (i, j), amount in sorted(pairs.items())]
+    text = "\n".join(["%%MatrixMarket matrix coordinate integer general", f"{ranks} {ranks} {len(lines)}", *lines, ""])
+    path.write_text(text, encoding="ascii")
+    return path
+
+
+def neighbours(ranks: int, amount: int = 1000000) -> dict[tuple[int, int], int]:
+    """0 and 1 talk, 2 and 3, ...; 1 and 2 hardly."""
+    pairs = {(i ^ sides, (i ^ 1) ^ sides): amount for i in range(0, ranks - 1, 2) for sides in (0, 1)}
+    return pairs | {(1, 2): 7}
+
+
+@pytest.fixture
+def pattern(tmp_path) -> Path:
+    """Of four ranks."""
+    return save(tmp_path / "pairs.mtx", 4, neighbours(4))
+
+
+@pytest.fixture
+def compiled(mpi, tmp_path) -> Callable[..., Path]:
+    """Compiles a source with the MPI's own wrapper."""
+
+    def make(source: Path | str, *options: str) -> Path:
+        compiler = f"{'mpicc' if str(source).endswith('.c') else 'mpifort'}.{mpi.name}"
+        if shutil.which(compiler) is None:
+            pytest.skip(f"{compiler} is not installed")
+        program = tmp_path / Path(source).stem
+        words = [compiler, *(options or C_OPTIONS), "-o", program, SOURCES / source]
+        subprocess.run(list(map(str, words)), check=True, timeout=60)
+        return program
+
+    return make
+
+
+@pytest.fixture
+def bound(mpi, ranktree) -> Callable[..., list[str]]:
+    """Runs a program of four ranks, bound to the two PUs in turn, by a verb's words; its lines, sorted."""
+
+    def start(verb: list, *program: object) -> list[str]:
+        launch = [*START[mpi.name], *BOUND[mpi.name], "-n", "4", *map(str, program)]
+        result = ranktree(*verb, "--", *launch, timeout=60)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return sorted(result.stdout.splitlines())
+
+    return start
+
+
+@two_pus
+def test_ranks_that_talk_come_together(compiled, bound, pattern):
+    program = compiled("first.c")
+    launched = [int(line.split()[3]) for line in bound(["run", "--reorder", pattern], program)]
+    # The launcher's 0 and 2 share a PU, 1 and 3 the other.
+    assert {launched[0] % 2, launched[2] % 2} == {0, 1}
+    assert launched[0] % 2 == launched[1] % 2
+    assert launched[2] % 2 == launched[3] % 2
+
+
+@two_pus
+def test_the_dry_run_tells_and_changes_nothing(compiled, bound, pattern, tmp_path):
+    lines = bound(["run", "--reorder", pattern, "--dry-run"], "touch", tmp_path / "ran")
+    assert "2 of 4 ranks would move (central)" in lines
+    rows = [line.split() for line in lines]
+    now = [row[3] for row in rows if row[1:3] == [rows_host(rows), "PU"]]
+    after = [row[6] for row in rows if row[1:3] == [rows_host(rows), "PU"]]
+    assert now == ["0", "1", "0", "1"]
+    assert (after[0], after[2]) == (after[1], after[3])
+    assert sorted(after) == sorted(now)
+    cost = next(line for line in lines if line.startswith("cost in hops x bytes: "))
+    assert cost.endswith("50.0 % less")
+    assert not (tmp_path / "ran").exists()
+
+
+def rows_host(rows: list[list[str]]) -> str:
+    """The host of the first rank in the table."""
+    return next(row[1] for row in rows if row[:1] == ["0"] and "PU" in row)
+
+
+def test_it_says_so_where_nothing_would_change(mpi, ranktree, pattern):
+    result = ranktree("run", "--reorder", pattern, "--dry-run", "--", *mpi.launch(4, "true"), timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("no gain: nothing would change (")
+
+
+@two_pus
+def test_keys_reach_the_library(bound, pattern):
+    lines = bound(["run", "--reorder", pattern, "--reorder-info", "ranktree_reorder_mode=node", "--dry-run"], "true")
+    assert "2 of 4 ranks would move (node)" in lines
+
+
+def test_a_run_without_gain_is_the_launchers(mpi, ranktree, compiled, pattern):
+    result = ranktree("run", "--reorder", pattern, "--", *mpi.launch(4, compiled("first.c")), timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert [line.split()[0] == line.split()[3] for line in result.stdout.splitlines()] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["--reorder", "missing.npz"], 1, "missing.npz"),
+        (["--reorder", "{five}"], 1, "a pattern of 5 ranks; the command starts 4"),
+        (["--reorder", "{four}", "--metric", "miles"], 1, "--metric: expected one of size, msg, avg, found 'miles'"),
+        (["--reorder", "{four}", "--reorder-info", "fast"], 1, "expected KEY=VALUE without spaces, found 'fast'"),
+        (["--dry-run"], 2, "--dry-run needs --reorder"),
+        (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
+        ([], 2, "needs --plan PLAN"),
+    ],
+)
+def test_what_is_wrong_is_told_before_the_run(mpi, ranktree, tmp_path, words, code, reason):
+    files = {f"{name}": str(save(tmp_path / f"{name}.mtx", n, neighbours(n))) for name, n in (("four", 4), ("five", 5))}
+    given = [word.format(**files) for word in words]
+    result = ranktree("run", *given, "--", *mpi.launch(4, "touch", tmp_path / "ran"), timeout=60)
+    assert result.returncode == code
+    assert reason in " ".join(result.stderr.replace("│", " ").split())
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_pattern_of_other_ranks_changes_nothing(mpi, compiled, build_folder, tmp_path):
+    five = save(tmp_path / "five.mtx", 5, neighbours(5))
+    world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
+    settings = [f"LD_PRELOAD={world}", f"RANKTREE_REORDER={five}", "RANKTREE_VERBOSE=1"]
+    words = mpi.launch(3, "/usr/bin/env", *settings, compiled("first.c"))
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    assert [line.split()[0] == line.split()[3] for line in result.stdout.splitlines()] == [True] * 3
+    said = [line for line in result.stderr.splitlines() if line.startswith("ranktree: world: order as it is: ")]
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, compiled, tmp_path, monkeypatch, name):
+    program = mpi.programs / f"trace_{name}_{mpi.name}"
+    if not program.exists():
+        pytest.skip(f"{program.name} is not built: not in this MPI")
+    folder = tmp_path / "expected"
+    folder.mkdir()
+    for variable, value in {"EXPECT_FOLDER": folder, "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift"}.items():
+        monkeypatch.setenv(variable, str(value))
+    forced = compiled("forced_order.c", "-shared", "-fPIC")
+    launch = mpi.launch(5, program)
+    handed = ["-x", f"LD_PRELOAD={forced}"] if mpi.name == "openmpi" else ["-genv", "LD_PRELOAD", str(forced)]
+    path = tmp_path / "app.npz"
+    result = ranktree("trace", "-o", path, "--", launch[0], *handed, *launch[1:], timeout=60)
+    assert result.returncode == 0, result.stderr
+    trace = read_trace(path)
+    assert trace.metadata["complete"] is True
+    check(trace, read_expected(folder))
+
+
+@two_pus
+def test_splits_have_the_numbers_of_the_program(compiled, bound, pattern):
+    program = compiled(HERE.parent / "split" / "preload" / "unmodified.c", "-O1")
+    assert bound(["run", "--split"], program, "unguided") == ["0: 0,2 -", "1: 1,3 -", "2: 0,2 -", "3: 1,3 -"]
+    lines = bound(["run", "--split", "--reorder", pattern], program, "unguided")
+    assert lines == ["0: 0,1 -", "1: 0,1 -", "2: 2,3 -", "3: 2,3 -"]
+
+
+@two_pus
+@pytest.mark.parametrize("language", ["C", "mpif.h", "mpi_f08"])
+def test_grids_are_tiled_though_they_say_reorder_0(compiled, bound, language):
+    options = ["-cpp", "-w", "-fallow-argument-mismatch", f"-DBINDING={3 if language == 'mpi_f08' else 1}"]
+    program = compiled("cart.c") if language == "C" else compiled("cart.F90", *options)
+    plain = [list(map(int, line.split())) for line in bound(["run", "--cart"], program)]
+    assert [place for place, _, _ in plain] == [0, 1, 2, 3]
+    pus = [pu for _, pu, _ in plain]
+    assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
+    assert sorted(rank for _, _, rank in plain) == [0, 1, 2, 3]
+
+
+def test_without_cart_grids_are_the_mpis(compiled, bound):
+    program = compiled("cart.c")
+    lines = bound(["run", "--split"], program)
+    assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines]
+
+
+def test_over_nodes_the_traffic_stays_inside(cluster, command, build_folder, tmp_path):
+    """Eight ranks dealt out to four nodes one by one, each with its heavy partner on another node."""
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("mpirun.openmpi is not installed")
+    program = tmp_path / "pairs"
+    subprocess.run(["mpicc.openmpi", *C_OPTIONS, "-o", program, SOURCES / "pairs.c"], check=True, timeout=60)
+    pattern = save(tmp_path / "pairs.mtx", 8, neighbours(8))
+    launch = ["mpirun.openmpi", "--map-by", "node", "--bind-to", "none", "-n", 8, program]
+
+    def run(*words: object) -> tuple[list[list[str]], int]:
+        cluster.counters(reset=True)
+        result = cluster.call("exec", "head", *words, env=cluster_environment("openmpi"), cwd=tmp_path, timeout=120)
+        assert result.returncode == 0, result.stderr
+        crossed = cluster.counters()["inter_node_bytes"]
+        return sorted(line.split() for line in result.stdout.splitlines() if line[:1].isdigit()), crossed
+
+    plain, before = run(*launch)
+    reordered, after = run(command, "run", "--reorder", pattern, "--", *launch)
+    assert [line[2] for line in plain] == [line[2] for line in reordered], "what came is the same"
+    hosts = [line[1] for line in reordered]
+    assert all(hosts[i] == hosts[i + 1] for i in range(0, 8, 2))
+    assert Counter(hosts) == Counter(line[1] for line in plain)
+    assert before > 8 * 10 * (1 << 20)
+    assert after < before / 20
+    told = cluster.call(
+        "exec", "head", command, "run", "--reorder", pattern, "--dry-run", "--", *launch,
+        env=cluster_environment("openmpi"), cwd=tmp_path, timeout=120,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    rows = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines() if line.strip()}
+    assert rows["Cluster"] == ["8,000,007", "7"]
+    assert "Machine" in rows
