@@ -104,16 +104,16 @@ std::vector<int> tell_processes(Network& network, const std::vector<int>& held, 
   return vertex;
 }
 
-int tries_of(place::Preset preset) {
+HalvingOptions effort(place::Preset preset, int coarse_vertices, std::uint64_t seed) {
   switch (preset) {
     case place::Preset::kFast:
-      return 2;
+      return {coarse_vertices, 1, 2, seed};
     case place::Preset::kDefault:
-      return 6;
+      return {coarse_vertices, 5, 4, seed};
     case place::Preset::kStrong:
-      return 16;
+      return {coarse_vertices, 7, 8, seed};
   }
-  return 6;
+  return {};
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   for (const Part& part : places.parts) depth = std::max(depth, part.depth);
   for (int level = 0; level < depth; ++level) {
     const std::uint64_t seed = options.engine.seed + (static_cast<std::uint64_t>(level) << 32U);
-    halve(network, places, level, {coarse, tries_of(options.engine.preset), seed}, graph);
+    halve(network, places, level, effort(options.engine.preset, coarse, seed), graph);
   }
   const std::vector<Seat> seats = place_parts(network, places, graph, options.engine);
   graph.clear();

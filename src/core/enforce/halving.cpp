@@ -39,15 +39,17 @@ class Halving {
     for (const SpreadVertex& vertex : vertices) {
       if (divides(vertex.part)) graph.push_back(vertex);
     }
-    coarsen(std::move(graph));
-    Sides sides = divide_coarsest();
-    for (std::size_t level = levels_.size() - 1; level-- > 0;) {
-      sides = project(levels_[level], levels_[level + 1].graph, sides);
-      refine_band(levels_[level].graph, sides, level == 0);
-      levels_.pop_back();
+    // Bit i of a vertex: its side in attempt i; the last is where it is at home.
+    Sides candidates(graph.size(), 0);
+    for (int i = 0; i < options_.attempts; ++i) {
+      const Sides sides = attempt(graph, options_.seed + (static_cast<std::uint64_t>(i) << 16U));
+      for (std::size_t k = 0; k < sides.size(); ++k)
+        candidates[k] |= static_cast<std::uint8_t>(sides[k] << unsigned(i));
     }
-    settle(levels_.front().graph, sides);
-    give_parts(levels_.front().graph, sides, vertices);
+    for (std::size_t k = 0; k < graph.size(); ++k) {
+      candidates[k] |= static_cast<std::uint8_t>(home_side(graph[k]) << unsigned(options_.attempts));
+    }
+    give_parts(graph, candidates, vertices);
   }
 
  private:
@@ -61,8 +63,21 @@ class Halving {
     return -1;
   }
 
+  Sides attempt(const SpreadGraph& graph, std::uint64_t seed) {
+    levels_.clear();
+    coarsen(graph, seed);
+    Sides sides = divide_coarsest(seed);
+    for (std::size_t level = levels_.size() - 1; level-- > 0;) {
+      sides = project(levels_[level], levels_[level + 1].graph, sides);
+      refine_band(levels_[level].graph, sides, level == 0);
+      levels_.pop_back();
+    }
+    settle(graph, sides);
+    return sides;
+  }
+
   // The last of levels_ is the coarsest graph.
-  void coarsen(SpreadGraph graph) {
+  void coarsen(SpreadGraph graph, std::uint64_t seed) {
     std::vector<double> before(parts_.size(), 0);
     for (std::uint64_t round = 0;; ++round) {
       std::vector<double> count(parts_.size(), 0);
@@ -71,7 +86,7 @@ class Halving {
       const std::vector<std::int64_t> limit = limits(before, count);
       levels_.push_back({std::move(graph), {}, {}});
       if (std::all_of(limit.begin(), limit.end(), [](std::int64_t one) { return one == 0; })) return;
-      levels_.back().mate = match(network_, levels_.back().graph, limit, options_.seed + round);
+      levels_.back().mate = match(network_, levels_.back().graph, limit, seed + round);
       graph = contract(network_, levels_.back());
       before = count;
     }
@@ -89,7 +104,7 @@ class Halving {
     return limit;
   }
 
-  Sides divide_coarsest() {
+  Sides divide_coarsest(std::uint64_t seed) {
     std::vector<Letter<Report>> letters;
     for (const SpreadVertex& vertex : levels_.back().graph) {
       report(vertex, 0, std::vector<std::uint8_t>(vertex.edges.size(), 0), leader_of(vertex.part), letters);
@@ -99,7 +114,7 @@ class Halving {
       const int part = led_by(leader);
       const std::int64_t target = parts_[at(parts_[at(part)].left)].count;
       const Band band = assemble(reports);
-      const Sides sides = find_halves(band.graph, target, options_.tries, options_.seed + at(part));
+      const Sides sides = find_halves(band.graph, target, options_.tries, seed + at(part));
       std::int64_t left = 0;
       for (std::size_t i = 0; i < sides.size(); ++i) left += sides[i] == 0 ? band.graph.weight[i] : 0;
       excess_[part] = left - target;
@@ -242,56 +257,52 @@ class Halving {
     return offset >= 0 && offset < parts_[at(vertex.part)].count;
   }
 
-  // Both sides of a vertex: found, and at home.
-  struct Both {
-    std::uint8_t found = 0;
-    std::uint8_t home = 0;
-    bool operator==(const Both&) const = default;
-  };
-
-  void give_parts(const SpreadGraph& graph, const Sides& sides, SpreadGraph& vertices) {
-    std::vector<Both> own;
-    for (std::size_t i = 0; i < graph.size(); ++i) own.push_back({sides[i], home_side(graph[i])});
-    const std::vector<Both> peers = tell_neighbours<Both>(network_, graph, [&](std::size_t i) { return own[i]; });
-    const std::vector<std::uint8_t> stay = decide(graph, own, peers);
+  void give_parts(const SpreadGraph& graph, const Sides& candidates, SpreadGraph& vertices) {
+    const Sides peers = tell_sides(graph, candidates);
+    const std::vector<unsigned> best = decide(graph, candidates, peers);
     auto vertex = vertices.begin();
     std::size_t edge = 0;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       while (vertex->id != graph[i].id) ++vertex;
-      const bool home = stay[at(graph[i].part)] != 0;
-      const auto side = [home](Both both) { return home ? both.home : both.found; };
+      const unsigned bit = best[at(graph[i].part)];
+      const auto side = [bit](std::uint8_t candidate) { return (candidate >> bit) & 1U; };
       std::vector<SpreadEdge> kept;
       for (const SpreadEdge& one : graph[i].edges) {
-        if (side(peers[edge++]) == side(own[i])) kept.push_back(one);
+        if (side(peers[edge++]) == side(candidates[i])) kept.push_back(one);
       }
       vertex->edges = std::move(kept);
-      vertex->part = side(own[i]) == 0 ? parts_[at(vertex->part)].left : parts_[at(vertex->part)].right;
+      vertex->part = side(candidates[i]) == 0 ? parts_[at(vertex->part)].left : parts_[at(vertex->part)].right;
     }
   }
 
-  // By part: whether its vertices had better stay where they are. One decides for all, as sums may differ in their last
-  // digits.
-  std::vector<std::uint8_t> decide(const SpreadGraph& graph, const std::vector<Both>& own,
-                                   const std::vector<Both>& peers) {
-    std::vector<double> figures(3 * parts_.size(), 0);
+  // By part: which candidate cuts least; that its vertices stay at home if all are there and it cuts no more. One
+  // decides for all, as sums may differ in their last digits.
+  std::vector<unsigned> decide(const SpreadGraph& graph, const Sides& candidates, const Sides& peers) {
+    const std::size_t count = at(options_.attempts) + 1;
+    std::vector<double> cut(parts_.size() * count, 0);
+    std::vector<double> away(parts_.size(), 0);
     std::size_t edge = 0;
     for (std::size_t i = 0; i < graph.size(); ++i) {
-      const std::size_t place = 3 * at(graph[i].part);
-      if (!is_at_home(graph[i])) ++figures[place];
+      if (!is_at_home(graph[i])) ++away[at(graph[i].part)];
       for (const SpreadEdge& one : graph[i].edges) {
-        const Both peer = peers[edge++];
-        if (peer.home != own[i].home) figures[place + 1] += one.weight;
-        if (peer.found != own[i].found) figures[place + 2] += one.weight;
+        const unsigned differs = candidates[i] ^ peers[edge++];
+        for (unsigned bit = 0; bit < count; ++bit) {
+          if (((differs >> bit) & 1U) != 0) cut[at(graph[i].part) * count + bit] += one.weight;
+        }
       }
     }
-    figures = network_.sum(figures);
-    Bytes stay;
-    for (std::size_t place = 0; place < figures.size(); place += 3) {
-      const bool better = figures[place] == 0 && figures[place + 1] <= figures[place + 2];
-      stay.push_back(better ? std::byte{1} : std::byte{0});
+    cut = network_.sum(cut);
+    away = network_.sum(away);
+    Bytes best;
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const auto begin = cut.begin() + static_cast<std::ptrdiff_t>(part * count);
+      const auto home = begin + options_.attempts;
+      auto least = std::min_element(begin, home);
+      if (away[part] == 0 && *home <= *least) least = home;
+      best.push_back(static_cast<std::byte>(least - begin));
     }
-    std::vector<std::uint8_t> answer;
-    for (const std::byte one : network_.broadcast(stay)) answer.push_back(std::to_integer<std::uint8_t>(one));
+    std::vector<unsigned> answer;
+    for (const std::byte one : network_.broadcast(best)) answer.push_back(std::to_integer<unsigned>(one));
     return answer;
   }
 

@@ -12,7 +12,8 @@ namespace ranktree::core::enforce {
 
 struct HalvingOptions {
   int coarse_vertices = 4096;  // at most so many vertices of a part come together at its leader
-  int tries = 6;
+  int attempts = 3;            // 1 to 7: coarsened and divided so often, with other random numbers; the best is taken
+  int tries = 4;               // so often the leader divides each coarse graph
   std::uint64_t seed = 1;
 };
 
