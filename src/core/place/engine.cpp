@@ -37,13 +37,13 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 Effort effort_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
-      return {60, 2, 1, 1, 25, 0.005, 0, 1, 4, 1};
+      return {40, 2, 1, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {60, 4, 1, 3, 60, 0.02, 1, 6, 4, 1};
+      return {40, 2, 3, 3, 40, 0.02, 0, 4, 3, 1};
     case Preset::kStrong:
       break;
   }
-  return {60, 8, 4, 6, 200, 0.1, 4, 20, 6, 1};
+  return {40, 3, 8, 4, 120, 0.1, 3, 20, 6, 1};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -100,10 +100,9 @@ class Engine {
     const Graph& guide = dense ? sparse : graph_;
     const bool spare = graph_.vertices() < tree_.seats();
     for (int run = 0; run < effort_.runs && go_on(); ++run) {
-      consider(engine::Multisection(tree_, effort_, engine::Spread::kPacked).place(guide, random.next()),
-               random.next());
+      try_division(guide, engine::Spread::kPacked, random);
       if (!spare || !go_on()) continue;
-      consider(engine::Multisection(tree_, effort_, engine::Spread::kLoose).place(guide, random.next()), random.next());
+      try_division(guide, engine::Spread::kLoose, random);
     }
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
     if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
@@ -115,6 +114,12 @@ class Engine {
 
  private:
   [[nodiscard]] bool go_on() const { return !options_.keep_going || options_.keep_going(); }
+
+  void try_division(const Graph& guide, engine::Spread spread, Random& random) {
+    engine::Multisection multisection(tree_, effort_, spread, options_.keep_going);
+    auto seats = multisection.place(guide, random.next());
+    consider(std::move(seats), random.next());
+  }
 
   // A leaf that takes several ranks gives them its seats in the order of ranks.
   [[nodiscard]] std::vector<SeatTree::Seat> seats_of_start(const Placement& start) const {

@@ -51,11 +51,30 @@ std::vector<Multisection::Child> Multisection::children_for(int level, SeatTree:
   return children;
 }
 
+bool Multisection::stop() {
+  stopped_ = stopped_ || (keep_going_ && !keep_going_());
+  return stopped_;
+}
+
+// Each child takes as many as it has seats, in order.
+void Multisection::fill(std::span<const Child> children, Vertex first, std::span<const Vertex> name) {
+  std::size_t child = 0;
+  std::int64_t held = 0;
+  for (const Vertex vertex : name) {
+    if (held == children[child].capacity) {
+      ++child;
+      held = 0;
+    }
+    part_of_[at(vertex)] = first + static_cast<Vertex>(child);
+    ++held;
+  }
+}
+
 // Bisects until one child is left for each part; part_of_[name] becomes its index, `first` that of the first child.
 void Multisection::divide(std::span<const Child> children, Vertex first, const Graph& graph,
                           std::span<const Vertex> name, std::uint64_t seed) {
-  if (children.size() == 1 || name.empty()) {
-    for (const Vertex vertex : name) part_of_[at(vertex)] = first;
+  if (children.size() == 1 || name.empty() || stop()) {
+    fill(children, first, name);
     return;
   }
   std::int64_t total = 0;
@@ -96,7 +115,7 @@ void Multisection::place_below(int level, SeatTree::Group group, const Graph& gr
   part_of_.assign(name.size(), 0);
   divide(children, 0, graph, self, seed);
   std::vector<Vertex> part_of = std::move(part_of_);
-  if (effort_.pair_rounds > 0 && children.size() > 2) {
+  if (effort_.pair_rounds > 0 && children.size() > 2 && !stop()) {
     std::vector<std::int64_t> capacities;
     for (const Child& child : children) capacities.push_back(child.capacity);
     bisection_.reseed(seed_of(seed, 3));

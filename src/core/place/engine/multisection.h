@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,9 @@ enum class Spread : std::uint8_t {
 
 class Multisection {
  public:
-  Multisection(const SeatTree& tree, const Effort& effort, Spread spread)
-      : tree_(tree), effort_(effort), spread_(spread), bisection_(effort) {}
+  // `keep_going`, if there is one, is asked before each division; after a false the remaining ranks sit as they come.
+  Multisection(const SeatTree& tree, const Effort& effort, Spread spread, const std::function<bool()>& keep_going)
+      : tree_(tree), effort_(effort), spread_(spread), keep_going_(keep_going), bisection_(effort) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
   std::vector<SeatTree::Seat> place(const Graph& graph, std::uint64_t seed);
@@ -32,6 +34,8 @@ class Multisection {
     SeatTree::Group group;
     std::int64_t capacity;
   };
+  [[nodiscard]] bool stop();
+  void fill(std::span<const Child> children, Vertex first, std::span<const Vertex> name);
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
   void place_below(int level, SeatTree::Group group, const Graph& graph, std::span<const Vertex> name,
                    std::uint64_t seed);
@@ -41,6 +45,8 @@ class Multisection {
   const SeatTree& tree_;
   const Effort& effort_;
   Spread spread_;
+  const std::function<bool()>& keep_going_;
+  bool stopped_ = false;
   Bisection bisection_;
   std::vector<SeatTree::Seat> seat_of_;
   std::vector<Vertex> part_of_;
