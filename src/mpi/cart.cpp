@@ -144,8 +144,11 @@ void cart_create(MPI_Comm comm, const CartGrid& arguments, bool reorder, MPI_Com
   };
   Rearrangement begun = begin(comm, call);
   const Order order = order_of(begun, grid);
-  const Communicator processes = order.changed ? processes_of(begun, order, grid.vertices()) : Communicator{};
-  MPI_Comm base = order.changed ? processes.get() : comm;
+  // In MPICH 5.0.2 the group of a grid on some of a communicator's processes has all of them: MPI never gets fewer
+  // vertices than processes.
+  const bool separate = order.changed || grid.vertices() < begun.size;
+  const Communicator processes = separate ? processes_of(begun, order, grid.vertices()) : Communicator{};
+  MPI_Comm base = separate ? processes.get() : comm;
   Communicator cart;
   if (base != MPI_COMM_NULL) {
     check(MPI_Cart_create(base, arguments.ndims, arguments.dims, arguments.periods, 0, cart.receive()),

@@ -20,7 +20,8 @@ static void expect_success(int code) {
   if (code != MPI_SUCCESS) fail("a call failed", code);
 }
 
-/* Every rank sends so many bytes to another one of comm, in three messages, one of them by MPI_Put. */
+/* Every rank sends so many bytes to another one of comm, in three messages, one of them by MPI_Put where comm has all
+ * processes: windows of two communicators at a time share a file in Open MPI 4.1.4, and sometimes fail. */
 static void send_bytes(MPI_Comm comm, int to, int from, int bytes) {
   char* out = calloc((size_t)bytes + 1, 1);
   char* in = calloc((size_t)bytes + 1, 1);
@@ -29,11 +30,17 @@ static void send_bytes(MPI_Comm comm, int to, int from, int bytes) {
   MPI_Sendrecv(out, half, MPI_CHAR, to, 1, in, half, MPI_CHAR, from, 1, comm, MPI_STATUS_IGNORE);
   MPI_Sendrecv(out, bytes - half - quarter, MPI_CHAR, to, 2, in, bytes - half - quarter, MPI_CHAR, from, 2, comm,
                MPI_STATUS_IGNORE);
-  MPI_Win_create(in, bytes, 1, MPI_INFO_NULL, comm, &window);
-  MPI_Win_fence(0, window);
-  MPI_Put(out, quarter, MPI_CHAR, to, 0, quarter, MPI_CHAR, window);
-  MPI_Win_fence(0, window);
-  MPI_Win_free(&window);
+  int processes;
+  MPI_Comm_size(comm, &processes);
+  if (processes < size) {
+    MPI_Sendrecv(out, quarter, MPI_CHAR, to, 3, in, quarter, MPI_CHAR, from, 3, comm, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Win_create(in, bytes, 1, MPI_INFO_NULL, comm, &window);
+    MPI_Win_fence(0, window);
+    MPI_Put(out, quarter, MPI_CHAR, to, 0, quarter, MPI_CHAR, window);
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+  }
   free(out);
   free(in);
 }
