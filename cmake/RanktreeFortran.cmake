@@ -24,7 +24,12 @@ function(ranktree_fortran_program name mpi source)
       ${compiler} -O2 -g -Wall ${arg_OPTIONS} -o ${program} ${module} ${source}
       -L$<TARGET_FILE_DIR:ranktree_mpi_c_${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:ranktree_mpi_c_${mpi}>
       -lranktree_mpi_${mpi}
-    DEPENDS ${modules}/ranktree.f90 ${modules}/ranktree_mpif.f90 ${source} ranktree_mpi_c_${mpi}
+    DEPENDS
+      ${modules}/ranktree.f90
+      ${modules}/ranktree_mpif.f90
+      ${modules}/ranktree_reorder.f90
+      ${source}
+      ranktree_mpi_c_${mpi}
     WORKING_DIRECTORY ${folder}
     COMMENT "Building the Fortran program ${target}"
     VERBATIM

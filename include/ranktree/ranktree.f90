@@ -1,15 +1,19 @@
-!> Hierarchical communicators for Fortran 2008: the calls of ranktree/mpi.h with the handles of mpi_f08, and with
-!> integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their place.
+!> Hierarchical communicators and rank reordering for Fortran 2008: the calls of ranktree/mpi.h with the handles of
+!> mpi_f08, and with integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their place.
 !>
-!> Compile this file (it includes the one beside it) with the program's own compiler and link with
+!> Compile this file (it includes those beside it) with the program's own compiler and link with
 !> libranktree_mpi_<mpi>; where the MPI has no mpi_f08 module, compile ranktree_mpif.f90 instead and use that module.
-!> The whole contract is in ranktree/mpi.h, what differs in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5.
+!> The whole contract is in ranktree/mpi.h, what differs in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5,
+!> reorder-2011 §3, treematch-2013 appendix A.
 include 'ranktree_mpif.f90'
 
 module ranktree
-  use, intrinsic :: iso_fortran_env, only: int64
-  use mpi_f08, only: MPI_Comm, MPI_Info
+  use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_loc
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  use mpi_f08, only: MPI_Comm, MPI_Info, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY
   use ranktree_mpif
+  use ranktree_reorder_bindings, only: c_dist_graph_create, c_dist_graph_create_adjacent, flag, &
+      RANKTREE_WEIGHTS_GIVEN, RANKTREE_WEIGHTS_NONE, RANKTREE_WEIGHTS_UNIT
   implicit none
   private
 
@@ -19,6 +23,9 @@ module ranktree
   public :: ranktree_Comm_hsplit, ranktree_Comm_hsplit_with_roots, ranktree_Comm_hsplit_all
   public :: ranktree_Comm_split_type, ranktree_Comm_get_hlevel_info, ranktree_Comm_get_min_hlevel
   public :: ranktree_Comm_get_location, ranktree_Get_hw_resource_info, ranktree_Comm_get_message
+  public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
+  public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
+  public :: ranktree_Comm_rebalance
 
   interface ranktree_Comm_hsplit
     module procedure hsplit_f08
@@ -46,6 +53,31 @@ module ranktree
   end interface
   interface ranktree_Comm_get_message
     module procedure get_message_f08
+  end interface
+  ! MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are scalars in some MPIs.
+  interface ranktree_Dist_graph_create
+    module procedure dist_graph_create_f08, dist_graph_create_scalar_f08
+  end interface
+  interface ranktree_Dist_graph_create_adjacent
+    module procedure dist_graph_create_adjacent_f08, dist_graph_create_adjacent_scalar_f08
+  end interface
+  interface ranktree_Graph_create
+    module procedure graph_create_f08
+  end interface
+  interface ranktree_Cart_create
+    module procedure cart_create_f08
+  end interface
+  interface ranktree_Comm_reorder
+    module procedure comm_reorder_f08
+  end interface
+  interface ranktree_Comm_get_info
+    module procedure comm_get_info_f08
+  end interface
+  interface ranktree_read_pattern
+    module procedure read_pattern_f08
+  end interface
+  interface ranktree_Comm_rebalance
+    module procedure rebalance_f08
   end interface
 
 contains
@@ -154,4 +186,155 @@ contains
     integer, optional, intent(out) :: ierror
     call ranktree_Comm_get_message(comm%MPI_VAL, text, resultlen, ierror)
   end subroutine get_message_f08
+
+  !> MPI_Dist_graph_create with reordering that works; weights as in MPI. Collective over comm. reorder-2011 §3.
+  subroutine dist_graph_create_f08(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: n
+    integer, intent(in) :: sources(*), degrees(*), destinations(*)
+    integer, intent(in), target :: weights(*)
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create(comm%MPI_VAL, n, sources, degrees, destinations, kind_of(loc(weights)), &
+        c_loc(weights), info%MPI_VAL, flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_f08
+
+  ! The same where MPI_UNWEIGHTED is a scalar.
+  subroutine dist_graph_create_scalar_f08(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, &
+      ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: n
+    integer, intent(in) :: sources(*), degrees(*), destinations(*)
+    integer, intent(in), target :: weights
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create(comm%MPI_VAL, n, sources, degrees, destinations, kind_of(loc(weights)), &
+        c_loc(weights), info%MPI_VAL, flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_scalar_f08
+
+  !> MPI_Dist_graph_create_adjacent with reordering that works: rank k declares all edges of vertex k. Collective over
+  !> comm.
+  subroutine dist_graph_create_adjacent_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
+      destweights, info, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: indegree, outdegree
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights(*), destweights(*)
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
+        flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_adjacent_f08
+
+  ! The same where MPI_UNWEIGHTED is a scalar.
+  subroutine dist_graph_create_adjacent_scalar_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
+      destweights, info, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: indegree, outdegree
+    integer, intent(in) :: sources(*), destinations(*)
+    integer, intent(in), target :: sourceweights, destweights
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    integer(c_int) :: code
+    code = c_dist_graph_create_adjacent(comm%MPI_VAL, indegree, sources, kind_of(loc(sourceweights)), &
+        c_loc(sourceweights), outdegree, destinations, kind_of(loc(destweights)), c_loc(destweights), info%MPI_VAL, &
+        flag(reorder), newcomm%MPI_VAL)
+    if (present(ierror)) ierror = code
+  end subroutine dist_graph_create_adjacent_scalar_f08
+
+  !> MPI_Graph_create with reordering: index(nnodes), edges(index(nnodes)). Collective over comm.
+  subroutine graph_create_f08(comm, nnodes, index, edges, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: nnodes
+    integer, intent(in) :: index(*), edges(*)
+    logical, intent(in) :: reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Graph_create(comm%MPI_VAL, nnodes, index, edges, reorder, newcomm%MPI_VAL, ierror)
+  end subroutine graph_create_f08
+
+  !> MPI_Cart_create, the grid tiled on the machine's tree. Collective over comm.
+  subroutine cart_create_f08(comm, ndims, dims, periods, reorder, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(in) :: ndims
+    integer, intent(in) :: dims(ndims)
+    logical, intent(in) :: periods(ndims), reorder
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Cart_create(comm%MPI_VAL, ndims, dims, periods, reorder, newcomm%MPI_VAL, ierror)
+  end subroutine cart_create_f08
+
+  !> The order alone: newrank is this process's rank in newcomm. Every edge counts once without weights; newcomm may be
+  !> left out (either on all ranks). Collective over comm.
+  subroutine comm_reorder_f08(comm, n, sources, degrees, destinations, weights, info, newrank, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, intent(in) :: n
+    integer, intent(in) :: sources(*), degrees(*), destinations(*)
+    real(real64), optional, intent(in) :: weights(*)
+    integer, intent(inout) :: newrank
+    type(MPI_Comm), optional, intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    if (present(newcomm)) then
+      call ranktree_Comm_reorder(comm%MPI_VAL, n, sources, degrees, destinations, weights, info%MPI_VAL, newrank, &
+          newcomm%MPI_VAL, ierror)
+    else
+      call ranktree_Comm_reorder(comm%MPI_VAL, n, sources, degrees, destinations, weights, info%MPI_VAL, newrank, &
+          ierror=ierror)
+    end if
+  end subroutine comm_reorder_f08
+
+  !> What reordering did: comm's info with the keys ranktree_reorder, ranktree_reorder_reason, ranktree_reorder_before
+  !> and ranktree_reorder_after. info is to be freed with MPI_Info_free. Local.
+  subroutine comm_get_info_f08(comm, info, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(inout) :: info
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_get_info(comm%MPI_VAL, info%MPI_VAL, ierror)
+  end subroutine comm_get_info_f08
+
+  !> The graph of a recorded pattern, for ranktree_Dist_graph_create and MPI's own: all of it at rank 0, nothing (n = 0)
+  !> elsewhere. metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
+  subroutine read_pattern_f08(file, comm, metric, n, sources, degrees, destinations, weights, ierror)
+    character(len=*), intent(in) :: file, metric
+    type(MPI_Comm), intent(in) :: comm
+    integer, intent(inout) :: n
+    integer, allocatable, intent(inout) :: sources(:), degrees(:), destinations(:), weights(:)
+    integer, optional, intent(out) :: ierror
+    call ranktree_read_pattern(file, comm%MPI_VAL, metric, n, sources, degrees, destinations, weights, ierror)
+  end subroutine read_pattern_f08
+
+  !> A better order for the traffic seen since the last call: newranks(i + 1) is the rank in newcomm of rank i of comm;
+  !> MPI_COMM_NULL where the gain does not exceed the cost. Collective over comm.
+  subroutine rebalance_f08(comm, info, newranks, newcomm, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    type(MPI_Info), intent(in) :: info
+    integer, optional, intent(inout) :: newranks(*)
+    type(MPI_Comm), intent(inout) :: newcomm
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_rebalance(comm%MPI_VAL, info%MPI_VAL, newranks, newcomm%MPI_VAL, ierror)
+  end subroutine rebalance_f08
+
+  ! What weights at an address are.
+  integer(c_int) function kind_of(address)
+    integer(c_intptr_t), intent(in) :: address
+    kind_of = ranktree_weights_given
+    if (address == loc(MPI_UNWEIGHTED)) kind_of = ranktree_weights_unit
+    if (address == loc(MPI_WEIGHTS_EMPTY)) kind_of = ranktree_weights_none
+  end function kind_of
 end module ranktree

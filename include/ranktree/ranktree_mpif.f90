@@ -1,15 +1,19 @@
-!> Hierarchical communicators for Fortran programs whose handles are integers: mpif.h and `use mpi`.
+!> Hierarchical communicators and rank reordering for Fortran programs whose handles are integers: mpif.h and `use mpi`.
 !>
-!> The calls of ranktree/mpi.h, where the whole contract is: what a level is, the info keys, the errors. Compile this
-!> file with the program's own compiler and link with libranktree_mpi_<mpi>. Programs with `use mpi_f08` compile
-!> ranktree.f90 in its place, which holds all of this too. Source: hsplit-2018 §3-5.
+!> The calls of ranktree/mpi.h, where the whole contract is: what a level is, what reordering means, the info keys, the
+!> errors. Compile this file with the program's own compiler and link with libranktree_mpi_<mpi>. Programs with
+!> `use mpi_f08` compile ranktree.f90 in its place, which holds all of this too. Source: hsplit-2018 §3-5; reorder-2011
+!> §3; treematch-2013 appendix A.
 !>
 !> Ranks and indices count from 0, as in MPI. Texts are padded with blanks, or cut where the variable is too short.
 !> Outputs are untouched on error, hence intent(inout). Without ierror an error that the communicator's error handler
 !> lets pass is not seen.
+include 'ranktree_reorder.f90'
+
 module ranktree_mpif
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64
+  use ranktree_reorder_mpif
   implicit none
   private
 
@@ -27,6 +31,9 @@ module ranktree_mpif
   public :: ranktree_Comm_hsplit, ranktree_Comm_hsplit_with_roots, ranktree_Comm_hsplit_all
   public :: ranktree_Comm_split_type, ranktree_Comm_get_hlevel_info, ranktree_Comm_get_min_hlevel
   public :: ranktree_Comm_get_location, ranktree_Get_hw_resource_info, ranktree_Comm_get_message
+  public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
+  public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
+  public :: ranktree_Comm_rebalance
 
   interface ranktree_Comm_hsplit
     module procedure hsplit_integer

@@ -289,7 +289,7 @@ def reorder(
 
 
 def reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
-    """What reordering did to comm: ranktree_reorder, _reason, _before, _after, and comm's own info. Local."""
+    """What reordering did to comm: ranktree_reorder, _before, _after, _reason where no rank has changed. Local."""
     made = HANDLE(MPI.INFO_NULL.handle)
     call("Comm_get_info", comm, ctypes.byref(made))
     info = MPI.Info.fromhandle(made.value)

@@ -1,4 +1,4 @@
-"""C, C++, Fortran and Python give the same levels, the same errors and the same texts, on every MPI."""
+"""C, C++, Fortran and Python give the same levels, orders, errors and texts, on every MPI."""
 
 import importlib.util
 import os
@@ -64,7 +64,8 @@ def succeed(result: RunResult) -> list[str]:
 
 def program(mpi: Mpi, name: str) -> Path:
     """A program of the build; skips where this MPI cannot have it."""
-    if ("f08" in name and mpi.name in WITHOUT_F08) or ("calls_" in name and mpi.name in WITHOUT_FORTRAN):
+    fortran = "calls_" in name or "reorder_" in name
+    if ("f08" in name and mpi.name in WITHOUT_F08) or (fortran and mpi.name in WITHOUT_FORTRAN):
         pytest.skip(f"the wheel of {mpi.name} has no such Fortran module")
     path = mpi.build / "bin" / f"{name}_{mpi.name}"
     assert path.exists(), f"{path} is not built"
@@ -126,6 +127,25 @@ def test_python_example(mpi: Mpi, ranks: int) -> None:
 def test_same_levels(mpi: Mpi, name: str, ranks: int) -> None:
     """C++, and Fortran by mpif.h, `use mpi` and mpi_f08."""
     assert in_order(succeed(run(mpi, ranks, program(mpi, f"split_{name}"), "levels"))) == EXPECTED[ranks]
+
+
+@pytest.fixture
+def pattern(tmp_path: Path) -> Path:
+    """Ranks 0 and 3 send each other 1,000 bytes."""
+    path = tmp_path / "pair.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 4 1000\n4 1 1000\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
+def test_fortran_reorder(mpi: Mpi, binding: str, pattern: Path) -> None:
+    """Every reordering call; MPI_UNWEIGHTED as array and as scalar."""
+    assert succeed(run(mpi, 4, program(mpi, f"split_reorder_{binding}"), pattern)) == ["ok"]
+
+
+def test_python_reorder(mpi: Mpi, pattern: Path) -> None:
+    command = [sys.executable, PROGRAMS / "python_reorder.py", pattern]
+    assert succeed(run(mpi, 4, *command, **python_variables(mpi))) == ["ok"]
 
 
 @pytest.mark.parametrize("task", ["calls", "errors"])

@@ -1,0 +1,105 @@
+"""The reordering calls of ranktree.mpi once, on 4 ranks, the machine and the bindings of test_languages.py. Prints ok.
+
+Usage: python_reorder.py PATTERN. PATTERN: what vertices 0 and 3 say to each other, 1,000 bytes each way.
+"""
+
+import sys
+
+import ranktree.mpi as machine
+from mpi4py import MPI
+
+WORLD = MPI.COMM_WORLD
+PAIR = ([0, 3], [1, 1], [3, 0])
+NOTHING = ([], [], [])
+
+
+def expect(holds: bool, what: object) -> None:
+    """Ends the run unless it holds."""
+    if not holds:
+        print(f"rank {WORLD.rank}: expected {what}", file=sys.stderr, flush=True)
+        WORLD.Abort(1)
+
+
+def expect_error(error_class: int, reason: str, function, *arguments) -> None:
+    """The call raises MPI's exception with this class and a note that holds the reason."""
+    try:
+        function(*arguments)
+    except MPI.Exception as error:
+        expect(error.Get_error_class() == error_class, f"error class {error_class}, found {error.Get_error_class()}")
+        expect(reason in error.__notes__[0], f"'{reason}' in {error.__notes__}")
+    else:
+        expect(False, f"an error from {function.__name__}")
+
+
+def check_pair(comm: MPI.Intracomm) -> None:
+    """Vertices 0 and 3 sit where ranks 1 and 2 were, below one cache."""
+    expect((comm.rank in {0, 3}) == (WORLD.rank in {1, 2}), "the pair below one cache")
+    said = machine.reorder_info(comm)
+    expect(said["ranktree_reorder"] == "central" and "ranktree_reorder_reason" not in said, "the mode")
+    expect(float(said["ranktree_reorder_after"]) < float(said["ranktree_reorder_before"]), "a lower cost")
+
+
+def check_graphs(pattern: str) -> None:
+    """Neighbours as declared for the vertex that this rank owns now."""
+    read = machine.read_pattern(pattern, WORLD)
+    expect(
+        read == ([0, 1, 2, 3], [1, 0, 0, 1], [3, 0], [1000, 1000]) if WORLD.rank == 0 else not any(read), "the graph"
+    )
+    graph = machine.create_dist_graph(WORLD, *read)
+    check_pair(graph)
+    neighbours = [3 - graph.rank] if graph.rank in {0, 3} else []
+    weights = [1000] * len(neighbours)
+    expect(graph.Get_dist_neighbors() == (neighbours, neighbours, (weights, weights)), "neighbours and weights")
+    unweighted = machine.create_dist_graph(WORLD, *(PAIR if WORLD.rank == 1 else NOTHING))
+    check_pair(unweighted)
+    expect(unweighted.Get_dist_neighbors() == (neighbours, neighbours, None), "no weights")
+    listed = machine.create_graph(WORLD, [1, 1, 1, 2], [3, 0])
+    check_pair(listed)
+    expect(listed.neighbors == neighbours, "the neighbours")
+    for comm in (listed, unweighted, graph):
+        comm.Free()
+
+
+def check_ring() -> None:
+    """All edges of a vertex declared by its rank, kept in their order."""
+    around = [(WORLD.rank + 1) % 4, (WORLD.rank - 1) % 4]
+    ring = machine.create_dist_graph_adjacent(WORLD, around, around, [5, 7], [7, 5])
+    expected = [(ring.rank + 1) % 4, (ring.rank - 1) % 4]
+    expect(ring.Get_dist_neighbors() == (expected, expected, ([5, 7], [7, 5])), "the ring")
+    still = machine.create_dist_graph_adjacent(WORLD, around, around, reorder=False)
+    expect(still.rank == WORLD.rank, "no other rank without reorder")
+    still.Free()
+    ring.Free()
+
+
+def check_grid() -> None:
+    """A grid of 2 x 1 leaves two ranks out."""
+    grid = machine.create_cart(WORLD, [2, 2], [True, False])
+    expect(grid.Get_topo()[:2] == ([2, 2], [True, False]), "the grid")
+    grid.Free()
+    small = machine.create_cart(WORLD, [2, 1])
+    expect((small is None) == (WORLD.rank > 1), "nothing beyond the grid")
+    if small is not None:
+        small.Free()
+
+
+def check_order() -> None:
+    """An order without a topology, and none for want of a recording."""
+    ordered = machine.reorder(WORLD, *(PAIR if WORLD.rank == 2 else NOTHING), [0.5, 0.5] if WORLD.rank == 2 else [])
+    check_pair(ordered)
+    ordered.Free()
+    expect_error(MPI.ERR_UNSUPPORTED_OPERATION, "trace", machine.rebalance, WORLD)
+    expect_error(MPI.ERR_FILE, "no such file", machine.read_pattern, "no such file", WORLD)
+
+
+def main() -> None:
+    """All of them."""
+    check_graphs(sys.argv[1])
+    check_ring()
+    check_grid()
+    check_order()
+    if WORLD.rank == 0:
+        print("ok")
+
+
+main()
