@@ -99,10 +99,9 @@ def test_a_program_in_c_says_the_same(mpi, made, the_same, tmp_path, program):
     the_same([made(mpi.name, f"{program}.c"), tmp_path / "data"])
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 8])
-def test_at_other_numbers_of_ranks(mpi, made, the_same, ranks):
-    the_same([made(mpi.name, "collectives.c")], ranks)
-    the_same([made(mpi.name, "communicators.c")], ranks)
+@pytest.mark.parametrize(("program", "ranks"), [("collectives", 1), ("collectives", 2), ("communicators", 8)])
+def test_at_other_numbers_of_ranks(mpi, made, the_same, program, ranks):
+    the_same([made(mpi.name, f"{program}.c")], ranks)
 
 
 @pytest.mark.parametrize("binding", BINDINGS)

@@ -17,7 +17,7 @@ from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
-from ranktree.shim import Command, choose, handed_on, read_command, with_shim
+from ranktree.shim import choose, handed_on, read_command, with_shim
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 
@@ -67,25 +67,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     show: Annotated[bool, typer.Option("--show", help="Print the command to stderr before it runs.")] = False,
 ) -> None:
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
-    started = read_command(words)
-    order = world.wanted(reorder, metric, reorder_info or [], started) if reorder is not None else None
-    if order is None and (dry_run or reorder_info):
-        raise typer.BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
-    variables = asked_for(split, order, cart)
-    if plan is None and (not variables or check is not Check.NOTHING or (folder is not None and not dry_run)):
-        raise typer.BadParameter("needs --plan PLAN" + ("" if variables else ", --reorder APP.npz, --cart or --split"))
+    if reorder is None:
+        refuse_without_pattern(dry_run, reorder_info)
+    if plan is None:
+        refuse_without_plan(split or cart or reorder is not None, check, folder is not None and not dry_run)
+    order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
-        tell_changes(order, started, words, plan, folder)
+        tell_changes(order, words, plan, folder)
         return
-    if variables:
-        words = with_shim(started, choose(started, mpi), {**handed_on(), **variables})
-    if plan is not None:
-        result = run_placed(words, plan, check, folder, show)
-    else:
-        tell(show, words)
-        result = run_through(words, os.environ)
-    become_result(result)
+    words = with_libraries(words, mpi, asked_for(split, order, cart))
+    become_result(run_as_asked(words, plan, check, folder, show))
 
 
 class Check(Enum):
@@ -96,6 +88,18 @@ class Check(Enum):
     PUS = auto()
 
 
+def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> None:
+    """Options that belong to --reorder."""
+    if dry_run or reorder_info:
+        raise typer.BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
+
+
+def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
+    """Options that belong to --plan; and a command that nothing would be done to."""
+    if not served or check is not Check.NOTHING or has_folder:
+        raise typer.BadParameter("needs --plan PLAN" + ("" if served else ", --reorder APP.npz, --cart or --split"))
+
+
 def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:
     """The variables that tell the preloaded libraries."""
     variables = {"RANKTREE_SPLIT": "1"} if split else {}
@@ -104,10 +108,25 @@ def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str,
     return variables | ({"RANKTREE_CART": "1"} if cart else {})
 
 
-def tell_changes(
-    order: world.Reorder, started: Command, words: Sequence[str], plan: Path | None, folder: Path | None
-) -> None:
+def with_libraries(words: list[str], mpi: str | None, variables: dict[str, str]) -> list[str]:
+    """The command whose ranks have the preloaded libraries that the variables are for."""
+    if not variables:
+        return words
+    started = read_command(words)
+    return with_shim(started, choose(started, mpi), {**handed_on(), **variables})
+
+
+def run_as_asked(words: Sequence[str], plan: Path | None, check: Check, folder: Path | None, show: bool) -> int:
+    """The exit code of the run, or minus the signal that ended it."""
+    if plan is not None:
+        return run_placed(words, plan, check, folder, show)
+    tell(show, words)
+    return run_through(words, os.environ)
+
+
+def tell_changes(order: world.Reorder, words: Sequence[str], plan: Path | None, folder: Path | None) -> None:
     """--dry-run."""
+    started = read_command(words)
     with files_folder(folder) as place:
         if plan is None:
 

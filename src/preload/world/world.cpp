@@ -257,7 +257,6 @@ class World {
     if (comm != MPI_COMM_NULL) publish(comm, patience.before());
   }
 
-#if RANKTREE_HAS_MPI_Session_init
   void put_in_order(MPI_Group* group) {
     const std::scoped_lock lock(mutex_);
     if (!settled_) settle_by(*group);
@@ -269,20 +268,20 @@ class World {
     PMPI_Group_free(group);
     *group = ordered;
   }
-#endif
 
  private:
   // Sessions have no collective call: the ranks meet where they ask for the world's process set.
-#if RANKTREE_HAS_MPI_Session_init
   void settle_by(MPI_Group group) {
+    using Create = int (*)(MPI_Group, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
+    // The mpi.h of this build may be older than the MPI that runs.
+    const auto create = reinterpret_cast<Create>(next_symbol("PMPI_Comm_create_from_group"));
+    if (create == nullptr) throw std::runtime_error("sessions without MPI_Comm_create_from_group");
     MPI_Comm real = MPI_COMM_NULL;
-    check(PMPI_Comm_create_from_group(group, "org.ranktree.world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &real),
-          "MPI_Comm_create_from_group");
+    check(create(group, "org.ranktree.world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &real), "MPI_Comm_create_from_group");
     MPI_Comm comm = settle(real, false);
     if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
     PMPI_Comm_free(&real);
   }
-#endif
 
   MPI_Comm settle(MPI_Comm real_world, bool spawned) {
     NewOrder order = find_order(real_world, spawned);
@@ -344,10 +343,8 @@ void reorder_world() noexcept {
   shielded([] { World::instance().start(); });
 }
 
-void reorder_world_group([[maybe_unused]] MPI_Group* group) noexcept {
-#if RANKTREE_HAS_MPI_Session_init
+void reorder_world_group(MPI_Group* group) noexcept {
   shielded([group] { World::instance().put_in_order(group); });
-#endif
 }
 
 }  // namespace ranktree::preload
