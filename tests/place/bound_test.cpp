@@ -17,6 +17,7 @@
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/topo/kind.h"
@@ -191,6 +192,58 @@ TEST(LowerBound, TakesWeightsUpToTwoToThe53) {
   const double huge = 9007199254740992.0;
   const Affinity affinity = from_matrix({{0, huge}, {huge, 0}});
   EXPECT_EQ(lower_bound(machine({2, 1}), affinity, {}), 2 * huge);
+}
+
+// Ranks of a grid of side x side that talk to their neighbours, in an order that says nothing.
+Affinity shuffled_grid(int side, std::uint64_t seed) {
+  const auto ranks = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
+  std::vector<std::vector<double>> matrix(ranks, std::vector<double>(ranks, 0));
+  for (std::size_t i = 0; i < ranks; ++i) {
+    const std::size_t right = i + 1;
+    const std::size_t below = i + static_cast<std::size_t>(side);
+    if (right % static_cast<std::size_t>(side) != 0) matrix[i][right] = matrix[right][i] = 1;
+    if (below < ranks) matrix[i][below] = matrix[below][i] = 1;
+  }
+  Random random(seed);
+  std::vector<int> order(ranks);
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = ranks; i > 1; --i) {
+    std::swap(order[i - 1], order[static_cast<std::size_t>(draw(random, static_cast<int>(i)))]);
+  }
+  return relabelled(from_matrix(matrix), order);
+}
+
+// Nodes of 16 hold all four neighbours of every rank, but not of all their ranks. Sixteen 4 x 4 squares cut 3 lines of
+// 16 pairs each way, so that no bound is more than 96.
+TEST(LowerBound, SeesWhatNoSingleRankDoes) {
+  const Tree tree = machine({16, 16}).with_costs(std::vector<double>{1, 0});
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const double bound = lower_bound(tree, shuffled_grid(16, seed), {});
+    EXPECT_LE(bound, 96);
+    EXPECT_GE(bound, 30);
+  }
+}
+
+// Rings and trees whose least cut is known by hand: parts of a ring of 60 in eights are 8 at least, each with two ends.
+TEST(LowerBound, IsNoMoreThanTheLeastCutOfARing) {
+  std::vector<std::vector<double>> matrix(60, std::vector<double>(60, 0));
+  for (std::size_t i = 0; i < 60; ++i) matrix[i][(i + 1) % 60] = matrix[(i + 1) % 60][i] = 5;
+  const double bound = lower_bound(machine({8, 8}).with_costs(std::vector<double>{1, 0}), from_matrix(matrix), {});
+  EXPECT_LE(bound, 8 * 5);
+  EXPECT_GE(bound, 4 * 5);
+}
+
+TEST(LowerBound, IsNoMoreThanWhatAnyAlgorithmFinds) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    const int ranks = 24 + draw(random, 40);
+    const Affinity affinity = random_affinity(ranks, 2 + draw(random, 12), 40, seed);
+    const Tree tree = machine({4, 2, 8});
+    EngineOptions options;
+    options.seed = seed;
+    const double found = evaluate(tree, affinity, run_engine(tree, affinity, options)).total;
+    ASSERT_LE(lower_bound(tree, affinity, {}), found) << "seed " << seed;
+  }
 }
 
 TEST(LowerBound, RefusesMoreRanksThanSeats) {

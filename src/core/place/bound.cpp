@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
+#include "core/place/spreading.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -26,6 +28,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 struct Level {
   std::int64_t room = 0;  // ranks that the largest of them takes
   double cost = 0;
+  double crossing = 0;  // at least so much is exchanged between them
 };
 
 // allowed[leaf] is the number of allowed leaves before it.
@@ -58,13 +61,12 @@ std::vector<Level> levels_of(const Tree& tree, const Constraints& constraints) {
   return levels;
 }
 
-// What one rank exchanges beyond its heaviest pairs, over the levels; `weights` are reordered. The pairs that fit into
-// a level's subtree are the only ones that the levels inside it need to look at.
-double leaving(std::vector<double>& weights, const std::vector<Level>& levels) {
-  double cost = 0;
+// Adds what one rank exchanges beyond its heaviest pairs to each level; `weights` are reordered. The pairs that fit
+// into a level's subtree are the only ones that the levels inside it need to look at.
+void add_leaving(std::vector<double>& weights, std::vector<Level>& levels) {
   double outside = 0;
   auto end = weights.end();
-  for (const Level& level : levels) {
+  for (Level& level : levels) {
     const std::int64_t kept = std::max<std::int64_t>(level.room - 1, 0);
     if (kept < end - weights.begin()) {
       const auto middle = weights.begin() + kept;
@@ -72,24 +74,43 @@ double leaving(std::vector<double>& weights, const std::vector<Level>& levels) {
       outside = std::accumulate(middle, end, outside);
       end = middle;
     }
-    cost += outside * level.cost;
+    level.crossing += outside / 2;
   }
-  return cost;
+}
+
+constexpr std::size_t kMostArcs = std::size_t{1} << 24U;  // routing takes 20 bytes each
+
+// Where most ranks' partners fit into a subtree, routing sees more than single ranks do.
+void raise_by_spreading(const pattern::Affinity& affinity, std::vector<Level>& levels) {
+  std::optional<Spreading> spreading;
+  double outside = 0;
+  for (Level& level : levels) {
+    const auto arcs = static_cast<double>(affinity.indices.size());
+    const bool sparse = affinity.indices.size() <= kMostArcs &&
+                        arcs < static_cast<double>(level.room) * static_cast<double>(affinity.ranks);
+    if (level.cost > 0 && sparse && level.room < affinity.ranks) {
+      if (!spreading) spreading.emplace(affinity);
+      level.crossing = std::max(level.crossing, spreading->cut(level.room));
+    }
+    level.crossing = outside = std::max(level.crossing, outside);
+  }
 }
 
 }  // namespace
 
 double lower_bound(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
   require_seats(tree, affinity.ranks, constraints);
-  const std::vector<Level> levels = levels_of(tree, constraints);
+  std::vector<Level> levels = levels_of(tree, constraints);
   std::vector<double> weights;
-  double cost = 0;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
     const auto row = affinity.weights_of(rank);
     weights.assign(row.begin(), row.end());
-    cost += leaving(weights, levels);
+    add_leaving(weights, levels);
   }
-  return cost / 2;
+  raise_by_spreading(affinity, levels);
+  double cost = 0;
+  for (const Level& level : levels) cost += level.crossing * level.cost;
+  return cost;
 }
 
 }  // namespace ranktree::core::place

@@ -14,9 +14,11 @@ namespace ranktree::core::place {
 // has two ends, crosses the level's subtrees. A pair that meets on a level crosses all levels below it, so a level
 // weighs what its cost is more than the next one's. Costs that grow inwards are taken as low as the lowest outside.
 //
-// Exact where the pattern's blocks nest as the subtrees do and all have room for the same number of ranks; 0 for sparse
-// patterns whose ranks have fewer partners than the subtrees have places. O(pairs + ranks x levels) on average. Sums
-// are doubles: exact for whole numbers up to 2^53, else true up to rounding.
+// Where subtrees have room for all partners of most ranks, that is little, and what Spreading bounds is taken instead.
+//
+// Exact where the pattern's blocks nest as the subtrees do and all have room for the same number of ranks. O(pairs +
+// ranks x levels) on average, and limited work a level for Spreading. Sums are doubles: exact for whole numbers up to
+// 2^53, else true up to rounding.
 // Throws Error(kMismatch) when the ranks do not fit.
 double lower_bound(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
 
