@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/graph_arguments.h"
@@ -79,7 +79,9 @@ void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, boo
                                      }});
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
   const Neighbourhood own = collect(begun.alone.get(), edges, weighted ? graph.weights : nullptr);
-  *made = make_graph(begun, own, traffic_of(own, begun.rank), info, weighted).release();
+  VertexEdges traffic;
+  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(own, begun.rank); });
+  *made = make_graph(begun, own, traffic, info, weighted).release();
 }
 
 void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_Info info, bool reorder,
@@ -89,7 +91,8 @@ void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_I
                                        require(made, "comm_dist_graph");
                                        require_graph(graph, size_of(comm));
                                      }});
-  const Neighbourhood own = neighbourhood_of(graph);
+  Neighbourhood own;
+  attempt_together(begun.alone.get(), [&] { own = neighbourhood_of(graph); });
   const VertexEdges traffic = reorder ? traffic_of_both_ends(begun.alone.get(), own) : VertexEdges{};
   *made = make_graph(begun, own, traffic, info, weighted).release();
 }
@@ -107,7 +110,9 @@ void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm
     *made = MPI_COMM_NULL;
     return;
   }
-  const Order order = find_order(begun, traffic_of(neighbourhood_of(graph, begun.rank), begun.rank));
+  VertexEdges traffic;
+  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(neighbourhood_of(graph, begun.rank), begun.rank); });
+  const Order order = find_order(begun, traffic);
   const Communicator processes = arranged(begun, order);
   Communicator of_graph;
   check(MPI_Graph_create(order.changed ? processes.get() : comm, graph.nodes, graph.index, graph.edges, 0,

@@ -166,7 +166,8 @@ Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& opt
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
   std::vector<int> members(static_cast<std::size_t>(members_count));
   check(MPI_Allgather(&rank, 1, MPI_INT, members.data(), 1, MPI_INT, node.get()), "MPI_Allgather");
-  const VertexEdges edges = inside(*input.own, members);
+  VertexEdges edges;
+  attempt_together(input.comm, [&] { edges = inside(*input.own, members); });
   const ReorderInput of_node{node.get(), &edges, input.chain, input.deadline};
   Reordering own;
   const Failure failure =

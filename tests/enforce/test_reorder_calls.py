@@ -108,7 +108,7 @@ def test_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> None:
     words, variables = cluster_launch(mpi, machine, {f"n{i}": 2 for i in range(nodes)})
     program = mpi.program("reorder_graphs")
     rounds = {"openmpi": 4, "mpich": 3, "intel": 1}[mpi.family]
-    command = [*words, program, 7, rounds, "any", 3]
+    command = [*words, program, 7, rounds, "central" if rounds == 1 else "any", 3]
     result = cluster.call("mpirun", *command, env=variables, cwd=program.parent, timeout=120)
     assert orders_changed(expect(result, f"{rounds} rounds agree")) > 0
 
@@ -125,6 +125,16 @@ def test_errors_have_the_same_class_on_all_ranks_and_leave_outputs_alone(mpi: Mp
 def test_hwloc_failing_on_one_rank_leaves_the_order(mpi: Mpi, broken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_BROKEN_RANK", str(broken))
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:3]), "reorder_life", "broken"), "broken done")
+
+
+def test_memory_ending_on_one_rank_ends_alike_on_all(mpi: Mpi) -> None:
+    """Each large allocation in turn, on each rank in turn: an error on all ranks, or the order left as it was."""
+    ranks = ranks_for(mpi, 4) if mpi.family == "openmpi" else 2
+    machine = Machine(TWO_PACKAGES, [[0], [4], [1], [5]][:ranks])
+    output = expect(mpi.run(machine, "reorder_memory", timeout=200), "memory done")
+    errors, identities = map(int, re.findall(r"(\d+)", output)[:2])
+    assert errors > 0
+    assert identities > 0
 
 
 @pytest.mark.parametrize("mode", ["central", "node", "distributed"])
