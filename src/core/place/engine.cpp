@@ -39,11 +39,11 @@ Effort effort_of(Preset preset) {
     case Preset::kFast:
       return {40, 2, 1, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {40, 2, 3, 3, 40, 0.02, 0, 4, 3, 1};
+      return {40, 2, 3, 3, 40, 0.02, 0, 4, 3, 2};
     case Preset::kStrong:
       break;
   }
-  return {40, 3, 8, 4, 120, 0.1, 3, 20, 6, 1};
+  return {40, 3, 8, 4, 120, 0.1, 3, 20, 6, 4};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -99,7 +99,7 @@ class Engine {
     const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
     const Graph& guide = dense ? sparse : graph_;
     const bool spare = graph_.vertices() < tree_.seats();
-    for (int run = 0; run < effort_.runs && go_on(); ++run) {
+    for (int run = 0; run < runs() && go_on(); ++run) {
       try_division(guide, engine::Spread::kPacked, random);
       if (!spare || !go_on()) continue;
       try_division(guide, engine::Spread::kLoose, random);
@@ -114,6 +114,13 @@ class Engine {
 
  private:
   [[nodiscard]] bool go_on() const { return !options_.keep_going || options_.keep_going(); }
+
+  // Small graphs can afford several divisions in the time that a large one takes for its first.
+  [[nodiscard]] int runs() const {
+    constexpr std::size_t kSmall = 16000;  // arcs
+    const auto affordable = static_cast<int>(kSmall / (graph_.arcs.size() + 1));
+    return std::clamp(affordable, 1, effort_.runs);
+  }
 
   void try_division(const Graph& guide, engine::Spread spread, Random& random) {
     engine::Multisection multisection(tree_, effort_, spread, options_.keep_going);

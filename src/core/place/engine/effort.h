@@ -15,7 +15,7 @@ struct Effort {
   int pair_rounds;        // rounds of refinement between the parts of one division
   int search_passes;      // of the search by swaps
   int search_groups;      // groups that a rank may be swapped into, the strongest tied first
-  int runs;               // whole placements with different seeds
+  int runs;               // whole placements of small graphs with different seeds
 };
 
 }  // namespace ranktree::core::place::engine
