@@ -7,9 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent / "world"
 RANKS = 5  # an odd number, a prime: nothing is symmetric by chance
@@ -210,3 +212,31 @@ def test_every_call_of_the_header_that_takes_a_communicator_is_wrapped(mpi, buil
 
 # Calls of one MPI that take types of its own (streams, threads), or communicators made for them alone.
 UNKNOWN: set[str] = set()
+
+
+NEWER = [["point_to_point"], ["collectives"], ["communicators"], ["session", "alone"], ["session", "first"], ["spawn"]]
+
+
+@pytest.mark.parametrize("words", NEWER, ids=" ".join)
+def test_a_newer_mpi_of_the_same_interface_is_served(made, build_folder, monkeypatch, words):
+    """Open MPI 5 by the library built with 4.1, whose mpi.h has neither sessions nor persistent collectives."""
+    entries = json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))
+    launcher = next((entry["mpiexec"] for entry in entries if entry["name"] == "openmpi5"), None)
+    world = build_folder / "lib/libranktree_world_openmpi.so"
+    if launcher is None or not world.exists():
+        pytest.skip(f"{build_folder} is built without openmpi5, or without openmpi")
+    for name, value in AS_ROOT.items():
+        monkeypatch.setenv(name, value)
+    options = ["--oversubscribe", "--bind-to", "none"]
+    newer = SimpleNamespace(launch=lambda ranks, *command: [launcher, *options, "-n", str(ranks), *map(str, command)])
+    program = [made("openmpi5", f"{words[0]}.c"), *words[1:]]
+    settings = {
+        "LD_PRELOAD": f"{world}:{made('openmpi5', 'forced_order.c', '-shared', '-fPIC')}",
+        "RANKTREE_REORDER": "any",
+        "FORCED_ORDER": "shift",
+        "RANKTREE_VERBOSE": "1",
+    }
+    plain = run(newer, program, 3, {})
+    assert run(newer, program, 3, settings) == plain
+    moved = [line.split() for line in run(newer, [made("openmpi5", "first.c")], 3, settings)]
+    assert [(line[0], line[3]) for line in moved] == [("0", "2"), ("1", "0"), ("2", "1")]
