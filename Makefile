@@ -8,7 +8,7 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split install clean
+.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -72,6 +72,11 @@ bench-trace: build
 bench-split: mpis
 	$(MAKE) build
 	$(VENV)/bin/python bench/split/run.py --build $(BUILD)
+
+## make bench-reorder  what reordering brings on emulated clusters: each MPI's own beside ours, time and bytes by order
+bench-reorder: mpis
+	$(MAKE) build
+	$(VENV)/bin/python bench/reorder/run.py --build $(BUILD)
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build
