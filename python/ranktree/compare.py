@@ -82,11 +82,11 @@ def run_ours(request: Request, algorithm: str, preset: str) -> np.ndarray:
         algorithm,
         request.metric,
         request.seed,
-        request.oversubscribe,
-        preset,
-        request.threads,
-        request.limit,
-        request.keep_going,
+        oversubscribe=request.oversubscribe,
+        preset=preset,
+        threads=request.threads,
+        time_limit=request.limit,
+        keep_going=request.keep_going,
     )
 
 

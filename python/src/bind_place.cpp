@@ -1,9 +1,12 @@
+#include <Python.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/optional.h>  // IWYU pragma: keep
+#include <nanobind/stl/string.h>    // IWYU pragma: keep
+#include <nanobind/stl/vector.h>    // IWYU pragma: keep
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -105,34 +109,54 @@ class Watch {
   std::exception_ptr error_;
 };
 
+// The keywords that every computation takes.
 struct Keywords {
-  std::string algorithm, metric;
-  std::uint64_t seed = 1;
-  bool oversubscribe = false;
-  std::string preset;
-  int threads = 1;
+  place::PlanOptions options;
+  std::optional<double> time_limit;
+  nb::object keep_going = nb::none();
 };
 
-place::PlanOptions options_of(const Keywords& keywords) {
-  if (keywords.threads < 1) refuse("threads: expected at least 1, found " + std::to_string(keywords.threads));
-  place::PlanOptions options;
-  options.algorithm = keywords.algorithm;
-  options.metric = metric_of(keywords.metric);
-  options.seed = keywords.seed;
-  options.oversubscribe = keywords.oversubscribe;
-  options.preset = preset_of(keywords.preset);
-  options.threads = keywords.threads;
-  return options;
+template <typename Value>
+void take(const nb::kwargs& given, const char* name, Value& value, const char* expected) {
+  if (!given.contains(name) || nb::try_cast(given[name], value)) return;
+  refuse(std::string(name) + ": expected " + expected + ", found " + nb::repr(given[name]).c_str());
+}
+
+void check_names(const nb::kwargs& given) {
+  constexpr std::array<std::string_view, 5> kNames{"oversubscribe", "preset", "threads", "time_limit", "keep_going"};
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) refuse("'" + name + "' is not an option");
+  }
+}
+
+Keywords keywords_of(const std::string& algorithm, const std::string& metric, std::uint64_t seed,
+                     const nb::kwargs& given) {
+  check_names(given);
+  Keywords keywords;
+  place::PlanOptions& options = keywords.options;
+  options.algorithm = algorithm;
+  options.metric = metric_of(metric);
+  options.seed = seed;
+  std::string preset = "default";
+  take(given, "oversubscribe", options.oversubscribe, "True or False");
+  take(given, "preset", preset, "text");
+  take(given, "threads", options.threads, "a whole number");
+  take(given, "time_limit", keywords.time_limit, "a number or None");
+  take(given, "keep_going", keywords.keep_going, "a function or None");
+  options.preset = preset_of(preset);
+  if (options.threads < 1) refuse("threads: expected at least 1, found " + std::to_string(options.threads));
+  return keywords;
 }
 
 // Runs a computation without the interpreter's lock, asking now and then whether to go on.
 template <typename Compute>
-auto watched(place::PlanOptions options, std::optional<double> seconds, nb::object ask, Compute compute) {
-  Watch watch(seconds, std::move(ask));
-  options.keep_going = watch.function();
+auto watched(Keywords keywords, Compute compute) {
+  Watch watch(keywords.time_limit, std::move(keywords.keep_going));
+  keywords.options.keep_going = watch.function();
   auto result = [&] {
     const nb::gil_scoped_release release;
-    return compute(options);
+    return compute(keywords.options);
   }();
   watch.rethrow();
   return result;
@@ -141,11 +165,9 @@ auto watched(place::PlanOptions options, std::optional<double> seconds, nb::obje
 // What is placed: a pattern, or weights that are none.
 template <typename Input>
 place::Plan make_plan(const Tree& tree, const Input& input, const std::string& algorithm, const std::string& metric,
-                      std::uint64_t seed, bool oversubscribe, const std::string& preset, int threads,
-                      std::optional<double> time_limit, nb::object keep_going) {
-  const auto options = options_of({algorithm, metric, seed, oversubscribe, preset, threads});
-  return watched(options, time_limit, std::move(keep_going),
-                 [&](const place::PlanOptions& all) { return place::make_plan(tree, input, all); });
+                      std::uint64_t seed, const nb::kwargs& keywords) {
+  return watched(keywords_of(algorithm, metric, seed, keywords),
+                 [&](const place::PlanOptions& options) { return place::make_plan(tree, input, options); });
 }
 
 // A one-dimensional numpy array that owns its values.
@@ -158,12 +180,9 @@ nb::object numpy_array(std::vector<Item> values) {
 }
 
 nb::object compute_placement(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
-                             const std::string& metric, std::uint64_t seed, bool oversubscribe,
-                             const std::string& preset, int threads, std::optional<double> time_limit,
-                             nb::object keep_going) {
-  const auto options = options_of({algorithm, metric, seed, oversubscribe, preset, threads});
-  auto placement = watched(options, time_limit, std::move(keep_going), [&](const place::PlanOptions& all) {
-    return place::compute_placement(tree, expanded, all);
+                             const std::string& metric, std::uint64_t seed, const nb::kwargs& keywords) {
+  auto placement = watched(keywords_of(algorithm, metric, seed, keywords), [&](const place::PlanOptions& options) {
+    return place::compute_placement(tree, expanded, options);
   });
   return numpy_array(std::move(placement.leaf_of));
 }
@@ -279,18 +298,17 @@ void bind_place(nb::module_& module) {
       .def_ro("ranks", &pattern::Affinity::ranks)
       .def("__len__", [](const pattern::Affinity& weights) { return weights.indices.size(); });
   module.def("make_plan", &make_plan<pattern::Pattern>, "tree"_a, "pattern"_a, "algorithm"_a = "best",
-             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
-             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
+             "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4). "
-             "time_limit: seconds; keep_going: called now and then, False keeps the best found so far.");
+             "Keywords: oversubscribe, preset, threads; time_limit, in seconds; keep_going, a function called now and "
+             "then, which returns False to keep the best found so far.");
   module.def("make_plan", &make_plan<pattern::Affinity>, "tree"_a, "weights"_a, "algorithm"_a = "best",
-             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
-             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
+             "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The same for weights without a pattern; metric says what they count.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
-             "metric"_a = "size", "seed"_a = 1, "oversubscribe"_a = false, "preset"_a = "default", "threads"_a = 1,
-             "time_limit"_a = nb::none(), "keep_going"_a = nb::none(),
-             "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper.");
+             "metric"_a = "size", "seed"_a = 1, "keywords"_a,
+             "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "
+             "Keywords as make_plan.");
   module.def("lower_bound", &lower_bound, "tree"_a, "pattern"_a, "metric"_a = "size", "capacity"_a = 1,
              "What no placement of an expanded pattern costs less than.");
   module.def("graph", &graph_of, "pattern"_a, "metric"_a = "size",

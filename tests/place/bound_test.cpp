@@ -16,7 +16,6 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
-#include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
@@ -110,8 +109,8 @@ Tree random_tree(Random& random) {
       ++forbidden;
     }
   }
-  std::vector<double> costs;
-  for (int level = 0; level < 3; ++level) costs.push_back(static_cast<double>(random.below(20)));
+  std::vector<double> costs(3);
+  for (double& cost : costs) cost = static_cast<double>(random.below(20));
   if (random.below(3) != 0) std::sort(costs.rbegin(), costs.rend());
   return std::move(builder).build().with_costs(costs);
 }

@@ -115,11 +115,40 @@ def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result]) 
     return dictionary
 
 
-def why_stopped(interruption: Interruption, limit: float | None, seconds: float) -> str | None:
-    """What cut the search short, if anything did."""
+def load_expanded(path: str, collectives: str) -> _core.Pattern:
+    """The pattern with its collective calls as pairs; what a format could not tell is said on stderr."""
+    traffic, warnings = load(path)
+    for warning in warnings:
+        typer.echo(f"ranktree: {path}: {warning}", err=True)
+    return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
+
+
+def search(request: Request, algorithm: str, preset: str, interruption: Interruption) -> tuple[_core.Plan, str | None]:
+    """The plan, and what cut the search short, if anything did."""
+    begin = time.monotonic()
+    with LongWork(f"placing {request.pattern.ranks:,} ranks", request.limit):
+        plan = _core.make_plan(
+            request.tree,
+            request.pattern,
+            algorithm,
+            request.metric,
+            request.seed,
+            oversubscribe=request.oversubscribe,
+            preset=preset,
+            threads=request.threads,
+            time_limit=request.limit,
+            keep_going=request.keep_going,
+        )
     if interruption.requested:
-        return "Ctrl-C"
-    return "the time limit" if limit is not None and seconds >= limit else None
+        return plan, "Ctrl-C"
+    over = request.limit is not None and time.monotonic() - begin >= request.limit
+    return plan, "the time limit" if over else None
+
+
+def compare_all(request: Request) -> list[Result]:
+    """What every algorithm and peer makes of it."""
+    with LongWork("comparing"):
+        return list(compare(request))
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
@@ -147,6 +176,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
 
     Ctrl-C ends the search and keeps the best placement found so far; a second one ends the program.
     """
+    # Every option is one parameter: #lizard forgives
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, tuple(METRICS), "--metric")
     choice(collectives, MODELS, "--collectives")
@@ -157,28 +187,15 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or [])
-    traffic, warnings = load(pattern)
-    for warning in warnings:
-        typer.echo(f"ranktree: {pattern}: {warning}", err=True)
-    expanded = expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
-    results: list[Result] = []
+    expanded = load_expanded(pattern, collectives)
     with Interruption() as interruption:
-
-        def keep_going() -> bool:
-            return not interruption.requested
-
-        begin = time.monotonic()
-        with LongWork(f"placing {expanded.ranks:,} ranks", time_limit):
-            plan = _core.make_plan(
-                tree, expanded, algorithm, metric, seed, oversubscribe, preset, threads, time_limit, keep_going
-            )
-        stopped = why_stopped(interruption, time_limit, time.monotonic() - begin)
+        request = Request(
+            tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
+        )
+        plan, stopped = search(request, algorithm, preset, interruption)
         if output is not None:
             _core.save_plan(output, plan)
-        if comparison:
-            request = Request(tree, expanded, metric, seed, threads, oversubscribe, time_limit, keep_going)
-            with LongWork("comparing"):
-                results = list(compare(request))
+        results = compare_all(request) if comparison else []
     if json:
         typer.echo(json_format.dumps(as_dictionary(plan, stopped, results), indent=1))
         return
