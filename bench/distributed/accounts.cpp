@@ -2,7 +2,6 @@
 #include "accounts.h"
 
 #include <malloc.h>
-#include <simgrid/actor.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace {
 
-// By actor. State of the process, but the bench's own; the library has none.
+// By rank. State of the process, but the bench's own; the library has none.
 constexpr std::size_t kAccounts = std::size_t{1} << 20U;
 Account* accounts = nullptr;
 
@@ -29,7 +28,7 @@ void open_accounts() {
   if (accounts == nullptr) accounts = static_cast<Account*>(std::calloc(kAccounts, sizeof(Account)));
 }
 
-Account& own_account() { return accounts[static_cast<std::size_t>(sg_actor_self_get_pid()) % kAccounts]; }
+Account& own_account() { return accounts[account_index() % kAccounts]; }
 
 void* operator new(std::size_t size) {
   void* const memory = std::malloc(size);

@@ -1,6 +1,7 @@
 // What each simulated rank has allocated with new: all ranks live in one process.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 struct Account {
@@ -10,6 +11,9 @@ struct Account {
 
 // Booking starts with the first call.
 void open_accounts();
+
+// The calling rank's number, from the program that uses this.
+std::size_t account_index();
 
 // Of the calling rank.
 Account& own_account();

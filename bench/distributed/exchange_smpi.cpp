@@ -15,7 +15,8 @@
 namespace ranktree::mpi {
 namespace {
 
-// By rank: how many messages are on their way. Set back by the rank itself.
+// By rank: how many messages are on their way. Set back by the rank itself, before it takes part in the allreduce that
+// precedes the next exchange.
 int expected[std::size_t{1} << 20U];
 
 }  // namespace
@@ -43,7 +44,6 @@ std::map<int, Bytes> exchange_alone(MPI_Comm comm, const std::map<int, Bytes>& m
     check(MPI_Recv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, 1, comm, MPI_STATUS_IGNORE), "MPI_Recv");
   }
   check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-  check(MPI_Barrier(comm), "MPI_Barrier");
   return received;
 }
 

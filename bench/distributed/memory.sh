@@ -28,5 +28,7 @@ XML
 ranks=$((x * y * z))
 awk -v ranks="$ranks" 'BEGIN { for (i = 0; i < ranks; ++i) print "n" int(i * 256 / ranks) }' >"$work/hosts"
 smpirun -np "$ranks" -platform "$work/platform.xml" -hostfile "$work/hosts" \
+  --cfg=smpi/barrier:ompi_tree --cfg=smpi/allreduce:redbcast \
+  --cfg=smpi/reduce:binomial --cfg=smpi/bcast:binomial_tree \
   --cfg=smpi/privatization:no --cfg=smpi/simulate-computation:no --cfg=contexts/stack-size:256 --log=root.thres:warning \
   "$work/distributed-memory" "$x" "$y" "$z" "$coarse" "$cores" $check
