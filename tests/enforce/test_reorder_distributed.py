@@ -35,11 +35,10 @@ def order_of(result: RunResult) -> tuple[float, float, list[int]]:
 
 
 # Ranks of MPIs whose waiting spins take minutes where they outnumber the cores.
-SIZES = {"openmpi": [1, 2, 3, 8, 13, 16], "mpich": [1, 3, 5], "intel": [2, 5]}
+SIZES = {"openmpi": [1, 2, 13, 16], "mpich": [1, 3], "intel": [2]}
 
 
-@pytest.mark.parametrize("graph", ["pairs", "random"])
-@pytest.mark.parametrize("coarse", [2, 4])
+@pytest.mark.parametrize(("graph", "coarse"), [("pairs", 2), ("random", 4)])
 def test_every_rank_gets_what_one_process_finds(any_mpi: Mpi, graph: str, coarse: int) -> None:
     for ranks in SIZES[any_mpi.family]:
         before, after, vertices = order_of(run(any_mpi, ranks, graph, coarse))
