@@ -108,6 +108,7 @@ class Engine {
     if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
     if (go_on() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
     Placement placement;
+    placement.leaf_of.reserve(best_.size());
     for (const SeatTree::Seat seat : best_) placement.leaf_of.push_back(tree_.leaf(seat));
     return placement;
   }
@@ -137,6 +138,7 @@ class Engine {
       next[leaf] = seat;
     }
     std::vector<SeatTree::Seat> seats;
+    seats.reserve(start.leaf_of.size());
     for (const topo::Leaf leaf : start.leaf_of) seats.push_back(next[at(leaf)]++);
     return seats;
   }
@@ -176,7 +178,7 @@ std::optional<Preset> preset_from_name(std::string_view word) {
 
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options) {
   require_seats(tree, affinity.ranks, options.constraints);
-  const Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
+  Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
   const Graph graph = graph_of(affinity);
   if (graph.arcs.empty()) return start;

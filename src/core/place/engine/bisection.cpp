@@ -43,6 +43,34 @@ std::vector<Bisection::Sized> Bisection::coarsen(const Graph& graph, const Sides
   return sizes;
 }
 
+// The vertex with the strongest ties, or the next that has none; -1: all were looked at.
+Vertex Bisection::next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned) {
+  const std::size_t count = sides.size();
+  if (heap_.empty()) {
+    while (scanned < count && (sides[(first + scanned) % count] == 0 || refused_[(first + scanned) % count] != 0)) {
+      ++scanned;
+    }
+    if (scanned == count) return -1;
+    return static_cast<Vertex>((first + scanned) % count);
+  }
+  const Vertex vertex = heap_.top();
+  heap_.erase(vertex);
+  return vertex;
+}
+
+void Bisection::join_side(const Graph& graph, Vertex vertex, Sides& sides) {
+  sides[at(vertex)] = 0;
+  for (const Arc& arc : graph.arcs_of(vertex)) {
+    if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
+    tie_[at(arc.to)] += 2 * arc.weight;
+    if (heap_.holds(arc.to)) {
+      heap_.update(arc.to);
+    } else {
+      heap_.push(arc.to);
+    }
+  }
+}
+
 // Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
 // nearest to the aim. O(arcs log vertices).
 void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
@@ -58,31 +86,15 @@ void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
   std::size_t scanned = 0;
   std::int64_t size = 0;
   while (size < aim) {
-    if (heap_.empty()) {
-      while (scanned < count && (sides[(first + scanned) % count] == 0 || refused_[(first + scanned) % count] != 0)) {
-        ++scanned;
-      }
-      if (scanned == count) break;
-      heap_.push(static_cast<Vertex>((first + scanned) % count));
-    }
-    const Vertex vertex = heap_.top();
-    heap_.erase(vertex);
+    const Vertex vertex = next_to_grow(sides, first, scanned);
+    if (vertex < 0) break;
     const std::int64_t over = size + graph.size[at(vertex)] - aim;
     if (over > aim - size) {
       refused_[at(vertex)] = 1;
       continue;
     }
-    sides[at(vertex)] = 0;
     size += graph.size[at(vertex)];
-    for (const Arc& arc : graph.arcs_of(vertex)) {
-      if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
-      tie_[at(arc.to)] += 2 * arc.weight;
-      if (heap_.holds(arc.to)) {
-        heap_.update(arc.to);
-      } else {
-        heap_.push(arc.to);
-      }
-    }
+    join_side(graph, vertex, sides);
   }
 }
 

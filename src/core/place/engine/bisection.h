@@ -32,6 +32,8 @@ class Bisection {
     std::vector<Vertex> part_of;  // of the vertices of the graph before it
   };
   std::vector<Sized> coarsen(const Graph& graph, const Sides* sides);
+  Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
+  void join_side(const Graph& graph, Vertex vertex, Sides& sides);
   void grow(const Graph& graph, std::int64_t aim, Sides& sides);
   void first_division(const Graph& graph, Window window, std::int64_t aim, Sides& sides);
   double refine_upwards(const Graph& graph, const std::vector<Sized>& sizes, Window window, Sides& sides);

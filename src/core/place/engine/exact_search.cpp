@@ -4,9 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/place/engine/graph.h"

@@ -85,28 +85,39 @@ Graph strongest_arcs(const Graph& graph, std::size_t strongest) {
 
 std::int64_t Graph::total_size() const { return std::accumulate(size.begin(), size.end(), std::int64_t{0}); }
 
+namespace {
+
+// Adds the arcs of a vertex of `part` to the last row of `result`, which starts at `begin`; slot[other]: where that
+// row's arc to `other` is, if not before `begin`.
+void merge_arcs(std::span<const Arc> arcs, std::span<const Vertex> part_of, Vertex part, std::int64_t begin,
+                std::vector<std::int64_t>& slot, std::vector<Arc>& result) {
+  for (const Arc& arc : arcs) {
+    const Vertex other = part_of[at(arc.to)];
+    if (other == part) continue;
+    if (slot[at(other)] >= begin) {
+      result[at(slot[at(other)])].weight += arc.weight;
+    } else {
+      slot[at(other)] = static_cast<std::int64_t>(result.size());
+      result.push_back({other, arc.weight});
+    }
+  }
+}
+
+}  // namespace
+
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
   const Members members = members_of(part_of, parts);
   Graph result;
   result.offset.reserve(at(parts) + 1);
   result.arcs.reserve(graph.arcs.size());
   result.size.assign(at(parts), 0);
-  std::vector<std::int64_t> slot(at(parts), -1);  // where the arc to that part is, if not before this part's arcs
+  std::vector<std::int64_t> slot(at(parts), -1);
   for (Vertex part = 0; part < parts; ++part) {
     const auto begin = static_cast<std::int64_t>(result.arcs.size());
     for (auto i = members.begin[at(part)]; i < members.begin[at(part) + 1]; ++i) {
       const Vertex vertex = members.order[at(i)];
       result.size[at(part)] += graph.size[at(vertex)];
-      for (const Arc& arc : graph.arcs_of(vertex)) {
-        const Vertex other = part_of[at(arc.to)];
-        if (other == part) continue;
-        if (slot[at(other)] >= begin) {
-          result.arcs[at(slot[at(other)])].weight += arc.weight;
-          continue;
-        }
-        slot[at(other)] = static_cast<std::int64_t>(result.arcs.size());
-        result.arcs.push_back({other, arc.weight});
-      }
+      merge_arcs(graph.arcs_of(vertex), part_of, part, begin, slot, result.arcs);
     }
     result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
   }

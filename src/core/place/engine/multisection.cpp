@@ -39,6 +39,7 @@ std::vector<Multisection::Child> Multisection::children_for(int level, SeatTree:
                                                             std::int64_t ranks) const {
   std::vector<Child> children;
   const SeatTree::Group first = tree_.first_child(level, group);
+  children.reserve(at(tree_.child_count(level, group)));
   for (SeatTree::Group i = 0; i < tree_.child_count(level, group); ++i) {
     children.push_back({first + i, tree_.capacity(level + 1, first + i)});
   }
@@ -117,6 +118,7 @@ void Multisection::place_below(int level, SeatTree::Group group, const Graph& gr
   std::vector<Vertex> part_of = std::move(part_of_);
   if (effort_.pair_rounds > 0 && children.size() > 2 && !stop()) {
     std::vector<std::int64_t> capacities;
+    capacities.reserve(children.size());
     for (const Child& child : children) capacities.push_back(child.capacity);
     bisection_.reseed(seed_of(seed, 3));
     refine_pairs(graph, capacities, effort_.pair_rounds, bisection_, part_of);

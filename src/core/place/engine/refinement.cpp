@@ -7,6 +7,7 @@
 
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
+#include "core/place/engine/vertex_heap.h"
 
 namespace ranktree::core::place::engine {
 namespace {

@@ -49,7 +49,7 @@ class SeatTree {
   // The distance of two different seats. O(1), or O(levels) where the paths do not fit 64 bits.
   [[nodiscard]] double distance(Seat a, Seat b) const {
     if (code_.empty()) return slow_distance(a, b);
-    return cost_of_bit_[at(std::bit_width(code_[at(a)] ^ code_[at(b)]))];
+    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(code_[at(a)] ^ code_[at(b)]))];
   }
 
  private:
