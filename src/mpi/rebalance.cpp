@@ -72,7 +72,7 @@ std::vector<ranktree_traced_pair> traced(MPI_Comm comm) {
   check(MPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
   std::vector<ranktree_traced_pair> pairs;
   std::int64_t found = copy == nullptr ? -1 : copy(group.get(), nullptr, 0);
-  while (found > static_cast<std::int64_t>(pairs.size())) {
+  while (copy != nullptr && found > static_cast<std::int64_t>(pairs.size())) {
     pairs.resize(static_cast<std::size_t>(found));
     found = copy(group.get(), pairs.data(), found);
   }
@@ -153,7 +153,7 @@ Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, Orde
   MPI_Comm comm = begun.alone.get();
   proposal.newranks.resize(static_cast<std::size_t>(begun.size));
   check(MPI_Allgather(&proposal.order.vertex, 1, MPI_INT, proposal.newranks.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  proposal.gain = (*proposal.order.record.before - *proposal.order.record.after) * terms.horizon;
+  proposal.gain = (proposal.order.record.before.value_or(0) - proposal.order.record.after.value_or(0)) * terms.horizon;
   if (terms.state_bytes == 0) return proposal;
   const auto chains = gather_chains(comm, chain, kRoot);
   attempt_together(comm, [&] {
