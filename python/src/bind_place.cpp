@@ -1,4 +1,3 @@
-#include <Python.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>  // IWYU pragma: keep
@@ -93,9 +92,11 @@ class Watch {
 
   bool asked() {
     try {
+      // NOLINTNEXTLINE(misc-include-cleaner): Python.h comes with nanobind
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (ask_.is_none()) return true;
       const nb::object answer = ask_();
+      // NOLINTNEXTLINE(misc-include-cleaner)
       return answer.is_none() || PyObject_IsTrue(answer.ptr()) == 1;
     } catch (...) {
       error_ = std::current_exception();

@@ -176,7 +176,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
 
     Ctrl-C ends the search and keeps the best placement found so far; a second one ends the program.
     """
-    # Every option is one parameter: #lizard forgives
+    # #lizard forgives the number of parameters: every option is one
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, tuple(METRICS), "--metric")
     choice(collectives, MODELS, "--collectives")
