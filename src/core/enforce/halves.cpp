@@ -162,18 +162,24 @@ class Pass {
   double cut_change_ = 0;
 };
 
-// Everything on the right but what grows around `start`, always by the vertex that costs least.
-Sides grow(const WeightedGraph& graph, std::int64_t target, int start, Random& random) {
-  Sides sides(at(graph.size()), 1);
-  std::vector<double> gain(at(graph.size()));
-  std::priority_queue<std::tuple<double, std::uint64_t, int>> heap;
-  const auto key = [&](int vertex) { heap.emplace(gain[at(vertex)], random.next(), vertex); };
+// What each vertex would save by going to the left first.
+std::vector<double> gains_of_leaving_the_right(const WeightedGraph& graph) {
+  std::vector<double> gain(at(graph.size()), 0);
   for (int vertex = 0; vertex < graph.size(); ++vertex) {
     for (std::size_t i = graph.begin[at(vertex)]; i < graph.begin[at(vertex) + 1]; ++i) {
       gain[at(vertex)] -= graph.weights[i];
     }
     if (!graph.pull.empty()) gain[at(vertex)] -= graph.pull[at(vertex)];
   }
+  return gain;
+}
+
+// Everything on the right but what grows around `start`, always by the vertex that costs least.
+Sides grow(const WeightedGraph& graph, std::int64_t target, int start, Random& random) {
+  Sides sides(at(graph.size()), 1);
+  std::vector<double> gain = gains_of_leaving_the_right(graph);
+  std::priority_queue<std::tuple<double, std::uint64_t, int>> heap;
+  const auto key = [&](int vertex) { heap.emplace(gain[at(vertex)], random.next(), vertex); };
   std::int64_t left = 0;
   for (int next = start; left < target;) {
     if (heap.empty()) {
@@ -225,42 +231,57 @@ std::vector<int> pair_up(const WeightedGraph& graph, std::int64_t limit, Random&
   return mate;
 }
 
-Coarser contract(const WeightedGraph& graph, const std::vector<int>& mate) {
-  Coarser result{{}, std::vector<int>(mate.size(), -1)};
-  std::vector<std::pair<int, int>> members;
-  for (int vertex = 0; vertex < graph.size(); ++vertex) {
-    if (mate[at(vertex)] < vertex) continue;
-    result.coarse_of[at(vertex)] = result.coarse_of[at(mate[at(vertex)])] = static_cast<int>(members.size());
-    members.emplace_back(vertex, mate[at(vertex)]);
+// Builds the coarser graph one vertex after the other.
+class Contraction {
+ public:
+  Contraction(const WeightedGraph& graph, const std::vector<int>& mate) : graph_(graph), result_{{}, mate} {
+    int count = 0;
+    for (int vertex = 0; vertex < graph.size(); ++vertex) {
+      const int other = mate[at(vertex)];
+      if (other >= vertex) members_.emplace_back(vertex, other);
+      result_.coarse_of[at(vertex)] = other >= vertex ? count++ : result_.coarse_of[at(other)];
+    }
+    position_.assign(members_.size(), std::numeric_limits<std::size_t>::max());
   }
-  WeightedGraph& coarse = result.graph;
-  std::vector<std::size_t> position(members.size(), std::numeric_limits<std::size_t>::max());
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto [first, second] = members[i];
-    const std::size_t start = coarse.peers.size();
-    const auto add = [&](int vertex) {
-      for (std::size_t edge = graph.begin[at(vertex)]; edge < graph.begin[at(vertex) + 1]; ++edge) {
-        const int peer = result.coarse_of[at(graph.peers[edge])];
-        if (at(peer) == i) continue;
-        std::size_t& slot = position[at(peer)];
-        if (slot >= coarse.peers.size() || slot < start) {
-          slot = coarse.peers.size();
-          coarse.peers.push_back(peer);
-          coarse.weights.push_back(0);
-        }
-        coarse.weights[slot] += graph.weights[edge];
+
+  Coarser run() {
+    WeightedGraph& coarse = result_.graph;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const auto [first, second] = members_[i];
+      start_ = coarse.peers.size();
+      coarse.weight.push_back(0);
+      if (!graph_.pull.empty()) coarse.pull.push_back(0);
+      add(first, static_cast<int>(i));
+      if (second != first) add(second, static_cast<int>(i));
+      coarse.begin.push_back(coarse.peers.size());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void add(int vertex, int into) {
+    WeightedGraph& coarse = result_.graph;
+    coarse.weight.back() += graph_.weight[at(vertex)];
+    if (!graph_.pull.empty()) coarse.pull.back() += graph_.pull[at(vertex)];
+    for (std::size_t edge = graph_.begin[at(vertex)]; edge < graph_.begin[at(vertex) + 1]; ++edge) {
+      const int peer = result_.coarse_of[at(graph_.peers[edge])];
+      if (peer == into) continue;
+      std::size_t& slot = position_[at(peer)];
+      if (slot >= coarse.peers.size() || slot < start_) {
+        slot = coarse.peers.size();
+        coarse.peers.push_back(peer);
+        coarse.weights.push_back(0);
       }
-    };
-    add(first);
-    if (second != first) add(second);
-    const bool alone = second == first;
-    coarse.weight.push_back(graph.weight[at(first)] + (alone ? 0 : graph.weight[at(second)]));
-    coarse.begin.push_back(coarse.peers.size());
-    if (graph.pull.empty()) continue;
-    coarse.pull.push_back(graph.pull[at(first)] + (alone ? 0 : graph.pull[at(second)]));
+      coarse.weights[slot] += graph_.weights[edge];
+    }
   }
-  return result;
-}
+
+  const WeightedGraph& graph_;
+  Coarser result_;
+  std::vector<std::pair<int, int>> members_;
+  std::vector<std::size_t> position_;  // of a coarse vertex among the peers of the one being built
+  std::size_t start_ = 0;              // where its peers begin
+};
 
 std::int64_t excess_of(const WeightedGraph& graph, const Sides& sides, std::int64_t target) {
   std::int64_t left = 0;
@@ -294,7 +315,7 @@ Sides one_try(const WeightedGraph& graph, std::int64_t target, Random& random) {
   std::vector<Coarser> levels;
   const WeightedGraph* last = &graph;
   while (last->size() > kSmallest) {
-    Coarser next = contract(*last, pair_up(*last, limit, random));
+    Coarser next = Contraction(*last, pair_up(*last, limit, random)).run();
     if (next.graph.size() * 20 > last->size() * 19) break;
     levels.push_back(std::move(next));
     last = &levels.back().graph;

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/enforce/band.h"
+#include "core/enforce/division.h"
 #include "core/enforce/halves.h"
 #include "core/enforce/network.h"
 #include "core/enforce/spread_graph.h"
@@ -185,19 +185,22 @@ class Halving {
         if (peers[edge++] != sides[i]) ring[i] = 1;
       }
     }
-    for (std::size_t last = 1; last < kRings; ++last) {
-      std::vector<Letter<Nothing>> letters;
-      for (std::size_t i = 0; i < graph.size(); ++i) {
-        if (ring[i] != last) continue;
-        for (const SpreadEdge& one : graph[i].edges) letters.push_back({one.peer, graph[i].id, {}});
-      }
-      letters = deliver(network_, letters);
-      std::span<const Letter<Nothing>> rest(letters);
-      for (std::size_t i = 0; i < graph.size(); ++i) {
-        if (!take_run(rest, graph[i].id).empty() && ring[i] == 0) ring[i] = last + 1;
-      }
-    }
+    for (std::size_t last = 1; last < kRings; ++last) widen(graph, last, ring);
     return ring;
+  }
+
+  // The neighbours of ring `last` that are in none yet are the next.
+  void widen(const SpreadGraph& graph, std::size_t last, std::vector<std::size_t>& ring) {
+    std::vector<Letter<Nothing>> letters;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      if (ring[i] != last) continue;
+      for (const SpreadEdge& one : graph[i].edges) letters.push_back({one.peer, graph[i].id, {}});
+    }
+    letters = deliver(network_, letters);
+    std::span<const Letter<Nothing>> rest(letters);
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      if (!take_run(rest, graph[i].id).empty() && ring[i] == 0) ring[i] = last + 1;
+    }
   }
 
   // By part, how many vertices there are in the rings up to each.
@@ -285,7 +288,7 @@ class Halving {
     for (std::size_t i = 0; i < graph.size(); ++i) {
       if (!is_at_home(graph[i])) ++away[at(graph[i].part)];
       for (const SpreadEdge& one : graph[i].edges) {
-        const unsigned differs = candidates[i] ^ peers[edge++];
+        const unsigned differs = unsigned{candidates[i]} ^ unsigned { peers[edge++] };
         for (unsigned bit = 0; bit < count; ++bit) {
           if (((differs >> bit) & 1U) != 0) cut[at(graph[i].part) * count + bit] += one.weight;
         }
