@@ -50,7 +50,7 @@ int ranktree_fortran_Dist_graph_create(MPI_Fint comm, int n, const int sources[]
 int ranktree_fortran_Dist_graph_create_adjacent(MPI_Fint comm, int indegree, const int sources[], int sourcekind,
                                                 const int sourceweights[], int outdegree, const int destinations[],
                                                 int destkind, const int destweights[], MPI_Fint info, int reorder,
-                                                MPI_Fint* made) {
+                                                MPI_Fint* made) {  // #lizard forgives: MPI's arguments
   MPI_Comm graph = MPI_COMM_NULL;
   const int code = ranktree_Dist_graph_create_adjacent(
       MPI_Comm_f2c(comm), indegree, sources, weights_of(sourcekind, sourceweights), outdegree, destinations,

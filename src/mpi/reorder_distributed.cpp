@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/enforce/distributed.h"
 #include "core/enforce/network.h"
 #include "core/split/chain.h"
@@ -22,11 +23,16 @@
 namespace ranktree::mpi {
 namespace {
 
-enum class State : int { kGood, kLate, kFailed };
+enum class State : std::uint8_t { kGood, kLate, kFailed };
 
 // Thrown on all ranks by the collective call before which one of them was late or had failed.
-struct Stopped {
-  State state = State::kGood;
+class Stopped : public std::exception {
+ public:
+  explicit Stopped(State state) : state_(state) {}
+  [[nodiscard]] State state() const { return state_; }
+
+ private:
+  State state_;
 };
 
 // Every collective call starts with an allreduce of how everybody is doing, so that nobody waits for a rank that has
@@ -67,7 +73,7 @@ class MpiNetwork : public core::enforce::Network {
   // Collective. Throws Stopped unless everybody is well and in time.
   void meet() {
     const State worst = tell(in_time() ? State::kGood : State::kLate);
-    if (worst != State::kGood) throw Stopped{worst};
+    if (worst != State::kGood) throw Stopped(worst);
   }
 
   // Instead of the collective call that the others are at.
@@ -107,7 +113,7 @@ State run(MpiNetwork& network, const ReorderInput& input, const ReorderOptions& 
     network.meet();
     return State::kGood;
   } catch (const Stopped& stopped) {
-    return stopped.state;
+    return stopped.state();
   } catch (const MpiError&) {
     throw;
   } catch (...) {

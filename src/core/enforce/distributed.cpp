@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/enforce/division.h"
 #include "core/enforce/halving.h"
 #include "core/enforce/network.h"
 #include "core/enforce/part_placement.h"
@@ -89,6 +90,7 @@ double cost_of(Network& network, const std::vector<Share>& shares, const Survey&
 // Tells each process its vertex.
 std::vector<int> tell_processes(Network& network, const std::vector<int>& held, const std::vector<Seat>& seats) {
   std::vector<Letter<Nothing>> letters;
+  letters.reserve(held.size());
   for (std::size_t i = 0; i < held.size(); ++i) letters.push_back({seats[i].process, held[i], {}});
   letters = deliver(network, letters);
   std::span<const Letter<Nothing>> rest(letters);
@@ -126,9 +128,11 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   SpreadGraph graph = graph_of(held, shares);
   require_both_ends(network, graph);
   std::vector<split::Chain> chains;
+  chains.reserve(shares.size());
   for (const Share& share : shares) chains.push_back(share.chain);
   const Survey places = survey(network, chains, coarse);
   std::vector<const Path*> paths;
+  paths.reserve(held.size());
   for (const Path& path : places.path) paths.push_back(&path);
   order.before = order.after = cost_of(network, shares, places, paths);
 

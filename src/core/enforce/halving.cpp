@@ -268,7 +268,7 @@ class Halving {
     for (std::size_t i = 0; i < graph.size(); ++i) {
       while (vertex->id != graph[i].id) ++vertex;
       const unsigned bit = best[at(graph[i].part)];
-      const auto side = [bit](std::uint8_t candidate) { return (candidate >> bit) & 1U; };
+      const auto side = [bit](std::uint8_t candidate) { return (unsigned{candidate} >> bit) & 1U; };
       std::vector<SpreadEdge> kept;
       for (const SpreadEdge& one : graph[i].edges) {
         if (side(peers[edge++]) == side(candidates[i])) kept.push_back(one);

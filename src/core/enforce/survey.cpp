@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/enforce/division.h"
@@ -86,6 +87,7 @@ std::vector<Item> take(std::span<const std::byte>& bytes) {
 
 Bytes common_part(const Positions& positions, int largest) {
   std::vector<LevelRecord> levels;
+  levels.reserve(at(positions.tree.level_count()));
   for (int level = 0; level < positions.tree.level_count(); ++level) {
     levels.push_back({positions.tree.level(level).kind, positions.tree.cost(level)});
   }

@@ -78,9 +78,44 @@ static Grid random_grid(unsigned long long* state) {
 
 /* -- what came of it -- */
 
+static void expect_numbering(const Grid* grid, MPI_Comm cart, int count) {
+  int coordinates[kMostDims + 1], expected[kMostDims + 1], again;
+  for (int other = 0; other < count; ++other) {
+    coordinates_of(grid, other, expected);
+    expect_success(MPI_Cart_coords(cart, other, grid->ndims, coordinates));
+    for (int j = 0; j < grid->ndims; ++j) {
+      if (coordinates[j] != expected[j]) fail("not the coordinates of row-major order", coordinates[j]);
+    }
+    expect_success(MPI_Cart_rank(cart, coordinates, &again));
+    if (again != other) fail("MPI_Cart_rank is not the inverse", again);
+  }
+}
+
+static void expect_shape(const Grid* grid, MPI_Comm cart, int vertex) {
+  int dims[kMostDims + 1], periods[kMostDims + 1], coordinates[kMostDims + 1], expected[kMostDims + 1];
+  expect_success(MPI_Cart_get(cart, grid->ndims, dims, periods, coordinates));
+  coordinates_of(grid, vertex, expected);
+  for (int j = 0; j < grid->ndims; ++j) {
+    if (dims[j] != grid->dims[j]) fail("not the dimension asked for", dims[j]);
+    if (!periods[j] != !grid->periods[j]) fail("not the period asked for", periods[j]);
+    if (coordinates[j] != expected[j]) fail("not its own coordinates", coordinates[j]);
+  }
+}
+
+static void expect_shift(const Grid* grid, MPI_Comm cart, MPI_Comm native, int dimension, int steps) {
+  int vertex, shift[2], native_shift[2], all[kMostRanks][2];
+  MPI_Comm_rank(cart, &vertex);
+  expect_success(MPI_Cart_shift(cart, dimension, steps, &shift[0], &shift[1]));
+  expect_success(MPI_Cart_shift(native, dimension, steps, &native_shift[0], &native_shift[1]));
+  MPI_Allgather(native_shift, 2, MPI_INT, all, 2, MPI_INT, native);
+  if (shift[0] != all[vertex][0] || shift[1] != all[vertex][1]) fail("not the MPI's own shift", shift[1]);
+  if (steps == 0) return;
+  if (shift[1] != neighbour(grid, vertex, dimension, steps)) fail("not the model's destination", shift[1]);
+  if (shift[0] != neighbour(grid, vertex, dimension, -steps)) fail("not the model's source", shift[0]);
+}
+
 static void expect_grid(const Grid* grid, MPI_Comm cart, MPI_Comm native) {
-  int vertex, count, topology, ndims, dims[kMostDims + 1], periods[kMostDims + 1], coordinates[kMostDims + 1];
-  int expected[kMostDims + 1], again;
+  int vertex, count, topology, ndims;
   MPI_Comm_rank(cart, &vertex);
   MPI_Comm_size(cart, &count);
   if (count != grid->vertices) fail("not so many processes as vertices", count);
@@ -88,33 +123,11 @@ static void expect_grid(const Grid* grid, MPI_Comm cart, MPI_Comm native) {
   if (topology != MPI_CART) fail("not a Cartesian topology", topology);
   expect_success(MPI_Cartdim_get(cart, &ndims));
   if (ndims != grid->ndims) fail("not so many dimensions", ndims);
-  for (int other = 0; other < count && ndims > 0; ++other) {
-    coordinates_of(grid, other, expected);
-    expect_success(MPI_Cart_coords(cart, other, ndims, coordinates));
-    for (int j = 0; j < ndims; ++j) {
-      if (coordinates[j] != expected[j]) fail("not the coordinates of row-major order", coordinates[j]);
-    }
-    expect_success(MPI_Cart_rank(cart, coordinates, &again));
-    if (again != other) fail("MPI_Cart_rank is not the inverse", again);
-  }
   if (ndims == 0) return;
-  expect_success(MPI_Cart_get(cart, ndims, dims, periods, coordinates));
-  coordinates_of(grid, vertex, expected);
+  expect_numbering(grid, cart, count);
+  expect_shape(grid, cart, vertex);
   for (int j = 0; j < ndims; ++j) {
-    if (dims[j] != grid->dims[j]) fail("not the dimension asked for", dims[j]);
-    if (!periods[j] != !grid->periods[j]) fail("not the period asked for", periods[j]);
-    if (coordinates[j] != expected[j]) fail("not its own coordinates", coordinates[j]);
-  }
-  for (int j = 0; j < ndims; ++j) {
-    for (int steps = -3; steps <= 3; ++steps) {
-      int shift[2], native_shift[2], all[kMostRanks][2];
-      expect_success(MPI_Cart_shift(cart, j, steps, &shift[0], &shift[1]));
-      expect_success(MPI_Cart_shift(native, j, steps, &native_shift[0], &native_shift[1]));
-      MPI_Allgather(native_shift, 2, MPI_INT, all, 2, MPI_INT, native);
-      if (shift[0] != all[vertex][0] || shift[1] != all[vertex][1]) fail("not the MPI's own shift", shift[1]);
-      if (steps != 0 && shift[1] != neighbour(grid, vertex, j, steps)) fail("not the model's destination", shift[1]);
-      if (steps != 0 && shift[0] != neighbour(grid, vertex, j, -steps)) fail("not the model's source", shift[0]);
-    }
+    for (int steps = -3; steps <= 3; ++steps) expect_shift(grid, cart, native, j, steps);
   }
 }
 
