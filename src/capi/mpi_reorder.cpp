@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -38,6 +37,7 @@ Numbers copied(const std::vector<int>& numbers) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-function-size): as many parameters as MPI's own have
 int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                                const int destinations[], const int weights[], MPI_Info info, int reorder,
                                MPI_Comm* comm_dist_graph) {
@@ -105,3 +105,4 @@ int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, i
     *weights = copies[3].release();
   });
 }
+// NOLINTEND(readability-function-size)

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <new>
 #include <string>
@@ -90,7 +90,7 @@ std::map<int, Bytes> make_room(const std::map<int, int>& lengths) {
   return room;
 }
 
-enum class Trouble : int { kNone, kTooLong, kNoMemory };
+enum class Trouble : std::uint8_t { kNone, kTooLong, kNoMemory };
 
 // The worst that has happened to any rank: nobody may wait for a message that will not come.
 void throw_together(MPI_Comm comm, Trouble own) {

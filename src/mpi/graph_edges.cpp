@@ -166,6 +166,7 @@ VertexEdges traffic_of_both_ends(MPI_Comm alone, const Neighbourhood& own) {
   VertexEdges edges;
   attempt_together(alone, [&] {
     std::vector<std::pair<int, double>> said;
+    said.reserve(here.peers.size() + received.size());
     for (std::size_t i = 0; i < here.peers.size(); ++i) said.emplace_back(here.peers[i], here.weights[i] / 2);
     for (const auto& [sender, message] : received) {
       for_each_record<double>(message, [&, from = sender](double weight) { said.emplace_back(from, weight / 2); });

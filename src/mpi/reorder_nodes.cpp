@@ -14,7 +14,7 @@
 #include "core/enforce/positions.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
-#include "core/topo/level_order.h"
+#include "core/topo/tree.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/fetch.h"
@@ -57,6 +57,7 @@ std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int rank, int 
   attempt_together(comm, [&] {
     if (rank == 0) rows.resize(kRow * static_cast<std::size_t>(size));
   });
+  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
   check(MPI_Gather(row.data(), static_cast<int>(kRow), MPI_UINT64_T, rows.data(), static_cast<int>(kRow), MPI_UINT64_T,
                    0, comm),
         "MPI_Gather");
