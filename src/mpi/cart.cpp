@@ -112,7 +112,12 @@ Order order_of(Rearrangement& begun, const Grid& grid) {
   const Failure lost = share(comm, attempt([&] { chain = chain_here(begun.split, begun.annotation); }));
   if (begun.annotation.changed) set_annotation(begun.comm, begun.annotation);
   if (lost.error_class != MPI_SUCCESS) return unchanged(begun.rank, lost.text);
-  const auto chains = gather_chains(comm, chain, kRoot);
+  std::vector<core::split::Chain> chains;
+  try {
+    chains = gather_chains(comm, chain, kRoot);
+  } catch (const AgreedError& error) {
+    return unchanged(begun.rank, error.what());
+  }
   Answer answer;
   const Failure failure = attempt([&] {
     if (begun.rank == kRoot) answer = place(chains, grid);
@@ -121,13 +126,6 @@ Order order_of(Rearrangement& begun, const Grid& grid) {
   const Failure shared = share(comm, failure);
   if (shared.error_class != MPI_SUCCESS) return unchanged(begun.rank, shared.text);
   return deliver(begun, answer);
-}
-
-Communicator processes_of(const Rearrangement& begun, const Order& order, std::int64_t vertices) {
-  Communicator made;
-  const int color = begun.rank < vertices ? 0 : MPI_UNDEFINED;
-  check(MPI_Comm_split(begun.comm, color, order.vertex, made.receive()), "MPI_Comm_split");
-  return made;
 }
 
 }  // namespace
@@ -144,10 +142,8 @@ void cart_create(MPI_Comm comm, const CartGrid& arguments, bool reorder, MPI_Com
   };
   Rearrangement begun = begin(comm, call);
   const Order order = order_of(begun, grid);
-  // In MPICH 5.0.2 the group of a grid on some of a communicator's processes has all of them: MPI never gets fewer
-  // vertices than processes.
   const bool separate = order.changed || grid.vertices() < begun.size;
-  const Communicator processes = separate ? processes_of(begun, order, grid.vertices()) : Communicator{};
+  const Communicator processes = separate ? arranged(begun, order, grid.vertices()) : Communicator{};
   MPI_Comm base = separate ? processes.get() : comm;
   Communicator cart;
   if (base != MPI_COMM_NULL) {

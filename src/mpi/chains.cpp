@@ -3,43 +3,59 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/split/chain.h"
-#include "mpi/gather.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
 
 namespace ranktree::mpi {
 namespace {
 
 using core::split::Chain;
 
-std::string packed(const Chain& chain) {
-  std::vector<std::uint64_t> codes(std::min(chain.size(), core::split::kMaxDepth));
-  std::transform(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(codes.size()), codes.begin(),
+constexpr std::size_t kRow = core::split::kMaxDepth + 1;
+using Row = std::array<std::uint64_t, kRow>;  // length and codes of a chain
+
+Row packed(const Chain& chain) {
+  Row row{};
+  row[0] = std::min(chain.size(), core::split::kMaxDepth);
+  std::transform(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(row[0]), row.begin() + 1,
                  core::split::code_of);
-  return {reinterpret_cast<const char*>(codes.data()), codes.size() * sizeof(std::uint64_t)};
+  return row;
 }
 
-Chain unpacked(std::string_view text) {
-  std::vector<std::uint64_t> codes(text.size() / sizeof(std::uint64_t));
-  if (!codes.empty()) std::memcpy(codes.data(), text.data(), text.size());
-  Chain chain;
-  chain.reserve(codes.size());
-  std::transform(codes.begin(), codes.end(), std::back_inserter(chain), core::split::link_of);
+Chain unpacked(const Row& row) {
+  Chain chain(row[0]);
+  std::transform(row.begin() + 1, row.begin() + 1 + static_cast<std::ptrdiff_t>(row[0]), chain.begin(),
+                 core::split::link_of);
   return chain;
 }
 
 }  // namespace
 
 std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int root) {
+  int rank = 0;
+  int size = 0;
+  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  const Row row = packed(own);
+  std::vector<Row> rows;
   std::vector<Chain> chains;
-  for (const std::string& text : gather_texts(comm, packed(own), root)) chains.push_back(unpacked(text));
+  attempt_together(comm, [&] {
+    if (rank != root) return;
+    rows.resize(static_cast<std::size_t>(size));
+    chains.reserve(rows.size());
+  });
+  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
+  check(MPI_Gather(row.data(), static_cast<int>(kRow), MPI_UINT64_T, rows.data(), static_cast<int>(kRow), MPI_UINT64_T,
+                   root, comm),
+        "MPI_Gather");
+  attempt_together(comm, [&] { std::transform(rows.begin(), rows.end(), std::back_inserter(chains), unpacked); });
   return chains;
 }
 

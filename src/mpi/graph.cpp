@@ -113,11 +113,13 @@ void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm
   VertexEdges traffic;
   attempt_together(begun.alone.get(), [&] { traffic = traffic_of(neighbourhood_of(graph, begun.rank), begun.rank); });
   const Order order = find_order(begun, traffic);
-  const Communicator processes = arranged(begun, order);
+  const bool separate = order.changed || graph.nodes < begun.size;
+  const Communicator processes = separate ? arranged(begun, order, graph.nodes) : Communicator{};
+  MPI_Comm base = separate ? processes.get() : comm;
   Communicator of_graph;
-  check(MPI_Graph_create(order.changed ? processes.get() : comm, graph.nodes, graph.index, graph.edges, 0,
-                         of_graph.receive()),
-        "MPI_Graph_create");
+  if (base != MPI_COMM_NULL) {
+    check(MPI_Graph_create(base, graph.nodes, graph.index, graph.edges, 0, of_graph.receive()), "MPI_Graph_create");
+  }
   annotate(of_graph.get(), begun, order.record);
   *made = of_graph.release();
 }

@@ -126,6 +126,13 @@ Communicator arranged(const Rearrangement& begun, const Order& order) {
   return made;
 }
 
+Communicator arranged(const Rearrangement& begun, const Order& order, std::int64_t vertices) {
+  Communicator made;
+  const int color = order.vertex < vertices ? 0 : MPI_UNDEFINED;
+  check(MPI_Comm_split(begun.comm, color, order.vertex, made.receive()), "MPI_Comm_split");
+  return made;
+}
+
 void annotate(MPI_Comm made, const Rearrangement& begun, const ReorderRecord& record) {
   if (made == MPI_COMM_NULL) return;
   Annotation annotation = begun.annotation;

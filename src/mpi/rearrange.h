@@ -60,6 +60,11 @@ Order unchanged(int rank, const std::string& reason);
 // Collective: all processes in a new order, null where that is the old one.
 Communicator arranged(const Rearrangement& begun, const Order& order);
 
+// Collective: the processes that own the first vertices in a new order, null at the others. For topologies that leave
+// processes out: in MPICH 5.0.2 the group of a grid or graph on some of a communicator's processes has all of them, so
+// MPI never gets fewer vertices than processes.
+Communicator arranged(const Rearrangement& begun, const Order& order, std::int64_t vertices);
+
 // Tells a new communicator of the same processes what is known of them, and how it came to be.
 void annotate(MPI_Comm made, const Rearrangement& begun, const ReorderRecord& record);
 

@@ -151,7 +151,7 @@ Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, Orde
   Proposal proposal{std::move(order), {}, 0, 0};
   if (!proposal.order.changed) return proposal;
   MPI_Comm comm = begun.alone.get();
-  proposal.newranks.resize(static_cast<std::size_t>(begun.size));
+  attempt_together(comm, [&] { proposal.newranks.resize(static_cast<std::size_t>(begun.size)); });
   check(MPI_Allgather(&proposal.order.vertex, 1, MPI_INT, proposal.newranks.data(), 1, MPI_INT, comm), "MPI_Allgather");
   proposal.gain = (proposal.order.record.before.value_or(0) - proposal.order.record.after.value_or(0)) * terms.horizon;
   if (terms.state_bytes == 0) return proposal;
@@ -193,14 +193,17 @@ void rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* made) {
   };
   Rearrangement begun = begin(comm, call);
   MPI_Comm alone = begun.alone.get();
-  const VertexEdges own = both_directions(alone, begun.rank, growth(pairs, begun.annotation.traffic.get()));
+  std::map<int, double> grown;
+  attempt_together(alone, [&] { grown = growth(pairs, begun.annotation.traffic.get()); });
+  const VertexEdges own = both_directions(alone, begun.rank, grown);
   const Communicator node = learn_node(comm, 0, begun.annotation);
   core::split::Chain chain;
   attempt_together(alone, [&] { chain = chain_here(begun.split, begun.annotation); });
   const ReorderInput input{alone, &own, &chain, begun.deadline};
   const Proposal proposal = weigh(begun, chain, find_order(input, begun.reorder), terms);
   say(begun.annotation, message_of(proposal, terms));
-  begun.annotation.traffic = std::make_shared<const Traffic>(traffic_of(traced(comm)));
+  attempt_together(alone,
+                   [&] { begun.annotation.traffic = std::make_shared<const Traffic>(traffic_of(traced(comm))); });
   set_annotation(comm, begun.annotation);
   Communicator processes = moved(begun, proposal);
   if (proposal.pays() && newranks != nullptr)

@@ -22,6 +22,7 @@
 #include "core/split/chain.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
+#include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/reorder.h"
 #include "mpi/wait.h"
@@ -59,36 +60,18 @@ Shares shares_of(std::span<const int> lengths, const char* what) {
 // Everything there is to know, at the root; nothing elsewhere.
 struct Whole {
   Shares of_edges;
-  Shares of_links;
   Affinity graph;
-  std::vector<std::uint64_t> links;  // the chains' codes, by rank
+  std::vector<Chain> chains;  // by rank
 
-  void make_room(std::span<const int> edges, std::span<const int> links_each) {
+  void make_room(std::span<const int> edges) {
     of_edges = shares_of(edges, "edges");
-    of_links = shares_of(links_each, "links of chains");
     graph.ranks = static_cast<int>(edges.size());
     graph.indptr.assign(of_edges.offsets.begin(), of_edges.offsets.end());
     graph.indptr.push_back(static_cast<std::int64_t>(of_edges.total()));
     graph.indices.resize(of_edges.total());
     graph.weights.resize(of_edges.total());
-    links.resize(of_links.total());
-  }
-
-  [[nodiscard]] std::vector<Chain> chains() const {
-    std::vector<Chain> chains(of_links.lengths.size());
-    for (std::size_t rank = 0; rank < chains.size(); ++rank) {
-      const auto begin = links.begin() + of_links.offsets[rank];
-      std::transform(begin, begin + of_links.lengths[rank], std::back_inserter(chains[rank]), core::split::link_of);
-    }
-    return chains;
   }
 };
-
-std::vector<int> gather_numbers(MPI_Comm comm, int own, int size) {
-  std::vector<int> all(static_cast<std::size_t>(size));
-  check(MPI_Gather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, kRoot, comm), "MPI_Gather");
-  return all;
-}
 
 // Collective. Throws AgreedError where the root has not room enough.
 Whole gather(const ReorderInput& input) {
@@ -97,17 +80,13 @@ Whole gather(const ReorderInput& input) {
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
   const VertexEdges& own = *input.own;
-  std::vector<std::uint64_t> codes(std::min(input.chain->size(), core::split::kMaxDepth));
-  std::transform(input.chain->begin(), input.chain->begin() + static_cast<std::ptrdiff_t>(codes.size()), codes.begin(),
-                 core::split::code_of);
   const auto degree = static_cast<int>(own.peers.size());
-  const auto depth = static_cast<int>(codes.size());
-  const int rows = rank == kRoot ? size : 0;
-  const std::vector<int> degrees = gather_numbers(input.comm, degree, rows);
-  const std::vector<int> depths = gather_numbers(input.comm, depth, rows);
   Whole all;
+  std::vector<int> degrees;
+  attempt_together(input.comm, [&] { degrees.resize(rank == kRoot ? static_cast<std::size_t>(size) : 0); });
+  check(MPI_Gather(&degree, 1, MPI_INT, degrees.data(), 1, MPI_INT, kRoot, input.comm), "MPI_Gather");
   attempt_together(input.comm, [&] {
-    if (rank == kRoot) all.make_room(degrees, depths);
+    if (rank == kRoot) all.make_room(degrees);
   });
   check(MPI_Gatherv(own.peers.data(), degree, MPI_INT, all.graph.indices.data(), all.of_edges.lengths.data(),
                     all.of_edges.offsets.data(), MPI_INT, kRoot, input.comm),
@@ -115,9 +94,7 @@ Whole gather(const ReorderInput& input) {
   check(MPI_Gatherv(own.weights.data(), degree, MPI_DOUBLE, all.graph.weights.data(), all.of_edges.lengths.data(),
                     all.of_edges.offsets.data(), MPI_DOUBLE, kRoot, input.comm),
         "MPI_Gatherv");
-  check(MPI_Gatherv(codes.data(), depth, MPI_UINT64_T, all.links.data(), all.of_links.lengths.data(),
-                    all.of_links.offsets.data(), MPI_UINT64_T, kRoot, input.comm),
-        "MPI_Gatherv");
+  all.chains = gather_chains(input.comm, *input.chain, kRoot);
   return all;
 }
 
@@ -137,7 +114,7 @@ struct Answer {
 };
 
 Answer place(const Whole& all, const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs) {
-  const Positions positions = core::enforce::positions_of(all.chains());
+  const Positions positions = core::enforce::positions_of(all.chains);
   const core::topo::Tree tree = costs != nullptr ? priced(positions.tree, *costs) : positions.tree;
   const auto in_time = [&] { return input.deadline == 0 || MPI_Wtime() < input.deadline; };
   core::place::EngineOptions engine;

@@ -16,6 +16,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
+#include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/fetch.h"
 #include "mpi/handle.h"
@@ -48,27 +49,6 @@ struct Prices {
   }
 };
 
-std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int rank, int size) {
-  constexpr auto kRow = core::split::kMaxDepth + 1;
-  std::vector<std::uint64_t> row(kRow, 0);
-  row[0] = std::min(own.size(), core::split::kMaxDepth);
-  std::transform(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(row[0]), row.begin() + 1, core::split::code_of);
-  std::vector<std::uint64_t> rows;
-  attempt_together(comm, [&] {
-    if (rank == 0) rows.resize(kRow * static_cast<std::size_t>(size));
-  });
-  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(MPI_Gather(row.data(), static_cast<int>(kRow), MPI_UINT64_T, rows.data(), static_cast<int>(kRow), MPI_UINT64_T,
-                   0, comm),
-        "MPI_Gather");
-  std::vector<Chain> chains;
-  for (auto at = rows.begin(); at != rows.end(); at += kRow) {
-    Chain& chain = chains.emplace_back(*at);
-    std::transform(at + 1, at + 1 + static_cast<std::ptrdiff_t>(*at), chain.begin(), core::split::link_of);
-  }
-  return chains;
-}
-
 std::vector<PricedLevel> price(const std::vector<Chain>& chains) {
   const core::topo::Tree tree = core::enforce::positions_of(chains).tree;
   std::vector<PricedLevel> levels{{0, -1, tree.cost(0)}};
@@ -80,10 +60,10 @@ std::vector<PricedLevel> price(const std::vector<Chain>& chains) {
 }
 
 // Collective: the levels of all ranks' chains together.
-Prices learn_prices(const ReorderInput& input, int rank, int size) {
+Prices learn_prices(const ReorderInput& input, int rank) {
   std::vector<PricedLevel> levels;
   {
-    std::vector<Chain> chains = gather_chains(input.comm, *input.chain, rank, size);
+    std::vector<Chain> chains = gather_chains(input.comm, *input.chain, 0);
     attempt_together(input.comm, [&] {
       if (rank == 0) levels = price(chains);
     });
@@ -156,7 +136,7 @@ Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& opt
   int size = 0;
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
-  const Prices prices = learn_prices(input, rank, size);
+  const Prices prices = learn_prices(input, rank);
   Reordering result;
   result.before = sum_of_all(input.comm, own_cost(input, prices)) / 2;
 

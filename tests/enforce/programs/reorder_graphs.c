@@ -231,7 +231,8 @@ static void try_reorder(int weighted, MPI_Info info, const char* mode) {
 static void try_graph(int nodes, int reorder) {
   static int index[kMostRanks + 1], edges[kMostEdges], found[kMostEdges];
   MPI_Comm comm = MPI_COMM_WORLD;
-  int count = 0, kept = 0, topology, vertex = -1, many;
+  MPI_Group group;
+  int count = 0, kept = 0, topology, vertex = -1, many, members;
   for (int i = 0; i < graph.edge_count; ++i) {
     if (graph.edges[i].source < nodes && graph.edges[i].destination < nodes) graph.edges[kept++] = graph.edges[i];
   }
@@ -251,6 +252,10 @@ static void try_graph(int nodes, int reorder) {
   MPI_Comm_rank(comm, &vertex);
   MPI_Topo_test(comm, &topology);
   if (topology != MPI_GRAPH) fail("not a graph", topology);
+  MPI_Comm_group(comm, &group);
+  MPI_Group_size(group, &members);
+  if (members != nodes) fail("a group of other processes", members);
+  MPI_Group_free(&group);
   expect_success(MPI_Graph_neighbors_count(comm, vertex, &many));
   const int begin = vertex == 0 ? 0 : index[vertex - 1];
   if (many != index[vertex] - begin) fail("not so many neighbours", many);
