@@ -225,8 +225,8 @@ RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[]
                                        MPI_Comm* newcomm);
 
 /** What reordering did: a copy of comm's info with these keys added where comm was made by one of the calls above.
- * Local. ranktree_reorder: identity, central, node, distributed, tiling or world; ranktree_reorder_reason: why no rank
- * has changed, missing where some has; ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight,
+ * Local. ranktree_reorder: identity, central, node, distributed or tiling; ranktree_reorder_reason: why no rank has
+ * changed, missing where some has; ranktree_reorder_before and ranktree_reorder_after: the cost in hops x weight,
  * missing where it is not known.
  *
  * \param[out] info to be freed with MPI_Info_free

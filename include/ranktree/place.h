@@ -29,7 +29,7 @@ typedef struct ranktree_place_options {
   uint64_t seed;
   int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly */
   const char* preset;             /**< how hard the engine searches: "fast", "default" (default), "strong" */
-  int threads;                    /**< of the engine, at least 1 (default) */
+  int threads;                    /**< at most so many, at least 1 (default); the engine uses one so far */
   int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
   void* user;                     /**< what keep_going is called with */

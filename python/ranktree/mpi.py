@@ -229,6 +229,7 @@ def create_dist_graph(
 
     Rank k of the result owns vertex k. reorder-2011 §3.
     """
+    require_graph(sources, degrees, destinations, weights)
     made = HANDLE(MPI.COMM_NULL.handle)
     lists = (integers(sources), integers(degrees), integers(destinations), weight_list(weights))
     call("Dist_graph_create", comm, len(sources), *lists, info_handle(info), int(reorder), ctypes.byref(made))
@@ -245,6 +246,8 @@ def create_dist_graph_adjacent(
     reorder: bool = True,
 ) -> MPI.Distgraphcomm:
     """MPI_Dist_graph_create_adjacent with reordering: rank k declares all edges of vertex k. Collective over comm."""
+    require_length("sourceweights", sourceweights, len(sources))
+    require_length("destweights", destweights, len(destinations))
     made = HANDLE(MPI.COMM_NULL.handle)
     into = (len(sources), integers(sources), weight_list(sourceweights))
     out = (len(destinations), integers(destinations), weight_list(destweights))
@@ -256,6 +259,7 @@ def create_graph(
     comm: MPI.Intracomm, index: Sequence[int], edges: Sequence[int], reorder: bool = True
 ) -> MPI.Graphcomm | None:
     """MPI_Graph_create with reordering: the whole graph on every rank; None beyond its vertices. Collective."""
+    require_length("edges", edges, max(index, default=0))
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Graph_create", comm, len(index), integers(index), integers(edges), int(reorder), ctypes.byref(made))
     return communicator(made.value, MPI.Graphcomm)
@@ -265,6 +269,7 @@ def create_cart(
     comm: MPI.Intracomm, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = True
 ) -> MPI.Cartcomm | None:
     """MPI_Cart_create, the grid tiled on the machine's tree; None beyond its size. Collective over comm."""
+    require_length("periods", periods or None, len(dims))
     made = HANDLE(MPI.COMM_NULL.handle)
     periodic = integers([int(period) for period in periods or [False] * len(dims)])
     call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
@@ -280,6 +285,7 @@ def reorder(
     info: MPI.Info | None = None,
 ) -> MPI.Intracomm:
     """All processes of comm in the order that the graph wants, without a topology. Collective over comm."""
+    require_graph(sources, degrees, destinations, weights)
     made, rank = HANDLE(MPI.COMM_NULL.handle), INT()
     doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
     lists = (integers(sources), integers(degrees), integers(destinations), doubles)
@@ -359,6 +365,22 @@ def communicator(handle: int | None, kind: type = MPI.Intracomm):
     """mpi4py's object for a handle; None for MPI_COMM_NULL."""
     made = kind.fromhandle(handle or 0)
     return None if made == MPI.COMM_NULL else made
+
+
+def require_length(name: str, values: Sequence | None, length: int) -> None:
+    """Raises ValueError unless a list that was given has this length: C would read beyond it."""
+    if values is not None and len(values) != length:
+        raise ValueError(f"{name}: expected {length} entries, found {len(values)}")
+
+
+def require_graph(
+    sources: Sequence[int], degrees: Sequence[int], destinations: Sequence[int], weights: Sequence[float] | None
+) -> None:
+    """Raises ValueError unless the lengths fit together. What is in the lists is checked by the call itself."""
+    require_length("degrees", degrees, len(sources))
+    edges = sum(max(degree, 0) for degree in degrees)
+    require_length("destinations", destinations, edges)
+    require_length("weights", weights, edges)
 
 
 def integers(values: Sequence[int]) -> ctypes.Array:

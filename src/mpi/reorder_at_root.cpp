@@ -2,12 +2,10 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>

@@ -163,7 +163,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     seed: Annotated[int, typer.Option(min=0, help="of every random choice")] = 1,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="let ranks share a place")] = False,
     preset: Annotated[str, typer.Option(help="how hard the engine searches: fast, default or strong")] = "default",
-    threads: Annotated[int, typer.Option(min=1, help="of the engine; the plan does not depend on them")] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="at most so many; the engine uses one so far")] = 1,
     time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
     comparison: Annotated[

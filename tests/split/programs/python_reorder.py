@@ -92,12 +92,34 @@ def check_order() -> None:
     expect_error(MPI.ERR_FILE, "no such file", machine.read_pattern, "no such file", WORLD)
 
 
+def expect_refusal(field: str, function, *arguments) -> None:
+    """Lists that do not fit together are refused before C reads beyond them."""
+    try:
+        function(WORLD, *arguments)
+    except ValueError as error:
+        expect(str(error).startswith(f"{field}: expected "), f"{field}, found {error}")
+    else:
+        expect(False, f"a refusal of {field}")
+
+
+def check_lengths() -> None:
+    """Every list."""
+    expect_refusal("degrees", machine.create_dist_graph, [0], [1, 1], [1, 2])
+    expect_refusal("destinations", machine.create_dist_graph, [0], [5000], [1])
+    expect_refusal("weights", machine.reorder, [0], [2], [1, 2], [1.0])
+    expect_refusal("sourceweights", machine.create_dist_graph_adjacent, [0], [0], [], [1])
+    expect_refusal("destweights", machine.create_dist_graph_adjacent, [0], [0], [1], [1, 1])
+    expect_refusal("edges", machine.create_graph, [1, 2], [1])
+    expect_refusal("periods", machine.create_cart, [1, 1], [True])
+
+
 def main() -> None:
     """All of them."""
     check_graphs(sys.argv[1])
     check_ring()
     check_grid()
     check_order()
+    check_lengths()
     if WORLD.rank == 0:
         print("ok")
 
