@@ -38,6 +38,7 @@ static int give(int code, MPI_Comm made, MPI_Fint* to) {
   return code;
 }
 
+// NOLINTBEGIN(readability-function-size): MPI's arguments
 int ranktree_fortran_Dist_graph_create(MPI_Fint comm, int n, const int sources[], const int degrees[],
                                        const int destinations[], int kind, const int weights[], MPI_Fint info,
                                        int reorder, MPI_Fint* made) {
@@ -80,6 +81,8 @@ int ranktree_fortran_Comm_reorder(MPI_Fint comm, int n, const int sources[], con
                                          MPI_Info_f2c(info), newrank, made == NULL ? NULL : &reordered);
   return give(code, reordered, made);
 }
+
+// NOLINTEND(readability-function-size)
 
 int ranktree_fortran_Comm_get_info(MPI_Fint comm, MPI_Fint* info) {
   MPI_Info made = MPI_INFO_NULL;

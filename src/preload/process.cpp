@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "io/pattern_file.h"
+#include "io/trace_layout.h"
 #include "io/trace_records.h"
 #include "preload/communicator.h"
 #include "preload/gather.h"
