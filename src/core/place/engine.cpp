@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/scale.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine/effort.h"
@@ -61,7 +62,7 @@ Graph graph_of(const pattern::Affinity& affinity) {
       largest = std::max(largest, weight);
     }
   }
-  const double scale = largest > 0 ? std::ldexp(1.0, std::clamp(52 - std::ilogb(largest), -1000, 1000)) : 1;
+  const double scale = scale_for_sums(largest);
   Graph graph;
   graph.size.assign(at(affinity.ranks), 1);
   graph.arcs.reserve(affinity.indices.size());
