@@ -44,7 +44,7 @@ Effort effort_of(Preset preset) {
     case Preset::kStrong:
       break;
   }
-  return {40, 3, 8, 4, 120, 0.1, 3, 20, 6, 4};
+  return {40, 2, 7, 3, 60, 0.1, 3, 20, 6, 4};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -98,7 +98,7 @@ class Engine {
     Random random(options_.seed);
     const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
     const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
-    const Graph& guide = dense ? sparse : graph_;
+    const engine::Piece guide = engine::guide_of(dense ? sparse : graph_);
     const bool spare = graph_.vertices() < tree_.seats();
     for (int run = 0; run < runs() && go_on(); ++run) {
       try_division(guide, engine::Spread::kPacked, random);
@@ -124,7 +124,7 @@ class Engine {
     return std::clamp(affordable, 1, effort_.runs);
   }
 
-  void try_division(const Graph& guide, engine::Spread spread, Random& random) {
+  void try_division(const engine::Piece& guide, engine::Spread spread, Random& random) {
     engine::Multisection multisection(tree_, effort_, spread, options_.keep_going);
     auto seats = multisection.place(guide, random.next());
     consider(std::move(seats), random.next());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -16,31 +17,26 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-std::int64_t largest(const Graph& graph) { return *std::max_element(graph.size.begin(), graph.size.end()); }
+std::int64_t largest(const Guide& graph) { return *std::max_element(graph.size.begin(), graph.size.end()); }
+
+std::int64_t total_size(const Guide& graph) {
+  return std::accumulate(graph.size.begin(), graph.size.end(), std::int64_t{0});
+}
 
 }  // namespace
 
-// Graphs of falling size, the smallest last; empty when the graph is small already or does not shrink.
-std::vector<Bisection::Sized> Bisection::coarsen(const Graph& graph, const Sides* sides) {
-  std::vector<Sized> sizes;
-  const Graph* last = &graph;
-  const std::int64_t total = graph.total_size();
-  const std::int64_t most = std::max<std::int64_t>(2, std::min(total / 20, 3 * total / effort_.coarsest));
-  Sides own;
-  while (last->vertices() > effort_.coarsest) {
-    Matching matching = match_heavy_edges(*last, most, sides, random_);
-    if (matching.parts > 0.95 * last->vertices()) break;
-    Graph next = contract(*last, matching.part_of, matching.parts);
-    if (sides != nullptr) {
-      Sides coarse(at(matching.parts));
-      for (std::size_t i = 0; i < sides->size(); ++i) coarse[at(matching.part_of[i])] = (*sides)[i];
-      own = std::move(coarse);
-      sides = &own;
-    }
-    sizes.push_back({std::move(next), std::move(matching.part_of)});
-    last = &sizes.back().graph;
-  }
-  return sizes;
+Window Bisection::softened(const Guide& graph, std::size_t level, Window window) {
+  const std::int64_t slack = largest(graph);
+  return window.widened(level == 0 || slack == 1 ? 0 : slack / 2);
+}
+
+// False when the graph is small already or does not shrink.
+bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides* sides) {
+  if (graph.vertices() <= effort_.coarsest) return false;
+  if (level == coarse_.size()) coarse_.emplace_back();
+  const std::int64_t most = std::max<std::int64_t>(2, std::min(total_ / 20, 3 * total_ / effort_.coarsest));
+  coarsening_.run(graph, most, sides, random_, coarse_[level]);
+  return coarse_[level].graph.vertices() <= 0.95 * graph.vertices();
 }
 
 // The vertex with the strongest ties, or the next that has none; -1: all were looked at.
@@ -58,9 +54,9 @@ Vertex Bisection::next_to_grow(const Sides& sides, std::size_t first, std::size_
   return vertex;
 }
 
-void Bisection::join_side(const Graph& graph, Vertex vertex, Sides& sides) {
+void Bisection::join_side(const Guide& graph, Vertex vertex, Sides& sides) {
   sides[at(vertex)] = 0;
-  for (const Arc& arc : graph.arcs_of(vertex)) {
+  for (const GuideArc& arc : graph.arcs_of(vertex)) {
     if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
     tie_[at(arc.to)] += 2 * arc.weight;
     if (heap_.holds(arc.to)) {
@@ -73,12 +69,12 @@ void Bisection::join_side(const Graph& graph, Vertex vertex, Sides& sides) {
 
 // Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
 // nearest to the aim. O(arcs log vertices).
-void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
+void Bisection::grow(const Guide& graph, std::int64_t aim, Sides& sides) {
   const std::size_t count = graph.size.size();
   sides.assign(count, 1);
   tie_.assign(count, 0);
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    for (const Arc& arc : graph.arcs_of(vertex)) tie_[at(vertex)] -= arc.weight;
+    for (const GuideArc& arc : graph.arcs_of(vertex)) tie_[at(vertex)] -= arc.weight;
   }
   heap_.reset(count, tie_.data());
   refused_.assign(count, 0);
@@ -98,76 +94,68 @@ void Bisection::grow(const Graph& graph, std::int64_t aim, Sides& sides) {
   }
 }
 
-void Bisection::first_division(const Graph& graph, Window window, std::int64_t aim, Sides& sides) {
+// The best of some growths: of what is outside the window the least, then the smallest cut.
+void Bisection::first_division(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
   double best_cut = 0;
   std::int64_t best_excess = -1;
   const std::int64_t slack = largest(graph);
   const Window soft = window.widened(slack > 1 ? slack / 2 : 0);
-  Sides next;
   for (int start = 0; start < effort_.starts; ++start) {
-    grow(graph, aim, next);
-    const double cut = refinement_.run(graph, soft, slack, effort_, effort_.passes + 1, next);
-    const std::int64_t excess = soft.excess(size_of_side_zero(graph, next));
+    grow(graph, aim, next_);
+    const double cut = refinement_.run(graph, soft, slack, effort_, effort_.passes + 1, next_);
+    const std::int64_t excess = soft.excess(size_of_side_zero(graph, next_));
     if (best_excess >= 0 && (excess > best_excess || (excess == best_excess && cut >= best_cut))) continue;
     best_cut = cut;
     best_excess = excess;
-    sides = next;
+    std::swap(sides, next_);
   }
 }
 
+double Bisection::refine_projected(const Guide& finer, std::size_t level, Window window, Sides& sides) {
+  const auto& part_of = coarse_[level].part_of;
+  projected_.resize(part_of.size());
+  for (std::size_t vertex = 0; vertex < projected_.size(); ++vertex) projected_[vertex] = sides[at(part_of[vertex])];
+  std::swap(sides, projected_);
+  return refinement_.run(finer, softened(finer, level, window), largest(finer), effort_, effort_.passes, sides);
+}
+
 // `sides` belongs to the smallest graph and ends up belonging to `graph`.
-double Bisection::refine_upwards(const Graph& graph, const std::vector<Sized>& sizes, Window window, Sides& sides) {
+double Bisection::refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides) {
   double cut = 0;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    const Graph& finer = i == 0 ? graph : sizes[i - 1].graph;
-    Sides projected(finer.size.size());
-    for (std::size_t vertex = 0; vertex < projected.size(); ++vertex) {
-      projected[vertex] = sides[at(sizes[i].part_of[vertex])];
-    }
-    sides = std::move(projected);
-    const std::int64_t slack = largest(finer);
-    const std::int64_t soft = i == 0 || slack == 1 ? 0 : slack / 2;
-    cut = refinement_.run(finer, window.widened(soft), slack, effort_, effort_.passes, sides);
+  for (std::size_t i = coarser; i-- > 0;) {
+    cut = refine_projected(i == 0 ? graph : coarse_[i - 1].graph, i, window, sides);
   }
-  if (!sizes.empty()) return cut;
+  return cut;
+}
+
+double Bisection::divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
+  total_ = total_size(graph);
+  const Guide* smallest = &graph;
+  std::size_t level = 0;
+  while (coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
+  first_division(*smallest, window, aim, sides);
+  if (level > 0) return refine_upwards(graph, level, window, sides);
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
   return refinement_.run(graph, window, largest(graph), effort_, effort_.passes, sides);
 }
 
-double Bisection::divide_once(const Graph& graph, Window window, std::int64_t aim, Sides& sides) {
-  const std::vector<Sized> sizes = coarsen(graph, nullptr);
-  first_division(sizes.empty() ? graph : sizes.back().graph, window, aim, sides);
-  return refine_upwards(graph, sizes, window, sides);
-}
-
-Sides Bisection::divide(const Graph& graph, Window window, std::int64_t aim) {
-  Sides best;
-  double best_cut = 0;
-  Sides next;
-  for (int i = 0; i < effort_.repeats; ++i) {
-    const double cut = divide_once(graph, window, aim, next);
-    if (i > 0 && cut >= best_cut) continue;
-    best_cut = cut;
-    best = next;
-  }
-  return best;
-}
-
-bool Bisection::improve(const Graph& graph, Window window, Sides& sides) {
+bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   const double before = cut_of(graph, sides);
   if (before == 0) return false;
-  const std::vector<Sized> sizes = coarsen(graph, &sides);
+  total_ = total_size(graph);
+  const Guide* smallest = &graph;
+  std::size_t level = 0;
   Sides next = sides;
-  for (const Sized& size : sizes) {
-    Sides coarse(size.graph.size.size());
-    for (std::size_t i = 0; i < next.size(); ++i) coarse[at(size.part_of[i])] = next[i];
-    next = std::move(coarse);
+  for (; coarsen_once(*smallest, level, &next); ++level) {
+    smallest = &coarse_[level].graph;
+    projected_.resize(smallest->size.size());
+    for (std::size_t i = 0; i < next.size(); ++i) projected_[at(coarse_[level].part_of[i])] = next[i];
+    std::swap(next, projected_);
   }
-  const Graph& smallest = sizes.empty() ? graph : sizes.back().graph;
-  refinement_.run(smallest, window, largest(smallest), effort_, effort_.passes, next);
-  const double after = refine_upwards(graph, sizes, window, next);
-  if (after >= before * (1 - 1e-12) || window.excess(size_of_side_zero(graph, next)) > 0) return false;
-  sides = std::move(next);
+  refinement_.run(*smallest, window, largest(*smallest), effort_, effort_.passes, next);
+  refine_upwards(graph, level, window, next);
+  if (cut_of(graph, next) >= before * (1 - 1e-6) || window.excess(size_of_side_zero(graph, next)) > 0) return false;
+  std::swap(sides, next);
   return true;
 }
 

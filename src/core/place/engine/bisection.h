@@ -1,13 +1,17 @@
 // Multilevel bisection: coarsen, divide the smallest graph, refine on the way back.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/place/engine/coarsening.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
+#include "core/place/engine/vertex_heap.h"
 
 namespace ranktree::core::place::engine {
 
@@ -21,30 +25,31 @@ class Bisection {
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
-  // A division of its own; `aim` is what side 0 grows to at first. The best of effort.repeats.
-  Sides divide(const Graph& graph, Window window, std::int64_t aim);
+  // A division of its own; `aim` is what side 0 grows to at first. The cut.
+  double divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides);
   // Tries to make a division within the window better; keeps it otherwise. True when it did.
-  bool improve(const Graph& graph, Window window, Sides& sides);
+  bool improve(const Guide& graph, Window window, Sides& sides);
 
  private:
-  struct Sized {
-    Graph graph;
-    std::vector<Vertex> part_of;  // of the vertices of the graph before it
-  };
-  std::vector<Sized> coarsen(const Graph& graph, const Sides* sides);
+  static Window softened(const Guide& graph, std::size_t level, Window window);
+  bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
   Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
-  void join_side(const Graph& graph, Vertex vertex, Sides& sides);
-  void grow(const Graph& graph, std::int64_t aim, Sides& sides);
-  void first_division(const Graph& graph, Window window, std::int64_t aim, Sides& sides);
-  double refine_upwards(const Graph& graph, const std::vector<Sized>& sizes, Window window, Sides& sides);
-  double divide_once(const Graph& graph, Window window, std::int64_t aim, Sides& sides);
+  void join_side(const Guide& graph, Vertex vertex, Sides& sides);
+  void grow(const Guide& graph, std::int64_t aim, Sides& sides);
+  void first_division(const Guide& graph, Window window, std::int64_t aim, Sides& sides);
+  double refine_projected(const Guide& finer, std::size_t level, Window window, Sides& sides);
+  double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);
 
   const Effort& effort_;
   Random random_;
+  Coarsening coarsening_;
   Refinement refinement_;
+  std::deque<Coarse> coarse_;  // by level, graphs of falling size; a deque, as they stay where they are
+  std::int64_t total_ = 0;
   VertexHeap heap_;
   std::vector<double> tie_;
   std::vector<std::uint8_t> refused_;
+  Sides projected_, next_;
 };
 
 }  // namespace ranktree::core::place::engine

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "core/base/random.h"
@@ -11,14 +10,38 @@
 
 namespace ranktree::core::place::engine {
 
-// A matching by heavy edges (weight over the product of the sizes), vertices of low degree first, in random order
-// otherwise; vertices left alone that share a neighbour are matched where few found a partner. No vertex gets larger
-// than `most`; with sides, only vertices of the same side are matched. Returns the part of each vertex, parts numbered
-// from 0 without gaps. O(vertices + arcs).
-struct Matching {
+// A graph made smaller, and the vertex that each of the larger one's vertices became.
+struct Coarse {
+  Guide graph;
   std::vector<Vertex> part_of;
-  Vertex parts = 0;
 };
-Matching match_heavy_edges(const Graph& graph, std::int64_t most, const Sides* sides, Random& random);
+
+// Joins pairs by heavy edges (weight over the product of the sizes), vertices of low degree first, in random order
+// otherwise; vertices left alone that share a neighbour are joined where few found a partner. No vertex gets larger
+// than `most`; with sides, only vertices of the same side are joined. Keeps memory between calls.
+class Coarsening {
+ public:
+  // O(vertices + arcs). Replaces `coarse`, whose memory is used again.
+  void run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse);
+
+ private:
+  void choose_order(Random& random);
+  void match_neighbours();
+  void match_by_common_neighbour();
+  void match_isolated();
+  [[nodiscard]] bool may_join(Vertex a, Vertex b) const;
+  void join(Vertex a, Vertex b);
+  void number_parts(Coarse& coarse) const;
+  void append_arcs(Vertex vertex, Vertex part, std::int64_t begin, Coarse& coarse);
+  void contract_pairs(Coarse& coarse);
+
+  const Guide* graph_ = nullptr;
+  std::int64_t most_ = 0;
+  const Sides* sides_ = nullptr;
+  std::vector<Vertex> order_, shuffled_;
+  std::vector<Vertex> mate_;  // -1: none
+  std::size_t pairs_ = 0;
+  std::vector<std::int64_t> slot_;  // where the row's arc to a part is, if not before the row's begin
+};
 
 }  // namespace ranktree::core::place::engine

@@ -1,6 +1,7 @@
 #include "core/place/engine/graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -83,48 +84,89 @@ Graph strongest_arcs(const Graph& graph, std::size_t strongest) {
   return result;
 }
 
-std::int64_t Graph::total_size() const { return std::accumulate(size.begin(), size.end(), std::int64_t{0}); }
-
 namespace {
 
-// Adds the arcs of a vertex of `part` to the last row of `result`, which starts at `begin`; slot[other]: where that
-// row's arc to `other` is, if not before `begin`.
-void merge_arcs(std::span<const Arc> arcs, std::span<const Vertex> part_of, Vertex part, std::int64_t begin,
-                std::vector<std::int64_t>& slot, std::vector<Arc>& result) {
-  for (const Arc& arc : arcs) {
-    const Vertex other = part_of[at(arc.to)];
-    if (other == part) continue;
-    if (slot[at(other)] >= begin) {
-      result[at(slot[at(other)])].weight += arc.weight;
-    } else {
-      slot[at(other)] = static_cast<std::int64_t>(result.size());
-      result.push_back({other, arc.weight});
-    }
-  }
-}
-
-}  // namespace
-
-Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
+template <class Weight>
+BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const Vertex> part_of, Vertex parts) {
   const Members members = members_of(part_of, parts);
-  Graph result;
+  BasicGraph<Weight> result;
   result.offset.reserve(at(parts) + 1);
   result.arcs.reserve(graph.arcs.size());
   result.size.assign(at(parts), 0);
-  std::vector<std::int64_t> slot(at(parts), -1);
+  std::vector<std::int64_t> slot(at(parts), -1);  // where the row's arc to a part is, if not before the row's begin
   for (Vertex part = 0; part < parts; ++part) {
     const auto begin = static_cast<std::int64_t>(result.arcs.size());
     for (auto i = members.begin[at(part)]; i < members.begin[at(part) + 1]; ++i) {
       const Vertex vertex = members.order[at(i)];
       result.size[at(part)] += graph.size[at(vertex)];
-      merge_arcs(graph.arcs_of(vertex), part_of, part, begin, slot, result.arcs);
+      for (const auto& arc : graph.arcs_of(vertex)) {
+        const Vertex other = part_of[at(arc.to)];
+        if (other == part) continue;
+        std::int64_t& place = slot[at(other)];
+        if (place >= begin) {
+          result.arcs[at(place)].weight += arc.weight;
+        } else {
+          place = static_cast<std::int64_t>(result.arcs.size());
+          result.arcs.push_back({other, arc.weight});
+        }
+      }
     }
     result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
   }
   return result;
 }
 
-std::vector<Piece> pieces_of(const Graph& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
+// Breadth first, from the first vertex of each connected part.
+std::vector<Vertex> breadth_first_order(const Graph& graph) {
+  std::vector<Vertex> order;
+  order.reserve(graph.size.size());
+  std::vector<std::uint8_t> seen(graph.size.size(), 0);
+  for (Vertex first = 0; first < graph.vertices(); ++first) {
+    if (seen[at(first)] != 0) continue;
+    seen[at(first)] = 1;
+    order.push_back(first);
+    for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
+      for (const Arc& arc : graph.arcs_of(order[next])) {
+        if (seen[at(arc.to)] != 0) continue;
+        seen[at(arc.to)] = 1;
+        order.push_back(arc.to);
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
+  return contracted(graph, part_of, parts);
+}
+
+Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts) {
+  return contracted(graph, part_of, parts);
+}
+
+Piece guide_of(const Graph& graph) {
+  double largest = 0;
+  for (const Arc& arc : graph.arcs) largest = std::max(largest, arc.weight);
+  const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
+  Piece piece{{}, breadth_first_order(graph)};
+  std::vector<Vertex> place(piece.name.size());
+  for (std::size_t i = 0; i < place.size(); ++i) place[at(piece.name[i])] = static_cast<Vertex>(i);
+  piece.graph.size.reserve(place.size());
+  piece.graph.offset.reserve(place.size() + 1);
+  piece.graph.arcs.reserve(graph.arcs.size());
+  for (const Vertex vertex : piece.name) {
+    piece.graph.size.push_back(graph.size[at(vertex)]);
+    for (const Arc& arc : graph.arcs_of(vertex)) {
+      piece.graph.arcs.push_back({place[at(arc.to)], static_cast<float>(arc.weight * scale)});
+    }
+    piece.graph.offset.push_back(static_cast<std::int64_t>(piece.graph.arcs.size()));
+  }
+  return piece;
+}
+
+std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
                              Vertex parts) {
   std::vector<Piece> pieces(at(parts));
   std::vector<std::size_t> arcs(at(parts), 0);
@@ -142,8 +184,8 @@ std::vector<Piece> pieces_of(const Graph& graph, std::span<const Vertex> name, s
   }
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     const Vertex part = part_of[at(vertex)];
-    Graph& piece = pieces[at(part)].graph;
-    for (const Arc& arc : graph.arcs_of(vertex)) {
+    Guide& piece = pieces[at(part)].graph;
+    for (const GuideArc& arc : graph.arcs_of(vertex)) {
       if (part_of[at(arc.to)] == part) piece.arcs.push_back({local[at(arc.to)], arc.weight});
     }
     piece.offset.push_back(static_cast<std::int64_t>(piece.arcs.size()));

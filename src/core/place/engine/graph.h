@@ -1,4 +1,4 @@
-// The graph that the engine divides: vertices stand for one rank, or for several that were merged.
+// The graphs that the engine works on: vertices stand for one rank, or for several that were merged.
 #pragma once
 
 #include <cstddef>
@@ -10,43 +10,55 @@ namespace ranktree::core::place::engine {
 
 using Vertex = std::int32_t;
 
-struct Arc {
+template <class Weight>
+struct BasicArc {
   Vertex to;
-  double weight;
+  Weight weight;
 };
 
 // CSR; each edge is stored from both ends with the same weight; no self loops.
-struct Graph {
+template <class Weight>
+struct BasicGraph {
   std::vector<std::int64_t> offset{0};
-  std::vector<Arc> arcs;
+  std::vector<BasicArc<Weight>> arcs;
   std::vector<std::int32_t> size;  // ranks that each vertex stands for
 
   [[nodiscard]] Vertex vertices() const { return static_cast<Vertex>(size.size()); }
-  [[nodiscard]] std::span<const Arc> arcs_of(Vertex vertex) const {
+  [[nodiscard]] std::span<const BasicArc<Weight>> arcs_of(Vertex vertex) const {
     const auto begin = offset[static_cast<std::size_t>(vertex)];
     const auto end = offset[static_cast<std::size_t>(vertex) + 1];
     return {arcs.data() + begin, static_cast<std::size_t>(end - begin)};
   }
-  [[nodiscard]] std::int64_t total_size() const;
 };
+
+// What costs are counted on.
+using Arc = BasicArc<double>;
+using Graph = BasicGraph<double>;
+
+// What is divided: half the memory, weights rounded to 24 bits, which no choice between cuts needs more of.
+using GuideArc = BasicArc<float>;
+using Guide = BasicGraph<float>;
 
 // Vertices of the same part become one; arcs inside a part vanish, parallel ones add up. O(vertices + arcs).
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts);
+Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts);
 
 // What matters most of a dense graph: what all pairs have at least is taken off where all pairs talk, and of the rest
 // each vertex keeps its `strongest` arcs and those that another end keeps; equal weights by a hash of the two ends. The
 // graph itself, as a copy, where it is no larger than that. O(arcs).
 Graph strongest_arcs(const Graph& graph, std::size_t strongest);
 
-// A piece of a graph and what its vertices are called elsewhere.
+// The same graph, scaled so that the heaviest arc is about 1, its vertices in an order in which neighbours are near
+// each other, and how they were called. O(vertices + arcs).
 struct Piece {
-  Graph graph;
+  Guide graph;
   std::vector<Vertex> name;
 };
+Piece guide_of(const Graph& graph);
 
 // The pieces that `part_of` cuts a graph into, vertices in the order they had; arcs between pieces are dropped. The
 // graph's vertices are called `name`. O(vertices + arcs + parts).
-std::vector<Piece> pieces_of(const Graph& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
+std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
                              Vertex parts);
 
 }  // namespace ranktree::core::place::engine

@@ -10,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/place/engine/bisection.h"
+#include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/pair_refinement.h"
 #include "core/place/engine/refinement.h"
@@ -27,11 +28,9 @@ std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
 
 }  // namespace
 
-std::vector<SeatTree::Seat> Multisection::place(const Graph& graph, std::uint64_t seed) {
-  seat_of_.assign(graph.size.size(), -1);
-  std::vector<Vertex> self(graph.size.size());
-  std::iota(self.begin(), self.end(), 0);
-  place_below(0, 0, graph, self, seed);
+std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_t seed) {
+  seat_of_.assign(guide.name.size(), -1);
+  place_below(0, 0, guide.graph, guide.name, seed);
   return std::move(seat_of_);
 }
 
@@ -71,8 +70,26 @@ void Multisection::fill(std::span<const Child> children, Vertex first, std::span
   }
 }
 
+// The best of several bisections.
+Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim) {
+  Sides best;
+  if (graph.vertices() <= kExactVertices && window.least == window.most) {
+    bisect_exactly(graph, static_cast<int>(window.least), 2000, best);
+    return best;
+  }
+  double best_cut = 0;
+  Sides next;
+  for (int i = 0; i < effort_.repeats; ++i) {
+    const double cut = bisection_.divide(graph, window, aim, next);
+    if (i > 0 && cut >= best_cut) continue;
+    best_cut = cut;
+    std::swap(best, next);
+  }
+  return best;
+}
+
 // Bisects until one child is left for each part; part_of_[name] becomes its index, `first` that of the first child.
-void Multisection::divide(std::span<const Child> children, Vertex first, const Graph& graph,
+void Multisection::divide(std::span<const Child> children, Vertex first, const Guide& graph,
                           std::span<const Vertex> name, std::uint64_t seed) {
   if (children.size() == 1 || name.empty() || stop()) {
     fill(children, first, name);
@@ -90,14 +107,14 @@ void Multisection::divide(std::span<const Child> children, Vertex first, const G
   const auto share =
       static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
   bisection_.reseed(seed);
-  const Sides sides = bisection_.divide(graph, window, std::clamp(share, window.least, window.most));
+  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most));
   const std::vector<Vertex> part(sides.begin(), sides.end());
   const auto pieces = pieces_of(graph, name, part, 2);
   divide(children.first(half), first, pieces[0].graph, pieces[0].name, seed_of(seed, 1));
   divide(children.subspan(half), first + static_cast<Vertex>(half), pieces[1].graph, pieces[1].name, seed_of(seed, 2));
 }
 
-void Multisection::place_below(int level, SeatTree::Group group, const Graph& graph, std::span<const Vertex> name,
+void Multisection::place_below(int level, SeatTree::Group group, const Guide& graph, std::span<const Vertex> name,
                                std::uint64_t seed) {
   const auto ranks = static_cast<std::int64_t>(name.size());
   if (ranks == 0) return;

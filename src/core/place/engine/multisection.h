@@ -27,19 +27,20 @@ class Multisection {
       : tree_(tree), effort_(effort), spread_(spread), keep_going_(keep_going), bisection_(effort) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
-  std::vector<SeatTree::Seat> place(const Graph& graph, std::uint64_t seed);
+  std::vector<SeatTree::Seat> place(const Piece& guide, std::uint64_t seed);
 
  private:
   struct Child {
     SeatTree::Group group;
     std::int64_t capacity;
   };
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim);
   [[nodiscard]] bool stop();
   void fill(std::span<const Child> children, Vertex first, std::span<const Vertex> name);
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
-  void place_below(int level, SeatTree::Group group, const Graph& graph, std::span<const Vertex> name,
+  void place_below(int level, SeatTree::Group group, const Guide& graph, std::span<const Vertex> name,
                    std::uint64_t seed);
-  void divide(std::span<const Child> children, Vertex first, const Graph& graph, std::span<const Vertex> name,
+  void divide(std::span<const Child> children, Vertex first, const Guide& graph, std::span<const Vertex> name,
               std::uint64_t seed);
 
   const SeatTree& tree_;

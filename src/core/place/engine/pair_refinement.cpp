@@ -22,7 +22,7 @@ struct Pair {
 
 class PairRefiner {
  public:
-  PairRefiner(const Graph& graph, std::span<const std::int64_t> capacities, Bisection& bisection,
+  PairRefiner(const Guide& graph, std::span<const std::int64_t> capacities, Bisection& bisection,
               std::vector<Vertex>& part_of)
       : graph_(graph),
         capacities_(capacities),
@@ -48,10 +48,10 @@ class PairRefiner {
   // The heaviest few for each part of which one is active; ties in the order of the parts.
   [[nodiscard]] std::vector<Pair> pairs() const {
     constexpr std::size_t kPairsOfPart = 8;
-    const Graph parts = contract(graph_, part_of_, static_cast<Vertex>(capacities_.size()));
+    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(capacities_.size()));
     std::vector<Pair> pairs;
     for (Vertex left = 0; left < parts.vertices(); ++left) {
-      for (const Arc& arc : parts.arcs_of(left)) {
+      for (const GuideArc& arc : parts.arcs_of(left)) {
         if (arc.to > left && (active_[at(left)] | active_[at(arc.to)]) != 0)
           pairs.push_back({arc.weight, left, arc.to});
       }
@@ -67,12 +67,12 @@ class PairRefiner {
     std::vector<Vertex> both(left);
     both.insert(both.end(), right.begin(), right.end());
     for (std::size_t i = 0; i < both.size(); ++i) local_[at(both[i])] = static_cast<Vertex>(i);
-    Graph graph;
+    Guide graph;
     graph.size.assign(both.size(), 1);
     Sides sides(both.size(), 0);
     std::fill(sides.begin() + static_cast<std::ptrdiff_t>(left.size()), sides.end(), std::uint8_t{1});
     for (const Vertex vertex : both) {
-      for (const Arc& arc : graph_.arcs_of(vertex)) {
+      for (const GuideArc& arc : graph_.arcs_of(vertex)) {
         const Vertex part = part_of_[at(arc.to)];
         if (part == pair.left || part == pair.right) graph.arcs.push_back({local_[at(arc.to)], arc.weight});
       }
@@ -92,7 +92,7 @@ class PairRefiner {
     return true;
   }
 
-  const Graph& graph_;
+  const Guide& graph_;
   std::span<const std::int64_t> capacities_;
   Bisection& bisection_;
   std::vector<Vertex>& part_of_;
@@ -103,7 +103,7 @@ class PairRefiner {
 
 }  // namespace
 
-void refine_pairs(const Graph& graph, std::span<const std::int64_t> capacities, int rounds, Bisection& bisection,
+void refine_pairs(const Guide& graph, std::span<const std::int64_t> capacities, int rounds, Bisection& bisection,
                   std::vector<Vertex>& part_of) {
   PairRefiner refiner(graph, capacities, bisection, part_of);
   for (int i = 0; i < rounds && refiner.round(); ++i) {

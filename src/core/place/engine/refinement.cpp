@@ -1,13 +1,13 @@
 #include "core/place/engine/refinement.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
-#include "core/place/engine/vertex_heap.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -16,128 +16,213 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-std::int64_t size_of_side_zero(const Graph& graph, const Sides& sides) {
+std::int64_t size_of_side_zero(const Guide& graph, const Sides& sides) {
   std::int64_t size = 0;
   for (std::size_t i = 0; i < sides.size(); ++i) size += sides[i] == 0 ? graph.size[i] : 0;
   return size;
 }
 
-double cut_of(const Graph& graph, const Sides& sides) {
+double cut_of(const Guide& graph, const Sides& sides) {
   double cut = 0;
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     if (sides[at(vertex)] != 0) continue;
-    for (const Arc& arc : graph.arcs_of(vertex)) cut += sides[at(arc.to)] != 0 ? arc.weight : 0;
+    for (const GuideArc& arc : graph.arcs_of(vertex)) cut += sides[at(arc.to)] != 0 ? arc.weight : 0;
   }
   return cut;
 }
 
-double Refinement::run(const Graph& graph, Window window, std::int64_t slack, const Effort& effort, int passes,
+double Refinement::run(const Guide& graph, Window window, std::int64_t slack, const Effort& effort, int passes,
                        Sides& sides) {
-  graph_ = &graph;
-  sides_ = &sides;
   window_ = window;
   slack_ = slack;
-  size_ = size_of_side_zero(graph, sides);
+  load(graph, sides);
   for (int i = 0; i < passes && pass(effort); ++i) {
   }
+  for (std::size_t i = 0; i < sides.size(); ++i) sides[i] = nodes_[i].side;
   return cut_;
 }
 
-// The cut and the gains of all vertices; the heaps start with those on the border, with all when the balance is to be
-// mended.
-void Refinement::open_pass() {
-  const bool all = window_.excess(size_) > 0;
-  gain_.resize(graph_->size.size());
-  locked_.assign(graph_->size.size(), 0);
-  moved_.clear();
-  cut_ = 0;
-  for (auto& vertices : first_) vertices.clear();
-  for (Vertex vertex = 0; vertex < graph_->vertices(); ++vertex) {
-    const std::uint8_t side = (*sides_)[at(vertex)];
-    double inside = 0;
-    double outside = 0;
-    for (const Arc& arc : graph_->arcs_of(vertex)) ((*sides_)[at(arc.to)] == side ? inside : outside) += arc.weight;
-    gain_[at(vertex)] = outside - inside;
-    cut_ += outside / 2;
-    if (all || outside > 0 || inside == 0) first_[side].push_back(vertex);
+// The size, the cut, and the gains of all vertices.
+void Refinement::load(const Guide& graph, const Sides& sides) {
+  graph_ = &graph;
+  nodes_.resize(graph.size.size());
+  size_ = 0;
+  double cut = 0;
+  float largest = 0;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    const std::uint8_t side = sides[at(vertex)];
+    std::array<double, 2> weight{};  // on side 0, on side 1
+    for (const GuideArc& arc : graph.arcs_of(vertex)) weight[sides[at(arc.to)]] += arc.weight;
+    const double outside = weight[side ^ 1U];
+    const auto total = static_cast<float>(weight[0] + weight[1]);
+    nodes_[at(vertex)] = {outside - weight[side], total, -1, -1, -1, side, 0};
+    cut += outside;
+    largest = std::max(largest, total);
+    size_ += side == 0 ? graph.size[at(vertex)] : 0;
   }
-  for (std::size_t side = 0; side < 2; ++side) {
-    heaps_[side].reset(gain_.size(), gain_.data());
-    heaps_[side].fill(first_[side]);
+  cut_ = cut / 2;
+  inverse_of_largest_ = largest > 0 ? 1 / static_cast<double>(largest) : 1;
+}
+
+// Monotone in the gain: the exponent and the first bits of the mantissa of its share of the largest.
+int Refinement::bucket_of(double gain) const {
+  constexpr int kFirst = (127 - 16) << kSubBits;
+  const auto share = static_cast<float>(gain * inverse_of_largest_);
+  const auto bits = std::bit_cast<std::uint32_t>(share);
+  const int rank = static_cast<int>((bits & 0x7fffffffU) >> (23U - kSubBits)) - kFirst;
+  const int distance = std::clamp(rank, 0, kHalf - 1);
+  return bits >> 31U != 0 ? kHalf - 1 - distance : kHalf + distance;
+}
+
+void Refinement::push(Vertex vertex) {
+  Node& node = nodes_[at(vertex)];
+  Side& side = waiting_[node.side];
+  const int bucket = bucket_of(node.gain);
+  std::uint64_t& word = side.marked[at(bucket >> 6)];
+  const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(bucket) & 63U);
+  node.bucket = static_cast<std::int16_t>(bucket);
+  node.previous = -1;
+  node.next = (word & bit) != 0 ? side.head[at(bucket)] : -1;
+  if (node.next >= 0) nodes_[at(node.next)].previous = vertex;
+  side.head[at(bucket)] = vertex;
+  word |= bit;
+  side.best_word = std::max(side.best_word, bucket >> 6);
+}
+
+void Refinement::erase(Vertex vertex) {
+  Node& node = nodes_[at(vertex)];
+  Side& side = waiting_[node.side];
+  if (node.next >= 0) nodes_[at(node.next)].previous = node.previous;
+  if (node.previous >= 0) {
+    nodes_[at(node.previous)].next = node.next;
+  } else if (node.next >= 0) {
+    side.head[at(node.bucket)] = node.next;
+  } else {
+    side.marked[at(node.bucket >> 6)] &= ~(std::uint64_t{1} << (static_cast<unsigned>(node.bucket) & 63U));
+  }
+  node.bucket = -1;
+}
+
+// -1: nobody waits.
+Vertex Refinement::top(Side& side) {
+  while (side.best_word >= 0 && side.marked[at(side.best_word)] == 0) --side.best_word;
+  if (side.best_word < 0) return -1;
+  const int bit = 63 - std::countl_zero(side.marked[at(side.best_word)]);
+  return side.head[at(side.best_word * 64 + bit)];
+}
+
+// Those on the border wait; all when the balance is to be mended.
+void Refinement::open_pass() {
+  constexpr double kNearly = 1 - 1e-6;  // what rounding may hide
+  const bool all = window_.excess(size_) > 0;
+  moved_.clear();
+  for (Side& side : waiting_) {
+    side.marked.fill(0);
+    side.best_word = -1;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node& node = nodes_[i];
+    node.locked = 0;
+    node.bucket = -1;
+    if (all || node.gain > -kNearly * node.total || node.total == 0) push(static_cast<Vertex>(i));
   }
 }
 
-bool Refinement::may_leave(int side) const {
-  const VertexHeap& heap = heaps_[at(side)];
-  if (heap.empty()) return false;
-  const std::int64_t size = graph_->size[at(heap.top())];
-  const std::int64_t excess = window_.excess(size_ + (side == 0 ? -size : size));
+bool Refinement::may_leave(Vertex vertex) const {
+  if (vertex < 0) return false;
+  const std::int64_t size = graph_->size[at(vertex)];
+  const std::int64_t excess = window_.excess(size_ + (nodes_[at(vertex)].side == 0 ? -size : size));
   return excess <= slack_ || excess < window_.excess(size_);
 }
 
-// The side whose best vertex moves next; -1: none may.
-int Refinement::side_to_leave() const {
-  const bool zero = may_leave(0);
-  const bool one = may_leave(1);
+// -1: none may.
+Vertex Refinement::next_to_move() {
+  const Vertex zero = top(waiting_[0]);
+  const Vertex one = top(waiting_[1]);
+  const bool zero_may = may_leave(zero);
+  const bool one_may = may_leave(one);
   if (window_.excess(size_) > 0) {
-    if (size_ > window_.most) return zero ? 0 : -1;
-    return one ? 1 : -1;
+    if (size_ > window_.most) return zero_may ? zero : -1;
+    return one_may ? one : -1;
   }
-  if (zero != one) return zero ? 0 : 1;
-  if (!zero) return -1;
-  const double gain_zero = gain_[at(heaps_[0].top())];
-  const double gain_one = gain_[at(heaps_[1].top())];
-  if (gain_zero != gain_one) return gain_zero > gain_one ? 0 : 1;
-  return 2 * size_ > window_.least + window_.most ? 0 : 1;
+  if (zero_may != one_may) return zero_may ? zero : one;
+  if (!zero_may) return -1;
+  const double gain_zero = nodes_[at(zero)].gain;
+  const double gain_one = nodes_[at(one)].gain;
+  if (gain_zero != gain_one) return gain_zero > gain_one ? zero : one;
+  return 2 * size_ > window_.least + window_.most ? zero : one;
 }
 
 void Refinement::move(Vertex vertex) {
-  std::uint8_t& side = (*sides_)[at(vertex)];
-  heaps_[side].erase(vertex);
-  locked_[at(vertex)] = 1;
+  erase(vertex);
+  Node& node = nodes_[at(vertex)];
+  node.locked = 1;
   moved_.push_back(vertex);
-  cut_ -= gain_[at(vertex)];
-  size_ += side == 0 ? -graph_->size[at(vertex)] : graph_->size[at(vertex)];
-  side ^= 1U;
-  for (const Arc& arc : graph_->arcs_of(vertex)) {
-    if (locked_[at(arc.to)] != 0) continue;
-    const std::uint8_t other = (*sides_)[at(arc.to)];
-    gain_[at(arc.to)] += other == side ? -2 * arc.weight : 2 * arc.weight;
-    VertexHeap& heap = heaps_[other];
-    if (heap.holds(arc.to)) {
-      heap.update(arc.to);
-    } else {
-      heap.push(arc.to);
+  cut_ -= node.gain;
+  size_ += node.side == 0 ? -graph_->size[at(vertex)] : graph_->size[at(vertex)];
+  node.gain = -node.gain;
+  const std::uint8_t side = node.side ^= 1U;
+  for (const GuideArc& arc : graph_->arcs_of(vertex)) {
+    Node& other = nodes_[at(arc.to)];
+    other.gain += other.side == side ? -2.0 * arc.weight : 2.0 * arc.weight;
+    if (other.locked != 0) continue;
+    if (other.bucket >= 0) {
+      if (other.bucket == bucket_of(other.gain)) continue;
+      erase(arc.to);
     }
+    push(arc.to);
   }
+}
+
+void Refinement::take_back(Vertex vertex) {
+  Node& node = nodes_[at(vertex)];
+  node.gain = -node.gain;
+  const std::uint8_t side = node.side ^= 1U;
+  for (const GuideArc& arc : graph_->arcs_of(vertex)) {
+    Node& other = nodes_[at(arc.to)];
+    other.gain += other.side == side ? -2.0 * arc.weight : 2.0 * arc.weight;
+  }
+}
+
+// V. Osipov and P. Sanders. n-Level Graph Partitioning. ESA 2010, §4: the gains since the best are seen as a random
+// walk; it is left when it is unlikely to come back.
+bool Refinement::hopeless(std::size_t steps, double lost, double squares) {
+  constexpr std::size_t kFewest = 10;
+  constexpr double kDoubt = 3;
+  if (steps <= kFewest) return false;
+  const double mean = lost / static_cast<double>(steps);
+  return static_cast<double>(steps) * mean * mean > kDoubt * (squares / static_cast<double>(steps) - mean * mean);
 }
 
 // True when it made something better.
 bool Refinement::pass(const Effort& effort) {
   open_pass();
-  const std::int64_t first_excess = window_.excess(size_);
-  const double first_cut = cut_;
-  const double tolerance = 1e-12 * first_cut;  // what rounding may pretend
-  std::int64_t best_excess = first_excess;
-  double best_cut = first_cut;
+  const double tolerance = 1e-8 * cut_;  // what rounding may pretend
+  std::int64_t best_excess = window_.excess(size_);
+  double best_cut = cut_;
   std::int64_t best_size = size_;
   std::size_t best_moves = 0;
+  double squares = 0;  // of the gains since
   const auto patience = static_cast<std::size_t>(
-      std::max<double>(effort.patience, effort.patience_share * static_cast<double>(gain_.size())));
-  for (int side = side_to_leave(); side >= 0; side = side_to_leave()) {
-    move(heaps_[at(side)].top());
+      std::max<double>(effort.patience, effort.patience_share * static_cast<double>(nodes_.size())));
+  for (Vertex vertex = next_to_move(); vertex >= 0; vertex = next_to_move()) {
+    const double gain = nodes_[at(vertex)].gain;
+    move(vertex);
+    squares += gain * gain;
     const std::int64_t excess = window_.excess(size_);
+    const std::size_t steps = moved_.size() - best_moves;
     if (excess < best_excess || (excess == best_excess && cut_ < best_cut - tolerance)) {
       best_excess = excess;
       best_cut = cut_;
       best_size = size_;
       best_moves = moved_.size();
-    } else if (best_excess == 0 && moved_.size() - best_moves > patience) {
+      squares = 0;
+    } else if (best_excess == 0 && (steps > patience || hopeless(steps, cut_ - best_cut, squares))) {
       break;
     }
   }
   while (moved_.size() > best_moves) {
-    (*sides_)[at(moved_.back())] ^= 1U;
+    take_back(moved_.back());
     moved_.pop_back();
   }
   cut_ = best_cut;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
-#include "core/place/engine/vertex_heap.h"
 
 namespace ranktree::core::place::engine {
 
@@ -23,34 +23,59 @@ struct Window {
   [[nodiscard]] Window widened(std::int64_t by) const { return {least - by, most + by}; }
 };
 
-std::int64_t size_of_side_zero(const Graph& graph, const Sides& sides);
-double cut_of(const Graph& graph, const Sides& sides);
+std::int64_t size_of_side_zero(const Guide& graph, const Sides& sides);
+double cut_of(const Guide& graph, const Sides& sides);
 
 // C. M. Fiduccia and R. M. Mattheyses. A Linear-Time Heuristic for Improving Network Partitions. DAC 1982. Gains are
-// cached and kept in two heaps; a pass may leave the window by `slack`, its best prefix is kept: the smallest excess
-// over the window, then the smallest cut. Ties go to what the heaps give, the same for the same input.
+// cached. Vertices wait in buckets by gain, whose widths grow with it (16 to each power of two), so that any weights
+// will do: who came last leaves a bucket first. A pass may leave the window by `slack`; its best prefix is kept: the
+// smallest excess over the window, then the smallest cut.
 class Refinement {
  public:
-  // Keeps memory between calls. O(passes x (vertices + arcs log vertices)).
-  double run(const Graph& graph, Window window, std::int64_t slack, const Effort& effort, int passes, Sides& sides);
+  // The cut afterwards. Keeps memory between calls. O(passes x vertices + arcs of what moves).
+  double run(const Guide& graph, Window window, std::int64_t slack, const Effort& effort, int passes, Sides& sides);
 
  private:
-  void open_pass();
-  bool pass(const Effort& effort);
-  [[nodiscard]] int side_to_leave() const;
-  [[nodiscard]] bool may_leave(int side) const;
-  void move(Vertex vertex);
+  struct Node {
+    double gain;
+    float total;  // weight of all arcs
+    Vertex previous, next;
+    std::int16_t bucket;  // -1: does not wait
+    std::uint8_t side;
+    std::uint8_t locked;
+  };
+  static constexpr int kSubBits = 4;            // buckets to a power of two, as bits
+  static constexpr int kHalf = 16 << kSubBits;  // buckets of gains of one sign: 2^-16..1 times the largest
+  static constexpr int kBuckets = 2 * kHalf;    // of a side
+  static constexpr int kWords = kBuckets / 64;
 
-  const Graph* graph_ = nullptr;
-  Sides* sides_ = nullptr;
+  struct Side {
+    std::array<Vertex, kBuckets> head;  // of what is marked
+    std::array<std::uint64_t, kWords> marked{};
+    int best_word = -1;  // no bucket above this word is marked
+  };
+
+  void load(const Guide& graph, const Sides& sides);
+  void open_pass();
+  static bool hopeless(std::size_t steps, double lost, double squares);
+  bool pass(const Effort& effort);
+  [[nodiscard]] int bucket_of(double gain) const;
+  void push(Vertex vertex);
+  void erase(Vertex vertex);
+  [[nodiscard]] Vertex top(Side& side);
+  [[nodiscard]] bool may_leave(Vertex vertex) const;
+  [[nodiscard]] Vertex next_to_move();
+  void move(Vertex vertex);
+  void take_back(Vertex vertex);
+
+  const Guide* graph_ = nullptr;
   Window window_;
   std::int64_t slack_ = 0;
   std::int64_t size_ = 0;  // of side 0
   double cut_ = 0;
-  std::vector<double> gain_;
-  std::array<VertexHeap, 2> heaps_;
-  std::array<std::vector<Vertex>, 2> first_;
-  std::vector<std::uint8_t> locked_;
+  double inverse_of_largest_ = 1;
+  std::vector<Node> nodes_;
+  std::array<Side, 2> waiting_;
   std::vector<Vertex> moved_;
 };
 
