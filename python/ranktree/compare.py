@@ -67,7 +67,7 @@ def compare(request: Request) -> Iterator[Result]:
             yield Result(name, None, None, None, "not run")
             continue
         problem = problem or make_problem(request.tree, request.pattern, request.metric, request.capacity, request.seed)
-        answer = run_peer(name, problem, request.limit or PEER_LIMIT)
+        answer = run_peer(name, problem, request.limit or PEER_LIMIT, request.keep_going)
         if answer.leaf_of is None:
             yield Result(name, None, None, None, answer.note)
         else:

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -252,27 +253,48 @@ class Answer:
     note: str = ""
 
 
-def run_peer(name: str, problem: Problem, limit: float) -> Answer:
-    """Runs one in its own process, for so many seconds at most."""
+def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[], bool] = lambda: True) -> Answer:
+    """Runs one in its own process, for so many seconds at most, and as long as is wanted."""
     peer = PEERS[name]
     if not peer.installed():
         return Answer(None, 0, "not installed")
     if peer.symmetric and len(problem.arities) == 0:
         return Answer(None, 0, "needs equal subtrees, one rank a place")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with tempfile.TemporaryDirectory() as folder:
+        # What the peer leaves behind when it is stopped goes with our folder.
+        path = os.pathsep.join(path for path in sys.path if path)
+        environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder}
         given, answer = Path(folder) / "problem.npz", Path(folder) / "answer.npz"
         np.savez(given, **{key: np.asarray(value) for key, value in vars(problem).items()})
         arguments = [sys.executable, "-m", "ranktree.peers", name, str(given), str(answer)]
-        try:
-            done = subprocess.run(arguments, env=environment, capture_output=True, timeout=limit, check=False)
-        except subprocess.TimeoutExpired:
-            return Answer(None, 0, f"stopped after {limit:g} s")
-        if done.returncode != 0 or not answer.exists():
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
-            return Answer(None, 0, f"failed: {lines[-1] if lines else f'exit code {done.returncode}'}")
+        code, errors = run_group(arguments, environment, limit, keep_going)
+        if code is None:
+            return Answer(None, 0, f"stopped after {limit:g} s" if keep_going() else "stopped")
+        if code != 0 or not answer.exists():
+            return Answer(None, 0, f"failed: {errors[-1] if errors else f'exit code {code}'}")
         with np.load(answer) as found:
             return Answer(found["leaf_of"].astype(np.int32), float(found["seconds"]))
+
+
+def run_group(
+    arguments: list[str], environment: dict[str, str], limit: float, keep_going: Callable[[], bool]
+) -> tuple[int | None, list[str]]:
+    """Exit code and lines of stderr; no code when it was stopped, with all the processes it had started."""
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(arguments, env=environment, start_new_session=True, **pipes)
+    end = time.monotonic() + limit
+    try:
+        while time.monotonic() < end and keep_going():
+            try:
+                _, errors = process.communicate(timeout=min(max(end - time.monotonic(), 0), 0.1))
+                return process.returncode, errors.decode(errors="replace").strip().splitlines()
+            except subprocess.TimeoutExpired:
+                continue
+        return None, []
+    finally:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def main(name: str, given: str, answer: str) -> None:

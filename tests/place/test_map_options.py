@@ -240,6 +240,27 @@ def test_comparison_with_peers(ranktree: Callable, small: Path, tmp_path: Path) 
     assert rows["Scotch (gmap)"]["note"].startswith("failed: ")
 
 
+def test_a_peer_that_takes_too_long_leaves_neither_process_nor_file(
+    ranktree: Callable, small: Path, tmp_path: Path
+) -> None:
+    """Scotch's program is a child of the peer's process: it must end with it."""
+    for folder in ("bin", "temporary"):
+        (tmp_path / folder).mkdir()
+    program, pid = tmp_path / "bin" / "scotch_gmap", tmp_path / "pid"
+    program.write_text(f"#!/bin/sh\necho $$ >{pid}\nexec sleep 60\n", encoding="ascii")
+    program.chmod(0o755)
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path / "temporary")}
+    arguments = ("map", small, "--machine", SMALL, "--compare", "--json", "--time-limit", "5")
+    result = ranktree(*arguments, env=environment)
+    assert result.returncode == 0, result.stderr
+    rows = {row["name"]: row for row in json.loads(result.stdout)["comparison"]}
+    assert rows["Scotch (gmap)"]["note"] == "stopped after 5 s"
+    state = Path(f"/proc/{pid.read_text(encoding='ascii').strip()}/stat")
+    assert not state.exists() or state.read_text(encoding="ascii").split()[2] == "Z"  # ended, if not yet waited for
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
 def test_peers_that_are_not_there_are_named(ranktree: Callable, small: Path, tmp_path: Path) -> None:
     """Nothing on PATH but the shell's own."""
     (tmp_path / "bin").mkdir()
