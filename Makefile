@@ -8,7 +8,7 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder install clean
+.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-place install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -77,6 +77,15 @@ bench-split: mpis
 bench-reorder: mpis
 	$(MAKE) build
 	$(VENV)/bin/python bench/reorder/run.py --build $(BUILD)
+
+## make bench-place  the placement engine beside METIS, Scotch, KaHIP: cost, seconds, two pictures for docs (an hour)
+bench-place: build
+	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r bench/place/requirements.txt
+	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --large --dense --patterns
+	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --relabel 5
+	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --threads 2
+	$(VENV)/bin/python bench/place/report.py --tables
+	$(VENV)/bin/python bench/place/plot.py
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build

@@ -1,13 +1,14 @@
-// Runs the placement engine on one instance and prints what it cost: bench_place INSTANCE TREE COSTS PRESET SEED...
+// Runs the placement engine on one instance: bench_place INSTANCE TREE COSTS PRESET SEED... [--threads N]
 //
 // INSTANCE: written by instances.py. TREE: arities, innermost first, "4:2:16". COSTS: as many numbers, "1:10:100".
-// One line a seed: cost (each pair once), user CPU seconds of the engine alone.
-#include <sys/resource.h>
-
+// One line a seed: cost (each pair once), CPU seconds of the engine alone (user and system, all threads), its
+// wall-clock seconds, the most memory the process has had so far (MB, the instance with it), a hash of the placement.
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <fstream>
 #include <iomanip>
@@ -29,6 +30,14 @@ using ranktree::core::pattern::Affinity;
 namespace place = ranktree::core::place;
 namespace topo = ranktree::core::topo;
 
+struct Request {
+  std::string instance;
+  std::vector<int> arities;
+  std::vector<double> costs;
+  place::EngineOptions options;
+  std::vector<std::uint64_t> seeds;
+};
+
 template <class Number>
 std::vector<Number> read_array(std::ifstream& file, std::int64_t count) {
   std::vector<Number> array(static_cast<std::size_t>(count));
@@ -45,22 +54,32 @@ void add_row(Affinity& affinity, const std::vector<std::int32_t>& row) {
   affinity.indptr.push_back(static_cast<std::int64_t>(affinity.indices.size()));
 }
 
+template <class Weight>
+void read_rows(std::ifstream& file, std::int64_t arcs, Affinity& affinity) {
+  affinity.indptr = read_array<std::int64_t>(file, affinity.ranks + 1);
+  affinity.indices = read_array<std::int32_t>(file, arcs);
+  const auto weights = read_array<Weight>(file, arcs);
+  affinity.weights.assign(weights.begin(), weights.end());
+}
+
+void read_matrix(std::ifstream& file, Affinity& affinity) {
+  const auto entries = static_cast<std::size_t>(affinity.ranks) * static_cast<std::size_t>(affinity.ranks);
+  affinity.indices.reserve(entries);
+  affinity.weights.reserve(entries);
+  for (std::int32_t i = 0; i < affinity.ranks; ++i) add_row(affinity, read_array<std::int32_t>(file, affinity.ranks));
+}
+
 Affinity read_instance(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string magic(8, ' ');
-  file.read(magic.data(), 8);
+  std::string form(8, ' ');
+  file.read(form.data(), 8);
   const auto sizes = read_array<std::int64_t>(file, 2);
   Affinity affinity;
   affinity.ranks = static_cast<std::int32_t>(sizes.at(0));
-  if (magic.starts_with("CGD1")) {
-    for (std::int64_t i = 0; i < sizes[0]; ++i) add_row(affinity, read_array<std::int32_t>(file, sizes[0]));
-  } else if (magic.starts_with("CG01")) {
-    affinity.indptr = read_array<std::int64_t>(file, sizes[0] + 1);
-    affinity.indices = read_array<std::int32_t>(file, sizes[1]);
-    const auto weights = read_array<std::int32_t>(file, sizes[1]);
-    affinity.weights.assign(weights.begin(), weights.end());
-  }
-  if (!file) throw std::runtime_error(path + ": not an instance");
+  if (form.starts_with("CGD1")) read_matrix(file, affinity);
+  if (form.starts_with("CG01")) read_rows<std::int32_t>(file, sizes.at(1), affinity);
+  if (form.starts_with("CG02")) read_rows<std::int64_t>(file, sizes.at(1), affinity);
+  if (!file || !form.starts_with("CG")) throw std::runtime_error(path + ": not an instance");
   return affinity;
 }
 
@@ -74,29 +93,62 @@ std::vector<Number> read_numbers(const std::string& text) {
   return numbers;
 }
 
-double user_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void run(const std::vector<std::string>& arguments) {
-  const Affinity affinity = read_instance(arguments.at(0));
-  const auto arities = read_numbers<int>(arguments.at(1));
-  const std::vector<topo::Level> levels(arities.size() + 1, topo::Level{topo::Kind::kGroup, {}, {}});
-  const topo::Tree tree = topo::uniform_tree(levels, arities).with_costs(read_numbers<double>(arguments.at(2)));
-  place::EngineOptions options;
-  const std::string& preset = arguments.at(3);
-  options.preset = preset == "fast"     ? place::Preset::kFast
-                   : preset == "strong" ? place::Preset::kStrong
-                                        : place::Preset::kDefault;
-  for (std::size_t i = 4; i < arguments.size(); ++i) {
-    options.seed = std::stoull(arguments[i]);
-    const double begin = user_seconds();
-    const place::Placement placement = place::run_engine(tree, affinity, options);
-    const double seconds = user_seconds() - begin;
-    place::validate(tree, placement, affinity.ranks, options.constraints);
-    std::cout << std::setprecision(15) << place::evaluate(tree, affinity, placement).total << ' ' << seconds << '\n';
+std::int64_t peak_megabytes() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word && word != "VmHWM:") {
+  }
+  std::int64_t kilobytes = 0;
+  status >> kilobytes;
+  return kilobytes / 1024;
+}
+
+// FNV-1a over the leaves.
+std::uint64_t hash_of(const place::Placement& placement) {
+  std::uint64_t hash = 14695981039346656037U;
+  for (const auto leaf : placement.leaf_of) hash = (hash ^ static_cast<std::uint64_t>(leaf)) * 1099511628211U;
+  return hash;
+}
+
+Request read_request(std::vector<std::string> words) {
+  Request request;
+  const auto threads = std::find(words.begin(), words.end(), "--threads");
+  if (threads != words.end()) {
+    request.options.threads = std::stoi(words.at(static_cast<std::size_t>(threads - words.begin()) + 1));
+    words.erase(threads, threads + 2);
+  }
+  request.instance = words.at(0);
+  request.arities = read_numbers<int>(words.at(1));
+  request.costs = read_numbers<double>(words.at(2));
+  const auto preset = place::preset_from_name(words.at(3));
+  if (!preset) throw std::runtime_error(words[3] + ": not a preset");
+  request.options.preset = *preset;
+  for (std::size_t i = 4; i < words.size(); ++i) request.seeds.push_back(std::stoull(words[i]));
+  return request;
+}
+
+void run(Request request) {
+  const Affinity affinity = read_instance(request.instance);
+  const std::vector<topo::Level> levels(request.arities.size() + 1, topo::Level{topo::Kind::kGroup, {}, {}});
+  const topo::Tree tree = topo::uniform_tree(levels, request.arities).with_costs(request.costs);
+  for (const std::uint64_t seed : request.seeds) {
+    request.options.seed = seed;
+    const double cpu = cpu_seconds();
+    const double wall = wall_seconds();
+    const place::Placement placement = place::run_engine(tree, affinity, request.options);
+    const double cpu_spent = cpu_seconds() - cpu;
+    const double wall_spent = wall_seconds() - wall;
+    const std::int64_t memory = peak_megabytes();
+    place::validate(tree, placement, affinity.ranks, request.options.constraints);
+    std::cout << std::setprecision(15) << place::evaluate(tree, affinity, placement).total << ' ' << cpu_spent << ' '
+              << wall_spent << ' ' << memory << ' ' << hash_of(placement) << '\n'
+              << std::flush;  // a limit keeps what is done
   }
 }
 
@@ -104,7 +156,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int count, char** arguments) {
   try {
-    run({arguments + 1, arguments + count});
+    run(read_request({arguments + 1, arguments + count}));
   } catch (const std::exception& error) {
     std::cerr << "bench_place: " << error.what() << '\n';
     return EXIT_FAILURE;

@@ -1,201 +1,270 @@
 #!/usr/bin/env python3
-"""Cost and user CPU seconds of the placement engine beside peers, on instances that are made here from seeds.
+"""Cost and CPU seconds of the placement engine beside peers, on instances that are made here from seeds.
 
-Peers are used where they are installed: METIS as the Python module pymetis (recursively along the tree, as is usual
-for mapping), Scotch as the program scotch_gmap or gmap on one thread, its time with reading and writing. METIS keeps
-balance only nearly: what is too much in a part is moved where it costs least, which is not counted as its time; where
-Scotch does not keep it, the cell says so.
+    run.py --build BUILD [--large] [--dense] [--patterns] [--resume] [INSTANCE...]
+    run.py --build BUILD --threads 2 [INSTANCE...]
+    run.py --build BUILD --relabel 5 [INSTANCE...]
+
+The first writes results.csv, one row for each instance, costs of levels and method: medians over the seeds. Seconds
+are CPU seconds of the engine or the peer's library alone. Peers are used where they are installed (Debian: libmetis5,
+libscotch-7.0; PyPI: kahip). "unbalanced": with no seed was there one rank on each leaf at most; else only the seeds
+where there was count, and `runs` says how many. The second compares wall-clock time on one and more threads
+(threads.csv), the third costs after random renumberings (relabel.csv).
 """
 
 import argparse
 import csv
 import os
-import resource
-import shutil
+import signal
 import statistics
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-import numpy as np
-from instances import CASES, made, read
+from instances import CASES, made, ranks_of, read, relabel
+from peers import METHODS, installed
 
-try:
-    import pymetis
-except ImportError:
-    pymetis = None
-
+HERE = Path(__file__).resolve().parent
 PRESETS = ("fast", "default", "strong")
-SECONDS = 600
-Graph = tuple[np.ndarray, np.ndarray, np.ndarray]
-Result = tuple[float, float] | None
+COSTS = ("1:10:100:1000", "1:2:3:4")
+ENGINE_LIMIT = 900  # seconds
+ONE_SEED = 100000  # ranks from which one seed is enough
 
 
-def cost(graph: Graph, tree: str, costs: str, leaf_of: np.ndarray) -> float:
-    """Each pair once: its weight times the cost of the lowest level that both share."""
-    starts, columns, weights = graph
-    left, right = np.repeat(leaf_of, np.diff(starts)), leaf_of[columns]
-    total, block, inside = 0.0, 1, np.zeros(left.size, bool)
-    for arity, price in zip(tree.split(":"), costs.split(":"), strict=True):
-        block *= int(arity)
-        here = (left // block == right // block) & ~inside
-        total += float(price) * float(weights[here].sum())
-        inside |= here
-    return total / 2
+@dataclass
+class Row:
+    """What one method reached on one instance."""
+
+    instance: str
+    kind: str
+    ranks: int
+    arcs: int
+    weight_sum: int
+    tree: str
+    costs: str
+    method: str
+    runs: int
+    cost: float | None
+    lowest: float | None
+    highest: float | None
+    cpu_seconds: float | None
+    peak_mb: int | None
+    status: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What is measured once."""
+        return self.instance, self.costs, self.method
 
 
-def engine(program: Path, path: Path, tree: str, costs: str, preset: str, seeds: list[int]) -> Result:
-    """Medians over the seeds."""
-    command = [str(program), str(path), tree, costs, preset, *map(str, seeds)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}: {result.stderr.strip()}")
-    rows = [tuple(map(float, line.split())) for line in result.stdout.splitlines()]
-    return statistics.median(row[0] for row in rows), statistics.median(row[1] for row in rows)
+def load(path: Path) -> list[Row]:
+    """The rows of a file; numbers where there are some."""
+    if not path.exists():
+        return []
+    types = {field.name: field.type for field in fields(Row)}
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Row(**{name: parsed(types[name], text) for name, text in each.items()}) for each in csv.DictReader(file)
+        ]
 
 
-def user_seconds(who: int = resource.RUSAGE_SELF) -> float:
-    """Of this process, or of its children, so far."""
-    return resource.getrusage(who).ru_utime
+def parsed(kind: object, text: str) -> object:
+    """By the field's type."""
+    if kind is str:
+        return text
+    return (int if kind in (int, int | None) else float)(text) if text else None
 
 
-def rebalance(graph: Graph, part: np.ndarray, parts: int, most: int) -> None:
-    """Moves the vertices that cost least out of parts that hold more than `most`."""
-    starts, columns, weights = graph
-    sizes = np.bincount(part, minlength=parts)
-    for source in np.flatnonzero(sizes > most):
-        while sizes[source] > most:
-            best = None
-            for vertex in np.flatnonzero(part == source):
-                row = slice(starts[vertex], starts[vertex + 1])
-                ties = np.bincount(part[columns[row]], weights[row], minlength=parts)
-                ties[sizes >= most] = -np.inf
-                target = int(ties.argmax())
-                gain = ties[target] - weights[row][part[columns[row]] == source].sum()
-                if best is None or gain > best[0]:
-                    best = (gain, vertex, target)
-            part[best[1]] = best[2]
-            sizes[source] -= 1
-            sizes[best[2]] += 1
+def save(path: Path, rows: list[dict]) -> None:
+    """All or nothing."""
+    part = path.with_suffix(".part")
+    with part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(path)
 
 
-def piece(graph: Graph, vertices: np.ndarray) -> Graph:
-    """The graph between some vertices."""
-    starts, columns, weights = graph
-    local = np.full(starts.size - 1, -1)
-    local[vertices] = np.arange(vertices.size)
-    arcs = np.concatenate([np.arange(starts[vertex], starts[vertex + 1]) for vertex in vertices])
-    rows = np.repeat(np.arange(vertices.size), starts[vertices + 1] - starts[vertices])
-    keep = local[columns[arcs]] >= 0
-    ends = np.concatenate([[0], np.cumsum(np.bincount(rows[keep], minlength=vertices.size))])
-    return ends, local[columns[arcs[keep]]].astype(np.int32), weights[arcs[keep]]
+def output_of(command: list[str], limit: float) -> tuple[list[list[str]], str]:
+    """The words of the lines printed, and "ok", "timeout" or the reason; nothing that was started goes on."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        output, errors = process.communicate(timeout=limit)
+        status = "ok" if process.returncode == 0 else f"failed: {(errors.strip().splitlines() or ['no text'])[-1]}"
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        status = "timeout"
+    return [line.split() for line in output.splitlines(keepends=True) if line.endswith("\n")], status
 
 
-def metis(graph: Graph, arities: list[int], seed: int) -> tuple[np.ndarray, float]:
-    """Leaves and seconds; arities outermost first."""
-    count = graph[0].size - 1
-    below = int(np.prod(arities[1:], dtype=int))
-    if len(arities) == 1 or count <= 1:
-        return np.arange(count), 0.0
-    parts = min(arities[0], -(-count // below))
-    part = np.zeros(count, int)
-    seconds = 0.0
-    if parts > 1:
-        options = pymetis.Options(seed=seed, ufactor=1)
-        begin = user_seconds()
-        _, found = pymetis.part_graph(
-            parts, pymetis.CSRAdjacency(graph[0], graph[1]), eweights=graph[2], recursive=True, options=options
-        )
-        seconds = user_seconds() - begin
-        part = np.array(found)
-        rebalance(graph, part, parts, below)
-    leaf_of = np.empty(count, int)
-    for index in range(parts):
-        vertices = np.flatnonzero(part == index)
-        if vertices.size == 0:
-            continue
-        leaves, spent = metis(piece(graph, vertices), arities[1:], seed)
-        leaf_of[vertices] = index * below + leaves
-        seconds += spent
-    return leaf_of, seconds
+def short(costs: str, tree: str) -> str:
+    """As many as the tree has levels."""
+    return ":".join(costs.split(":")[: tree.count(":") + 1])
 
 
-def scotch(program: str, graph: Graph, tree: str, costs: str) -> tuple[np.ndarray, float]:
-    """Leaves and seconds."""
-    starts, columns, weights = graph
-    arities, prices = tree.split(":")[::-1], costs.split(":")[::-1]
-    with tempfile.TemporaryDirectory() as folder:
-        source, target, mapping = (Path(folder) / name for name in ("g.grf", "t.tgt", "m.map"))
-        with source.open("w") as file:
-            file.write(f"0\n{starts.size - 1} {columns.size}\n0 010\n")
-            for begin, end in zip(starts[:-1], starts[1:], strict=True):
-                arcs = np.column_stack([weights[begin:end], columns[begin:end]]).ravel()
-                file.write(f"{end - begin} {' '.join(map(str, arcs))}\n")
-        levels = " ".join(f"{arity} {price}" for arity, price in zip(arities, prices, strict=True))
-        target.write_text(f"tleaf {len(arities)} {levels}\n")
-        begin = user_seconds(resource.RUSAGE_CHILDREN)
-        command = [program, str(source), str(target), str(mapping)]
-        subprocess.run(command, timeout=SECONDS, check=True, env=os.environ | {"SCOTCH_PTHREAD_NUMBER": "1"})
-        seconds = user_seconds(resource.RUSAGE_CHILDREN) - begin
-        pairs = np.loadtxt(mapping, dtype=int, skiprows=1)
-    leaf_of = np.empty(starts.size - 1, int)
-    leaf_of[pairs[:, 0]] = pairs[:, 1]
-    return leaf_of, seconds
+def engine(build: Path, path: Path, tree: str, costs: str, *rest: str) -> tuple[list[list[str]], str]:
+    """Lines of bench_place."""
+    program = build / "bin" / "bench_place"
+    return output_of([str(program), str(path), tree, short(costs, tree), *rest], ENGINE_LIMIT)
 
 
-def measure(arguments: argparse.Namespace, tree: str, path: Path) -> dict[str, Result]:
-    """Cost and seconds by method; None: more than one rank on a leaf."""
-    costs = ":".join(arguments.costs.split(":")[: tree.count(":") + 1])
-    graph = read(path)
-    results: dict[str, Result] = {
-        preset: engine(arguments.build / "bin" / "bench_place", path, tree, costs, preset, arguments.seeds)
-        for preset in PRESETS
+def medians(lines: list[list[str]]) -> dict[str, object]:
+    """Fields of a row; of no lines, none."""
+    if not lines:
+        return dict.fromkeys(("cost", "lowest", "highest", "cpu_seconds", "peak_mb")) | {"runs": 0}
+    costs, seconds = ([float(line[i]) for line in lines] for i in (0, 1))
+    return {
+        "runs": len(lines),
+        "cost": statistics.median(costs),
+        "lowest": min(costs),
+        "highest": max(costs),
+        "cpu_seconds": round(statistics.median(seconds), 6),
+        "peak_mb": max(int(line[2]) for line in lines),
     }
-    peers: dict[str, Callable[[int], tuple[np.ndarray, float]]] = {}
-    if pymetis is not None:
-        peers["metis"] = lambda seed: metis(graph, [int(word) for word in tree.split(":")[::-1]], seed)
-    program = shutil.which("scotch_gmap") or shutil.which("gmap")
-    if program is not None:
-        peers["scotch"] = lambda _: scotch(program, graph, tree, costs)
-    for name, run in peers.items():
-        rows = [run(seed) for seed in (arguments.seeds if name == "metis" else [1])]
-        if any(np.unique(leaf_of).size < leaf_of.size for leaf_of, _ in rows):
-            results[name] = None
+
+
+def measure(arguments: argparse.Namespace, path: Path, tree: str, costs: str, method: str) -> dict[str, object]:
+    """Runs one method with all seeds."""
+    ranks = ranks_of(path.stem)
+    seeds = [str(seed) for seed in (arguments.seeds[:1] if ranks > ONE_SEED else arguments.seeds)]
+    if method in PRESETS:
+        lines, status = engine(arguments.build, path, tree, costs, method, *seeds)
+        lines = [[cost, cpu, memory] for cost, cpu, _, memory, _ in lines]
+    else:
+        seeds = seeds[:1] if method in ("identity", "kahip") else seeds
+        command = [sys.executable, str(HERE / "peers.py"), method, str(path), tree, short(costs, tree), *seeds]
+        lines, status = output_of(command, arguments.limit)
+        balanced = [line for line in lines if line[3] == "ok"]
+        if lines and not balanced:
+            return medians([]) | {"status": "unbalanced", "cpu_seconds": round(float(lines[0][1]), 6)}
+        lines = balanced
+    return medians(lines) | {"status": "ok" if lines and status == "timeout" else status}
+
+
+def chosen(arguments: argparse.Namespace) -> list[str]:
+    """Instances: those named, or by size and kind."""
+    wanted = {"small": True, "large": arguments.large, "dense": arguments.dense, "real": arguments.patterns}
+    return arguments.instances or [name for name in CASES if wanted.get(class_of(name))]
+
+
+def class_of(name: str) -> str:
+    """What an option asks for; 262,144 ranks are only measured where they are named."""
+    if CASES[name].kind == "real":
+        return "real"
+    if ranks_of(name) <= 4096:
+        return "small"
+    if CASES[name].kind == "dense":
+        return "dense"
+    return "named" if ranks_of(name) == 262144 else "large"
+
+
+def compare(arguments: argparse.Namespace) -> None:
+    """The table; written after each instance."""
+    rows = {row.key: row for row in load(arguments.csv)} if arguments.resume else {}
+    for name in chosen(arguments):
+        path, case = made(arguments.data, name), CASES[name]
+        todo = [(costs, method) for costs in arguments.costs for method in arguments.methods]
+        todo = [each for each in todo if (name, *each) not in rows]
+        if not todo:
             continue
-        found = [(cost(graph, tree, costs, leaf_of), seconds) for leaf_of, seconds in rows]
-        results[name] = (statistics.median(row[0] for row in found), statistics.median(row[1] for row in found))
-    return results
+        starts, columns, weights = read(path)
+        about = (name, case.kind, starts.size - 1, columns.size, int(weights.sum()), case.tree)
+        del starts, columns, weights
+        for costs, method in todo:
+            row = Row(*about, costs, method, **measure(arguments, path, case.tree, costs, method))
+            rows[row.key] = row
+        for costs in arguments.costs:
+            print(line_of(name, costs, [rows[name, costs, method] for method in arguments.methods]), flush=True)
+        save(arguments.csv, [asdict(row) for row in ordered(list(rows.values()))])
+
+
+def ordered(rows: list[Row]) -> list[Row]:
+    """As the instances and methods are listed."""
+    places = [{name: i for i, name in enumerate(names)} for names in (CASES, COSTS, (*PRESETS, *METHODS))]
+    return sorted(rows, key=lambda row: [place.get(word, -1) for place, word in zip(places, row.key, strict=True)])
+
+
+def line_of(name: str, costs: str, rows: list[Row]) -> str:
+    """Cost over the best and seconds of each method."""
+    best = min((row.cost for row in rows if row.cost is not None), default=1) or 1
+    cells = [
+        f"{each.status}" if each.cost is None else f"{each.cost / best:.3f} {each.cpu_seconds:.3f}" for each in rows
+    ]
+    return f"{name:<24}{costs:<14}" + "".join(f"{row.method} {cell:<16}" for row, cell in zip(rows, cells, strict=True))
+
+
+def speed_up(arguments: argparse.Namespace) -> None:
+    """One thread and more in turn, five times: the shortest of each, so that other work on the machine counts less."""
+    names = arguments.instances or ["grid3d-32768", "geometric-32768", "power-32768", "gravity-2048", "grid3d-4096"]
+    rows = []
+    for name in names:
+        path, tree = made(arguments.data, name), CASES[name].tree
+        for preset in PRESETS:
+            found: dict[int, list[list[str]]] = {1: [], arguments.threads: []}
+            for _ in range(5):
+                for threads in found:
+                    given = ["--threads", str(threads)]
+                    found[threads] += engine(arguments.build, path, tree, COSTS[0], preset, "1", *given)[0]
+            one, more = (min(float(line[2]) for line in lines) for lines in found.values())
+            same = len({line[4] for lines in found.values() for line in lines}) == 1
+            rows.append({"instance": name, "preset": preset, "threads": arguments.threads})
+            rows[-1] |= {"seconds_one": one, "seconds_more": more, "speed_up": round(one / more, 3), "same": same}
+            print(*rows[-1].values(), flush=True)
+            save(arguments.csv, rows)
+
+
+def renumbered(arguments: argparse.Namespace) -> None:
+    """The cost of an instance after random renumberings, each with one seed."""
+    small = [name for name, case in CASES.items() if case.kind != "real" and 64 <= ranks_of(name) <= 4096]
+    rows = []
+    for name in arguments.instances or small:
+        path, tree = made(arguments.data, name), CASES[name].tree
+        paths = [path, *(relabel(path, seed) for seed in range(1, arguments.relabel + 1))]
+        for preset in PRESETS:
+            costs = [float(engine(arguments.build, each, tree, COSTS[0], preset, "1")[0][0][0]) for each in paths]
+            middle = statistics.median(costs)
+            rows.append({"instance": name, "preset": preset, "renumberings": arguments.relabel, "given": costs[0]})
+            rows[-1] |= {"lowest": min(costs), "median": middle, "highest": max(costs)}
+            rows[-1] |= {"spread_percent": round(100 * (max(costs) - min(costs)) / middle, 3) if middle else 0}
+            print(*rows[-1].values(), flush=True)
+        for each in paths[1:]:
+            each.unlink()
+        save(arguments.csv, rows)
 
 
 def main() -> None:
-    """All instances, or those named; one line each, and a CSV file if wanted."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """One of the three."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="keep the instances here (default: a folder in the build)")
-    parser.add_argument("--costs", default="1:10:100:1000", help="innermost first")
+    parser.add_argument("--csv", type=Path, help="default: results.csv, threads.csv or relabel.csv beside this file")
+    parser.add_argument("--resume", action="store_true", help="keep the rows that the file has")
+    parser.add_argument("--large", action="store_true", help="8,640, 32,768 and 1,048,576 ranks, too")
+    parser.add_argument("--dense", action="store_true", help="all pairs of 8,192 and 16,384 ranks, too")
+    parser.add_argument("--patterns", action="store_true", help="recorded patterns of real programs, too")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--relabel", type=int, default=0, metavar="TIMES")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--costs", nargs="+", default=list(COSTS), help="innermost first")
+    parser.add_argument("--methods", nargs="+", default=[*PRESETS, *METHODS])
+    parser.add_argument("--limit", type=float, default=60, help="seconds for a peer on an instance, all seeds")
     parser.add_argument("instances", nargs="*", help=f"of {' '.join(CASES)}")
     arguments = parser.parse_args()
-    rows = []
-    for name, tree, path in made(arguments.data or arguments.build / "bench_place", arguments.instances or list(CASES)):
-        results = measure(arguments, tree, path)
-        best = min(result[0] for result in results.values() if result is not None)
-        cells = []
-        for method, result in results.items():
-            cells.append(
-                f"{method} " + ("unbalanced" if result is None else f"{result[0] / best:.3f} {result[1]:.3f}s")
-            )
-            if result is not None:
-                rows.append((name, tree, arguments.costs, method, *result))
-        print(f"{name:<16}" + "".join(f"{cell:<24}" for cell in cells), flush=True)
-    if arguments.csv is not None:
-        with arguments.csv.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(("instance", "tree", "costs", "method", "cost", "user_seconds"))
-            writer.writerows(rows)
+    mode, default = (compare, "results.csv")
+    if arguments.threads > 1:
+        mode, default = speed_up, "threads.csv"
+    if arguments.relabel > 0:
+        mode, default = renumbered, "relabel.csv"
+    arguments.csv = arguments.csv or HERE / default
+    arguments.data = arguments.data or arguments.build / "bench_place"
+    for method in [each for each in arguments.methods if each in METHODS and not installed(each)]:
+        print(f"{method}: its library is not installed")
+        arguments.methods.remove(method)
+    mode(arguments)
 
 
 if __name__ == "__main__":
