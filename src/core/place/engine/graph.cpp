@@ -150,7 +150,8 @@ Piece guide_of(const Graph& graph) {
   double largest = 0;
   for (const Arc& arc : graph.arcs) largest = std::max(largest, arc.weight);
   const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
-  Piece piece{{}, breadth_first_order(graph)};
+  Piece piece;  // gcc 12 frees a list twice that is made within braces and throws
+  piece.name = breadth_first_order(graph);
   std::vector<Vertex> place(piece.name.size());
   for (std::size_t i = 0; i < place.size(); ++i) place[at(piece.name[i])] = static_cast<Vertex>(i);
   piece.graph.size.reserve(place.size());
