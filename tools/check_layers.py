@@ -23,6 +23,7 @@ STAGES = {
     "place": {"base", "topo", "pattern"},
     "split": {"base", "topo"},
     "enforce": {"base", "topo", "pattern", "place", "split"},
+    "schedule": {"base"},
 }
 FORBIDDEN = {
     "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),

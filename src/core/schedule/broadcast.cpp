@@ -1,0 +1,148 @@
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/builder.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/pieces.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/team.h"
+#include "core/schedule/trees.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+void broadcast_tree(Builder& builder, const Team& team, Algorithm tree, const Range& data) {
+  const Node node = node_of(tree, team.me(), team.size());
+  if (node.parent >= 0) builder.receive(team.rank(node.parent), data);
+  if (tree == Algorithm::kBinomial) {  // the largest subtree has the longest way to go
+    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
+      builder.send(team.rank(*child), data);
+    }
+    return;
+  }
+  for (const Rank child : node.children) builder.send(team.rank(child), data);
+}
+
+// Members of a complete binary tree without its root, level by level: on each, first those below member 1, then as many
+// below member 2.
+struct Halves {
+  Rank half = 0;    // of the data that comes down: 0 below member 1
+  Rank mirror = 0;  // the member at the same place in the other half; may be beyond the last
+  Rank index = 0;   // among those of its half, level by level
+};
+
+Halves halves_of(Rank member) {
+  const auto width = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(member) + 1));  // of the level
+  const Rank place = member + 1 - width;
+  const Rank half = place < width / 2 ? 0 : 1;
+  return {.half = half,
+          .mirror = half == 0 ? member + width / 2 : member - width / 2,
+          .index = width / 2 - 1 + place % (width / 2)};
+}
+
+// Member `index` of the second half.
+Rank second_half(Rank index) {
+  const auto width = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(index) + 1));
+  return 2 * width - 1 + width + (index + 1 - width);
+}
+
+Rank second_half_size(Rank size) {
+  Rank count = 0;
+  for (std::int64_t width = 1; 2 * width - 1 + width < size; width *= 2) {
+    const std::int64_t first = 3 * width - 1;
+    count += static_cast<Rank>(first + width <= size ? width : size - first);
+  }
+  return count;
+}
+
+// The first half may have more members than the second; those without a mirror are served by the second half in turn.
+void exchange_halves(Builder& builder, const Team& team, const Range& data) {
+  const Halves place = halves_of(team.me());
+  const Range mine = part_of(data, place.half, 2);
+  const Range other = part_of(data, 1 - place.half, 2);
+  const Rank second = second_half_size(team.size());
+  if (place.half == 0 && place.mirror >= team.size()) {
+    builder.receive(team.rank(second_half((place.index - second) % second)), other);
+    return;
+  }
+  builder.send(team.rank(place.mirror), mine);
+  builder.receive(team.rank(place.mirror), other);
+  if (place.half == 0) return;
+  const Rank first = team.size() - 1 - second;
+  for (Rank index = second + place.index; index < first; index += second) {
+    builder.send(
+        team.rank(second_half(index) - static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(index) + 1))), mine);
+  }
+}
+
+void down_half(Builder& builder, const Team& team, const Node& node, const Range& part) {
+  builder.receive(team.rank(node.parent), part);
+  for (const Rank child : node.children) builder.send(team.rank(child), part);
+}
+
+}  // namespace
+
+Blocks slices(const Range& whole, Rank parts, Rank size, Rank first) {
+  return [=](Rank member) {
+    const Rank index = (member - first + size) % size;
+    return index < parts ? part_of(whole, index, parts) : within(whole, whole.count, 0);
+  };
+}
+
+void split_binary(Builder& builder, const Team& team, const Range& data, std::int64_t segment) {
+  if (team.size() < 3) {
+    broadcast_tree(builder, team, Algorithm::kChain, data);
+    return;
+  }
+  const Node node = node_of(Algorithm::kBinary, team.me(), team.size());
+  const std::int64_t step = segment > 0 ? segment : (data.count + 1) / 2;
+  const Range halves[2] = {part_of(data, 0, 2), part_of(data, 1, 2)};
+  for (std::int64_t at = 0; at < halves[0].count; at += step) {
+    const auto cut = [at, step](const Range& half) {
+      const std::int64_t first = at < half.count ? at : half.count;
+      return within(half, first, half.count - first < step ? half.count - first : step);
+    };
+    if (team.me() == 0) {
+      builder.send(team.rank(1), cut(halves[0]));
+      builder.send(team.rank(2), cut(halves[1]));
+    } else {
+      down_half(builder, team, node, cut(halves[halves_of(team.me()).half]));
+    }
+  }
+  if (team.me() > 0) exchange_halves(builder, team, data);
+}
+
+void scatter_blocks(Builder& builder, const Team& team, const Blocks& blocks) {
+  const Node node = node_of(Algorithm::kBinomial, team.me(), team.size());
+  const auto subtree = [&](Rank member) {
+    const Range first = blocks(member);
+    const Range last = blocks(member + binomial_span(member, team.size()) - 1);
+    return within(first, 0, last.first + last.count - first.first);
+  };
+  if (node.parent >= 0) builder.receive(team.rank(node.parent), subtree(team.me()));
+  for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
+    builder.send(team.rank(*child), subtree(*child));
+  }
+}
+
+void broadcast(Builder& builder, const Team& team, Algorithm algorithm, const Range& data) {
+  const Blocks blocks = slices(data, team.size(), team.size());
+  switch (algorithm) {
+    case Algorithm::kSplitBinary:
+      split_binary(builder, team, data, 0);
+      return;
+    case Algorithm::kScatterRing:
+      scatter_blocks(builder, team, blocks);
+      allgather_ring(builder, team, blocks);
+      return;
+    case Algorithm::kScatterDoubling:
+      scatter_blocks(builder, team, blocks);
+      allgather_doubling(builder, team, blocks);
+      return;
+    default:
+      broadcast_tree(builder, team, algorithm, data);
+  }
+}
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,74 @@
+// Writes the program of one rank: steps in the order in which one would do them one after the other. Which steps must
+// wait for which follows from the elements they touch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::schedule {
+
+// For each part of a buffer the step that wrote it last and the steps that have read it since.
+class Accesses {
+ public:
+  Accesses();
+  // Adds to `waits` the steps that `step` must follow when it reads or writes elements first..first+count-1.
+  void read(std::int64_t first, std::int64_t count, std::int32_t step, std::vector<std::int32_t>& waits);
+  void write(std::int64_t first, std::int64_t count, std::int32_t step, std::vector<std::int32_t>& waits);
+
+ private:
+  struct Piece {
+    std::int32_t writer = -1;
+    std::vector<std::int32_t> readers;
+  };
+  using Pieces = std::map<std::int64_t, Piece>;  // by first element; a piece ends where the next begins
+  Pieces::iterator cut(std::int64_t at);
+
+  Pieces pieces_;
+};
+
+class Builder {
+ public:
+  // `arenas` areas of scratch are used in turn, one a segment; segments s and s + arenas share theirs, so a program
+  // must not come back to s once s + arenas has begun.
+  explicit Builder(Rank rank, int arenas = 1);
+
+  // Ranges of no elements make no step.
+  void send(Rank to, const Range& from);
+  void receive(Rank from, const Range& into);
+  void reduce(const Range& from, const Range& into);
+  void copy(const Range& from, const Range& into);  // nothing when they are the same
+
+  // Empty messages, after the given steps. They return the step's index.
+  std::int32_t signal(Rank to, std::span<const std::int32_t> after);
+  std::int32_t await(Rank from, std::span<const std::int32_t> after);
+
+  // What follows works on this segment.
+  void enter(std::int64_t segment);
+  // Fresh elements in the area of the current segment.
+  Range scratch(std::int64_t count);
+
+  Program take() &&;
+
+ private:
+  void add(Step step, std::vector<std::int32_t> waits);
+  std::vector<std::int32_t> touch(const Step& step);
+  Accesses& accesses(const Range& range) { return range.buffer == Buffer::kOutput ? output_ : scratch_; }
+  void lay_out_scratch();
+
+  struct Arena {
+    std::int64_t segment = 0;
+    std::int64_t used = 0;
+    std::int64_t most = 0;
+  };
+  Program program_;
+  Accesses output_;
+  Accesses scratch_;
+  std::vector<Arena> arenas_;
+  std::size_t arena_ = 0;
+};
+
+}  // namespace ranktree::core::schedule

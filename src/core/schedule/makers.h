@@ -1,0 +1,103 @@
+// The makers of base schedules: one function, a request and an algorithm in, the steps of one rank out.
+//
+// Buffers, in elements (p ranks, n = Request::count; a block of rank i has counts[i] elements, n when counts is empty):
+//   broadcast       output n everywhere; at the root it holds the data beforehand
+//   reduce          input n; output n at the root only
+//   allreduce       input n; output n
+//   barrier         none
+//   gather          input: own block; output at the root only: all blocks
+//   scatter         input at the root only: all blocks; output: own block
+//   allgather       input: own block; output: all blocks
+//   reduce_scatter  input: all blocks; output: own block
+//   alltoall        input p n, output p n; counts are not taken
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::schedule {
+
+enum class Collective : std::uint8_t {
+  kBroadcast,
+  kReduce,
+  kAllreduce,
+  kBarrier,
+  kGather,
+  kScatter,
+  kAllgather,
+  kReduceScatter,
+  kAlltoall
+};
+
+enum class Algorithm : std::uint8_t {
+  kFlat,               // root <-> everyone, everyone <-> everyone
+  kChain,              // rank after rank; the papers' linear tree
+  kPipeline,           // the chain with segments; without a segment size it is the chain
+  kBinary,             // complete binary tree, numbered level by level
+  kBinomial,           // the parent lacks the lowest bit, so that subtrees are consecutive ranks
+  kSplitBinary,        // two halves down the two subtrees of a binary tree, then exchanged
+  kInOrderBinary,      // binary tree whose subtrees are consecutive ranks
+  kScatterRing,        // broadcast: binomial scatter, ring allgather
+  kScatterDoubling,    // broadcast: binomial scatter, recursive doubling allgather
+  kRabenseifner,       // recursive halving, then a gather or an allgather back the same way
+  kLinear,             // allreduce: flat reduce, flat broadcast
+  kNonOverlapping,     // allreduce: reduce, then broadcast, on one in-order binary tree, segmented
+  kRecursiveDoubling,  // whole vectors with partners at distance 1, 2, 4, ...
+  kRing,               // neighbours only; allreduce: reduce-scatter, then allgather
+  kSegmentedRing,      // the ring's reduce-scatter in several rounds of segments, one allgather
+  kPairwise,           // reduce-scatter with every rank directly, in rank order; allreduce: then a ring allgather
+  kDissemination,      // barrier: to the rank at distance 1, 2, 4, ... around a circle
+  kBruck               // alltoall: blocks travel by the bits of their distance
+};
+
+std::string_view collective_name(Collective collective);  // "broadcast", "reduce_scatter", ...
+std::string_view algorithm_name(Algorithm algorithm);     // "flat", "scatter-ring-allgather", ...
+std::optional<Collective> collective_from_name(std::string_view word);
+std::optional<Algorithm> algorithm_from_name(std::string_view word);
+
+// What is asked for. All but in_place is the same on every rank.
+struct Request {
+  Collective collective = Collective::kBroadcast;
+  Rank ranks = 1;
+  Rank root = 0;
+  std::int64_t count = 0;
+  // Gather, scatter, allgather, reduce_scatter with blocks of different sizes: the elements of each rank's block, and
+  // where it begins in the buffer that holds all (one after the other when empty; reduce_scatter takes none). The flat
+  // gather and scatter read no other rank's entries, unless at the root: MPI_Gatherv gives them nowhere else.
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> displacements;
+  // False: operands must be combined in rank order.
+  bool commutative = true;
+  // MPI_IN_PLACE on this rank: the operand or own block is in the output already, where MPI has it (reduce_scatter: all
+  // blocks are; alltoall: likewise; scatter: the root's block stays in the input and the output is not touched).
+  bool in_place = false;
+};
+
+struct Method {
+  Algorithm algorithm = Algorithm::kBinomial;
+  // Elements that are moved at once; 0 for everything. Broadcast, reduce and allreduce only. Segmented ring: of a
+  // block.
+  std::int64_t segment = 0;
+};
+
+// The algorithms of a collective, in the order of the enumeration.
+std::span<const Algorithm> algorithms_of(Collective collective);
+
+// False when the algorithm combines operands out of rank order whatever it is told: for commutative operations only.
+// True also for algorithms that do not combine.
+bool keeps_rank_order(Collective collective, Algorithm algorithm);
+
+// The steps of `rank`, in time and memory proportional to their number (x log). Throws Error(kInput) when the request
+// contradicts itself (root or rank outside, negative counts, lists of another length), Error(kUnsupported) when the
+// collective has no such algorithm, or a non-commutative operation meets one that does not keep rank order.
+Program make(const Request& request, const Method& method, Rank rank);
+
+// Of all ranks, for tests and models.
+Schedule make_all(const Request& request, const Method& method);
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,111 @@
+// Algorithms that want a power of two: the ranks beyond it hand their operands to a neighbour first.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#include "core/schedule/builder.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/team.h"
+
+namespace ranktree::core::schedule {
+
+// Members 2i and 2i+1 for i < size - power() become one partner, so that partners stay in the order of their ranks. The
+// second stands aside, or the first where the second is `kept`, the root.
+class Partners {
+ public:
+  explicit Partners(const Team& team, Rank kept = 0)
+      : team_(team),
+        power_(static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(team.size())))),
+        pairs_(team.size() - power_),
+        kept_(kept) {}
+
+  [[nodiscard]] Rank power() const { return power_; }
+  // This rank's number among the partners, also when it stands aside: its neighbour's.
+  [[nodiscard]] Rank me() const { return number(team_.me()); }
+  [[nodiscard]] bool aside() const { return stands_aside(team_.me()); }
+  [[nodiscard]] bool has_neighbour() const { return team_.me() < 2 * pairs_; }
+  [[nodiscard]] Rank neighbour() const { return team_.rank(team_.me() ^ 1); }
+  [[nodiscard]] Rank number(Rank member) const { return member < 2 * pairs_ ? member / 2 : member - pairs_; }
+  [[nodiscard]] Rank rank(Rank partner) const {
+    if (partner >= pairs_) return team_.rank(partner + pairs_);
+    return team_.rank(stands_aside(2 * partner) ? 2 * partner + 1 : 2 * partner);
+  }
+  // True when the neighbour that stands aside is the lower of the two.
+  [[nodiscard]] bool neighbour_is_lower() const { return team_.me() % 2 == 1; }
+
+ private:
+  [[nodiscard]] bool stands_aside(Rank member) const {
+    if (member >= 2 * pairs_) return false;
+    return (kept_ | 1) == (member | 1) ? member != kept_ : member % 2 == 1;
+  }
+
+  Team team_;
+  Rank power_;
+  Rank pairs_;
+  Rank kept_;
+};
+
+// A partial result that is combined with one partner's after the other's. It moves between the target and a spare
+// buffer of the same shape, because a reduction writes into its right operand, and ends in the target if the number of
+// moves is known beforehand.
+class Moving {
+ public:
+  // `operand` may be written only if it is the target. `moves` counts the calls of append() and of prepend() on an
+  // operand that may not be written.
+  Moving(Builder& builder, const Range& operand, const Range& target, int moves)
+      : builder_(builder), held_(operand), whole_(operand), target_(target), moves_(moves) {}
+
+  // The part from element `first` on, counted from the beginning of the operand.
+  [[nodiscard]] Range part(std::int64_t first, std::int64_t count) const { return at(held_, first, count); }
+  [[nodiscard]] bool writable() const { return held_ == target_ || (spare_ && held_ == *spare_); }
+
+  // Elements of the higher ranks arrive from `peer` and are combined with ours.
+  void append(Rank peer, std::int64_t first, std::int64_t count) {
+    const Range next = move();
+    builder_.receive(peer, at(next, first, count));
+    builder_.reduce(part(first, count), at(next, first, count));
+    held_ = next;
+  }
+
+  // Elements of the lower ranks.
+  void prepend(Rank peer, std::int64_t first, std::int64_t count) {
+    if (!arrival_) arrival_ = builder_.scratch(whole_.count);
+    const Range arrived = at(*arrival_, first, count);
+    builder_.receive(peer, arrived);
+    if (!writable()) {
+      const Range next = move();
+      builder_.copy(part(first, count), at(next, first, count));
+      held_ = next;
+    }
+    builder_.reduce(arrived, part(first, count));
+  }
+
+  // The part is in the target afterwards.
+  void finish(std::int64_t first, std::int64_t count) {
+    builder_.copy(part(first, count), at(target_, first, count));
+    held_ = target_;
+  }
+
+ private:
+  static Range at(const Range& whole, std::int64_t first, std::int64_t count) { return within(whole, first, count); }
+
+  Range move() {
+    const bool to_target = moves_-- % 2 != 0;
+    if (!spare_ && (!to_target || held_ == target_)) spare_ = builder_.scratch(whole_.count);
+    if (held_ == target_) return *spare_;
+    if (spare_ && held_ == *spare_) return target_;
+    return to_target ? target_ : *spare_;
+  }
+
+  Builder& builder_;
+  Range held_;
+  Range whole_;
+  Range target_;
+  int moves_;
+  std::optional<Range> spare_;
+  std::optional<Range> arrival_;
+};
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,87 @@
+#include "core/schedule/trees.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+Node flat_node(Rank member, Rank size) {
+  Node node;
+  if (member > 0) {
+    node.parent = 0;
+  } else {
+    for (Rank child = 1; child < size; ++child) node.children.push_back(child);
+  }
+  return node;
+}
+
+Node chain_node(Rank member, Rank size) {
+  Node node{.parent = member - 1, .children = {}};
+  if (member + 1 < size) node.children.push_back(member + 1);
+  return node;
+}
+
+Node binary_node(Rank member, Rank size) {
+  Node node{.parent = member > 0 ? (member - 1) / 2 : -1, .children = {}};
+  for (std::int64_t child = 2 * std::int64_t{member} + 1; child <= 2 * std::int64_t{member} + 2; ++child) {
+    if (child < size) node.children.push_back(static_cast<Rank>(child));
+  }
+  return node;
+}
+
+Node binomial_node(Rank member, Rank size) {
+  Node node{.parent = member > 0 ? member & (member - 1) : -1, .children = {}};
+  const Rank span = binomial_span(member, size);
+  for (std::int64_t distance = 1; distance < span; distance *= 2) {
+    node.children.push_back(static_cast<Rank>(member + distance));
+  }
+  return node;
+}
+
+// The rest of a run, without its first member, is halved; each half is the subtree of its first member.
+Node in_order_node(Rank member, Rank size) {
+  Node node;
+  Rank first = 0;
+  Rank count = size;
+  while (first != member) {
+    const Rank left = count / 2;  // of count - 1, rounded up
+    node.parent = first;
+    const bool in_left = member < first + 1 + left;
+    first += in_left ? 1 : 1 + left;
+    count = in_left ? left : count - 1 - left;
+  }
+  if (count > 1) node.children.push_back(first + 1);
+  if (count > 2) node.children.push_back(first + 1 + count / 2);
+  return node;
+}
+
+}  // namespace
+
+Rank binomial_span(Rank member, Rank size) { return member == 0 ? size : std::min(member & -member, size - member); }
+
+bool is_tree(Algorithm algorithm) {
+  return algorithm == Algorithm::kFlat || algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline ||
+         algorithm == Algorithm::kBinary || algorithm == Algorithm::kBinomial || algorithm == Algorithm::kInOrderBinary;
+}
+
+Node node_of(Algorithm tree, Rank member, Rank size) {
+  switch (tree) {
+    case Algorithm::kFlat:
+      return flat_node(member, size);
+    case Algorithm::kChain:
+    case Algorithm::kPipeline:
+      return chain_node(member, size);
+    case Algorithm::kBinary:
+      return binary_node(member, size);
+    case Algorithm::kInOrderBinary:
+      return in_order_node(member, size);
+    default:
+      return binomial_node(member, size);
+  }
+}
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,27 @@
+// Trees over members 0 .. size-1, rooted at 0: one node at a time.
+#pragma once
+
+#include <vector>
+
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::schedule {
+
+struct Node {
+  Rank parent = -1;            // of the root: -1
+  std::vector<Rank> children;  // ascending
+};
+
+// kFlat, kChain (and kPipeline), kBinary, kBinomial or kInOrderBinary. In all but kBinary a subtree is a run of members
+// that begins with its root, so combining a node with its children one after the other keeps their order. O(children +
+// log size).
+Node node_of(Algorithm tree, Rank member, Rank size);
+
+// Members in the subtree of a binomial tree.
+Rank binomial_span(Rank member, Rank size);
+
+// True for the algorithms that node_of() knows.
+bool is_tree(Algorithm algorithm);
+
+}  // namespace ranktree::core::schedule
