@@ -137,9 +137,13 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert not (tmp_path / "r.part").exists()
 
 
-def test_a_program_that_exceeds_its_time_leaves_what_it_printed_and_no_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["sleep 60", "while :; do :; done"])
+def test_a_program_that_exceeds_its_time_leaves_what_it_printed_and_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """By the clock and by CPU seconds."""
+    monkeypatch.setattr(run, "WALL_FACTOR", 2 if what.startswith("sleep") else 50)
     pid = tmp_path / "pid"
-    script = f"echo 7 ok; echo unfinished $$ > {pid}; sleep 60 & sleep 60"
-    lines, status = run.output_of(["sh", "-c", script], 1)
+    lines, status = run.output_of(["sh", "-c", f"echo 7 ok; echo $$ > {pid}; printf unfinished; {what}"], 1)
     assert (lines, status) == ([["7", "ok"]], "timeout")
-    assert not Path(f"/proc/{pid.read_text(encoding='ascii').split()[1]}").exists()
+    assert not Path(f"/proc/{pid.read_text(encoding='ascii').strip()}").exists()
