@@ -27,4 +27,9 @@ class Random {
   std::uint64_t state_;
 };
 
+// The seed of a part of some work, the same in whatever order the parts are done.
+inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
+  return Random(seed + 0x632be59bd9b4e019U * (part + 1)).next();
+}
+
 }  // namespace ranktree::core

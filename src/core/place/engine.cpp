@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,8 +14,11 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/base/scale.h"
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/dense.h"
+#include "core/place/engine/divide.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/exact_search.h"
 #include "core/place/engine/graph.h"
@@ -88,26 +92,28 @@ constexpr std::size_t kStrongest = 24;  // these
 class Engine {
  public:
   Engine(const topo::Tree& tree, const Graph& graph, const EngineOptions& options)
-      : tree_(tree, options.constraints), graph_(graph), options_(options), effort_(effort_of(options.preset)) {}
+      : tree_(tree, options.constraints),
+        graph_(graph),
+        options_(options),
+        effort_(effort_of(options.preset)),
+        workers_(options.threads, options.keep_going) {}
 
   Placement run(const Placement& start) {
     best_ = seats_of_start(start);
     best_cost_ = engine::cost_of(tree_, graph_, best_);
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
-    Random random(options_.seed);
     const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
     const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
     const engine::Piece guide = engine::guide_of(dense ? sparse : graph_);
-    const bool spare = graph_.vertices() < tree_.seats();
-    for (int run = 0; run < runs() && go_on(); ++run) {
-      try_division(guide, engine::Spread::kPacked, random);
-      if (!spare || !go_on()) continue;
-      try_division(guide, engine::Spread::kLoose, random);
-    }
+    try_divisions(guide);
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
-    if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
-    if (go_on() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
+    if (workers_.ask() && first_cost < kNear * best_cost_) {
+      Candidate candidate{first, first_cost};
+      search(candidate, seed_of(options_.seed, 0));
+      keep(std::move(candidate));
+    }
+    if (workers_.ask() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
     Placement placement;
     placement.leaf_of.reserve(best_.size());
     for (const SeatTree::Seat seat : best_) placement.leaf_of.push_back(tree_.leaf(seat));
@@ -115,7 +121,10 @@ class Engine {
   }
 
  private:
-  [[nodiscard]] bool go_on() const { return !options_.keep_going || options_.keep_going(); }
+  struct Candidate {
+    std::vector<SeatTree::Seat> seats;
+    double cost = std::numeric_limits<double>::infinity();
+  };
 
   // Small graphs can afford several divisions in the time that a large one takes for its first.
   [[nodiscard]] int runs() const {
@@ -124,10 +133,19 @@ class Engine {
     return std::clamp(affordable, 1, effort_.runs);
   }
 
-  void try_division(const engine::Piece& guide, engine::Spread spread, Random& random) {
-    engine::Multisection multisection(tree_, effort_, spread, options_.keep_going);
-    auto seats = multisection.place(guide, random.next());
-    consider(std::move(seats), random.next());
+  // Every run packs the ranks; with seats to spare, another spreads them. The first of the cheapest is kept.
+  void try_divisions(const engine::Piece& guide) {
+    const int spreads = graph_.vertices() < tree_.seats() ? 2 : 1;
+    std::vector<Candidate> candidates(at(spreads) * at(runs()));
+    const auto steps = static_cast<std::int64_t>(candidates.size() * graph_.arcs.size()) * 10 * effort_.repeats;
+    workers_.for_each(static_cast<int>(candidates.size()), steps, [&](int i) {
+      if (!workers_.ask()) return;
+      const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
+      const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
+      candidates[at(i)].seats = engine::Multisection(tree_, effort_, spread, workers_).place(guide, seed_of(seed, 0));
+      search(candidates[at(i)], seed_of(seed, 1));
+    });
+    for (Candidate& candidate : candidates) keep(std::move(candidate));
   }
 
   // A leaf that takes several ranks gives them its seats in the order of ranks.
@@ -144,18 +162,22 @@ class Engine {
     return seats;
   }
 
-  void consider(std::vector<SeatTree::Seat> seats, std::uint64_t seed) {
-    engine::search_by_swaps(tree_, graph_, effort_, seed, options_.keep_going, seats);
-    const double cost = engine::cost_of(tree_, graph_, seats);
-    if (cost >= best_cost_) return;
-    best_cost_ = cost;
-    best_ = std::move(seats);
+  void search(Candidate& candidate, std::uint64_t seed) {
+    engine::search_by_swaps(tree_, graph_, effort_, seed, workers_, candidate.seats);
+    candidate.cost = engine::cost_of(tree_, graph_, candidate.seats);
+  }
+
+  void keep(Candidate candidate) {
+    if (candidate.cost >= best_cost_) return;
+    best_cost_ = candidate.cost;
+    best_ = std::move(candidate.seats);
   }
 
   SeatTree tree_;
   const Graph& graph_;
   const EngineOptions& options_;
   Effort effort_;
+  Workers workers_;
   std::vector<SeatTree::Seat> best_;
   double best_cost_ = 0;
 };
@@ -181,12 +203,21 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   require_seats(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
-  const Graph graph = graph_of(affinity);
-  if (graph.arcs.empty()) return start;
-  Placement found = Engine(tree, graph, options).run(start);
+  std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
+  const Graph graph = dense ? Graph{} : graph_of(affinity);
+  if (!dense && graph.arcs.empty()) return start;
+  Placement found = dense ? std::move(*dense) : Engine(tree, graph, options).run(start);
   // Compared as evaluate() counts, whose sums round differently.
   const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
   return better ? found : start;
+}
+
+std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
+                                           bool loose, std::uint64_t seed) {
+  const Effort effort = effort_of(options.preset);
+  Workers workers(options.threads, options.keep_going);
+  const Spread spread = loose ? Spread::kLoose : Spread::kPacked;
+  return Multisection(tree, effort, spread, workers).place(guide_of(guide), seed);
 }
 
 }  // namespace ranktree::core::place

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/coarsening.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
@@ -119,22 +122,36 @@ double Bisection::refine_projected(const Guide& finer, std::size_t level, Window
   return refinement_.run(finer, softened(finer, level, window), largest(finer), effort_, effort_.passes, sides);
 }
 
-// `sides` belongs to the smallest graph and ends up belonging to `graph`.
+// `sides` belongs to the smallest graph and ends up belonging to `graph`, unless the workers are to stop.
 double Bisection::refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides) {
   double cut = 0;
   for (std::size_t i = coarser; i-- > 0;) {
-    cut = refine_projected(i == 0 ? graph : coarse_[i - 1].graph, i, window, sides);
+    const Guide& finer = i == 0 ? graph : coarse_[i - 1].graph;
+    if (!go_on(finer)) break;
+    cut = refine_projected(finer, i, window, sides);
   }
   return cut;
+}
+
+bool Bisection::go_on(const Guide& graph) { return workers_.go_on(static_cast<std::int64_t>(graph.arcs.size())); }
+
+double Bisection::give_up(const Guide& graph, std::int64_t aim, Sides& sides) {
+  sides.assign(graph.size.size(), 1);
+  std::fill(sides.begin(), sides.begin() + aim, std::uint8_t{0});
+  return cut_of(graph, sides);
 }
 
 double Bisection::divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
   total_ = total_size(graph);
   const Guide* smallest = &graph;
   std::size_t level = 0;
-  while (coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
+  while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
+  if (!go_on(*smallest)) return give_up(graph, aim, sides);
   first_division(*smallest, window, aim, sides);
-  if (level > 0) return refine_upwards(graph, level, window, sides);
+  if (level > 0) {
+    const double cut = refine_upwards(graph, level, window, sides);
+    return go_on(*smallest) ? cut : give_up(graph, aim, sides);
+  }
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
   return refinement_.run(graph, window, largest(graph), effort_, effort_.passes, sides);
 }
@@ -146,7 +163,7 @@ bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   const Guide* smallest = &graph;
   std::size_t level = 0;
   Sides next = sides;
-  for (; coarsen_once(*smallest, level, &next); ++level) {
+  for (; go_on(*smallest) && coarsen_once(*smallest, level, &next); ++level) {
     smallest = &coarse_[level].graph;
     projected_.resize(smallest->size.size());
     for (std::size_t i = 0; i < next.size(); ++i) projected_[at(coarse_[level].part_of[i])] = next[i];
@@ -154,9 +171,30 @@ bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   }
   refinement_.run(*smallest, window, largest(*smallest), effort_, effort_.passes, next);
   refine_upwards(graph, level, window, next);
+  if (!go_on(*smallest)) return false;
   if (cut_of(graph, next) >= before * (1 - 1e-6) || window.excess(size_of_side_zero(graph, next)) > 0) return false;
   std::swap(sides, next);
   return true;
+}
+
+Bisections::Loan Bisections::lend(std::uint64_t seed) {
+  std::unique_ptr<Bisection> bisection;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      bisection = std::move(free_.back());
+      free_.pop_back();
+    }
+  }
+  if (!bisection) bisection = std::make_unique<Bisection>(effort_, workers_);
+  bisection->reseed(seed);
+  return {bisection.release(), Return{this}};
+}
+
+void Bisections::Return::operator()(Bisection* bisection) const {
+  std::unique_ptr<Bisection> mine(bisection);
+  const std::lock_guard lock(owner->mutex_);
+  owner->free_.push_back(std::move(mine));
 }
 
 }  // namespace ranktree::core::place::engine

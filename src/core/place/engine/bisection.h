@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/place/engine/coarsening.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
@@ -20,17 +23,20 @@ namespace ranktree::core::place::engine {
 // Keeps memory between calls.
 class Bisection {
  public:
-  explicit Bisection(const Effort& effort) : effort_(effort), random_(0) {}
+  Bisection(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers), random_(0) {}
 
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
-  // A division of its own; `aim` is what side 0 grows to at first. The cut.
+  // A division of its own, of vertices of size 1; `aim` is what side 0 grows to at first. The cut. When the workers are
+  // to stop, any division within the window.
   double divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides);
   // Tries to make a division within the window better; keeps it otherwise. True when it did.
   bool improve(const Guide& graph, Window window, Sides& sides);
 
  private:
+  static double give_up(const Guide& graph, std::int64_t aim, Sides& sides);
+  bool go_on(const Guide& graph);
   static Window softened(const Guide& graph, std::size_t level, Window window);
   bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
   Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
@@ -41,6 +47,7 @@ class Bisection {
   double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);
 
   const Effort& effort_;
+  Workers& workers_;
   Random random_;
   Coarsening coarsening_;
   Refinement refinement_;
@@ -50,6 +57,26 @@ class Bisection {
   std::vector<double> tie_;
   std::vector<std::uint8_t> refused_;
   Sides projected_, next_;
+};
+
+// Lends bisections, with their memory, to whoever is at work.
+class Bisections {
+ public:
+  struct Return {
+    Bisections* owner;
+    void operator()(Bisection* bisection) const;
+  };
+  using Loan = std::unique_ptr<Bisection, Return>;
+
+  Bisections(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers) {}
+  Loan lend(std::uint64_t seed);
+  [[nodiscard]] Workers& workers() { return workers_; }
+
+ private:
+  const Effort& effort_;
+  Workers& workers_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Bisection>> free_;
 };
 
 }  // namespace ranktree::core::place::engine

@@ -21,16 +21,14 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// The seed of a part of the work, the same in whatever order the parts are done.
-std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
-  return Random(seed + 0x632be59bd9b4e019U * part).next();
-}
+// About what one bisection of a graph takes.
+std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }
 
 }  // namespace
 
 std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_t seed) {
   seat_of_.assign(guide.name.size(), -1);
-  place_below(0, 0, guide.graph, guide.name, seed);
+  place_below(0, 0, guide, seed);
   return std::move(seat_of_);
 }
 
@@ -44,6 +42,7 @@ std::vector<Multisection::Child> Multisection::children_for(int level, SeatTree:
   }
   std::stable_sort(children.begin(), children.end(),
                    [](const Child& a, const Child& b) { return a.capacity > b.capacity; });
+  for (std::size_t i = 0; i < children.size(); ++i) children[i].index = static_cast<Vertex>(i);
   if (spread_ == Spread::kLoose) return children;
   std::size_t needed = 0;
   for (std::int64_t held = 0; held < ranks; ++needed) held += children[needed].capacity;
@@ -51,13 +50,8 @@ std::vector<Multisection::Child> Multisection::children_for(int level, SeatTree:
   return children;
 }
 
-bool Multisection::stop() {
-  stopped_ = stopped_ || (keep_going_ && !keep_going_());
-  return stopped_;
-}
-
 // Each child takes as many as it has seats, in order.
-void Multisection::fill(std::span<const Child> children, Vertex first, std::span<const Vertex> name) {
+void Multisection::fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of) {
   std::size_t child = 0;
   std::int64_t held = 0;
   for (const Vertex vertex : name) {
@@ -65,34 +59,38 @@ void Multisection::fill(std::span<const Child> children, Vertex first, std::span
       ++child;
       held = 0;
     }
-    part_of_[at(vertex)] = first + static_cast<Vertex>(child);
+    part_of[at(vertex)] = children[child].index;
     ++held;
   }
 }
 
-// The best of several bisections.
-Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim) {
-  Sides best;
+// The best of several bisections; ties go to the first.
+Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed) {
+  constexpr int kSteps = 2000;
+  Sides only;
   if (graph.vertices() <= kExactVertices && window.least == window.most) {
-    bisect_exactly(graph, static_cast<int>(window.least), 2000, best);
-    return best;
+    bisect_exactly(graph, static_cast<int>(window.least), kSteps, only);
+    return only;
   }
-  double best_cut = 0;
-  Sides next;
-  for (int i = 0; i < effort_.repeats; ++i) {
-    const double cut = bisection_.divide(graph, window, aim, next);
-    if (i > 0 && cut >= best_cut) continue;
-    best_cut = cut;
-    std::swap(best, next);
-  }
-  return best;
+  struct Trial {
+    double cut;
+    Sides sides;
+  };
+  std::vector<Trial> trials(at(effort_.repeats));
+  workers_.for_each(effort_.repeats, effort_.repeats * steps_of(graph), [&](int i) {
+    const auto bisection = bisections_.lend(seed_of(seed, static_cast<std::uint64_t>(i)));
+    trials[at(i)].cut = bisection->divide(graph, window, aim, trials[at(i)].sides);
+  });
+  const auto best =
+      std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.cut < b.cut; });
+  return std::move(best->sides);
 }
 
-// Bisects until one child is left for each part; part_of_[name] becomes its index, `first` that of the first child.
-void Multisection::divide(std::span<const Child> children, Vertex first, const Guide& graph,
-                          std::span<const Vertex> name, std::uint64_t seed) {
-  if (children.size() == 1 || name.empty() || stop()) {
-    fill(children, first, name);
+// Bisects until one child is left for each part; part_of[name] becomes its index.
+void Multisection::divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name,
+                          std::uint64_t seed, std::vector<Vertex>& part_of) {
+  if (children.size() == 1 || name.empty() || !workers_.go_on(effort_.repeats * steps_of(graph))) {
+    fill(children, name, part_of);
     return;
   }
   std::int64_t total = 0;
@@ -106,44 +104,48 @@ void Multisection::divide(std::span<const Child> children, Vertex first, const G
   const Window window{std::max<std::int64_t>(0, ranks - (total - left)), std::min(ranks, left)};
   const auto share =
       static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
-  bisection_.reseed(seed);
-  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most));
-  const std::vector<Vertex> part(sides.begin(), sides.end());
-  const auto pieces = pieces_of(graph, name, part, 2);
-  divide(children.first(half), first, pieces[0].graph, pieces[0].name, seed_of(seed, 1));
-  divide(children.subspan(half), first + static_cast<Vertex>(half), pieces[1].graph, pieces[1].name, seed_of(seed, 2));
+  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most), seed);
+  const std::vector<Vertex> side(sides.begin(), sides.end());
+  const auto pieces = pieces_of(graph, name, side, 2);
+  workers_.for_each(2, steps_of(graph), [&](int i) {
+    divide(i == 0 ? children.first(half) : children.subspan(half), pieces[at(i)].graph, pieces[at(i)].name,
+           seed_of(seed, 100 + static_cast<std::uint64_t>(i)), part_of);
+  });
 }
 
-void Multisection::place_below(int level, SeatTree::Group group, const Guide& graph, std::span<const Vertex> name,
-                               std::uint64_t seed) {
-  const auto ranks = static_cast<std::int64_t>(name.size());
+// The child of each vertex, by its index.
+std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, const Guide& graph,
+                                               std::uint64_t seed) {
+  std::vector<Vertex> self(graph.size.size());
+  std::iota(self.begin(), self.end(), 0);
+  std::vector<Vertex> part_of(graph.size.size(), 0);
+  divide(children, graph, self, seed, part_of);
+  if (effort_.pair_rounds == 0 || children.size() == 2) return part_of;
+  std::vector<std::int64_t> capacities;
+  capacities.reserve(children.size());
+  for (const Child& child : children) capacities.push_back(child.capacity);
+  refine_pairs(graph, capacities, effort_.pair_rounds, seed_of(seed, 102), bisections_, part_of);
+  return part_of;
+}
+
+void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {
+  const auto ranks = static_cast<std::int64_t>(piece.name.size());
   if (ranks == 0) return;
   if (level + 1 >= tree_.levels() || ranks == 1) {  // all seats below are equally far from each other
     SeatTree::Seat seat = tree_.first_seat(level, group);
-    for (const Vertex vertex : name) seat_of_[at(vertex)] = seat++;
+    for (const Vertex vertex : piece.name) seat_of_[at(vertex)] = seat++;
     return;
   }
   const std::vector<Child> children = children_for(level, group, ranks);
   if (children.size() == 1) {
-    place_below(level + 1, children.front().group, graph, name, seed);
+    place_below(level + 1, children.front().group, piece, seed);
     return;
   }
-  std::vector<Vertex> self(name.size());
-  std::iota(self.begin(), self.end(), 0);
-  part_of_.assign(name.size(), 0);
-  divide(children, 0, graph, self, seed);
-  std::vector<Vertex> part_of = std::move(part_of_);
-  if (effort_.pair_rounds > 0 && children.size() > 2 && !stop()) {
-    std::vector<std::int64_t> capacities;
-    capacities.reserve(children.size());
-    for (const Child& child : children) capacities.push_back(child.capacity);
-    bisection_.reseed(seed_of(seed, 3));
-    refine_pairs(graph, capacities, effort_.pair_rounds, bisection_, part_of);
-  }
-  const auto pieces = pieces_of(graph, name, part_of, static_cast<Vertex>(children.size()));
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    place_below(level + 1, children[i].group, pieces[i].graph, pieces[i].name, seed_of(seed, 4 + i));
-  }
+  const std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
+  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()));
+  workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {
+    place_below(level + 1, children[at(i)].group, pieces[at(i)], seed_of(seed, 103 + static_cast<std::uint64_t>(i)));
+  });
 }
 
 }  // namespace ranktree::core::place::engine

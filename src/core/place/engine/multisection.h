@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/bisection.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
@@ -20,11 +22,12 @@ enum class Spread : std::uint8_t {
   kLoose    // whichever cut is the smallest
 };
 
+// Subtrees, and what is tried several times, are shared among the workers; each has a seed by where it is, so that the
+// answer does not depend on who does what. When the workers are to stop, the remaining ranks sit as they come.
 class Multisection {
  public:
-  // `keep_going`, if there is one, is asked before each division; after a false the remaining ranks sit as they come.
-  Multisection(const SeatTree& tree, const Effort& effort, Spread spread, const std::function<bool()>& keep_going)
-      : tree_(tree), effort_(effort), spread_(spread), keep_going_(keep_going), bisection_(effort) {}
+  Multisection(const SeatTree& tree, const Effort& effort, Spread spread, Workers& workers)
+      : tree_(tree), effort_(effort), spread_(spread), workers_(workers), bisections_(effort, workers) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
   std::vector<SeatTree::Seat> place(const Piece& guide, std::uint64_t seed);
@@ -33,24 +36,22 @@ class Multisection {
   struct Child {
     SeatTree::Group group;
     std::int64_t capacity;
+    Vertex index = 0;  // among the children that get ranks
   };
-  Sides best_division(const Guide& graph, Window window, std::int64_t aim);
-  [[nodiscard]] bool stop();
-  void fill(std::span<const Child> children, Vertex first, std::span<const Vertex> name);
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
-  void place_below(int level, SeatTree::Group group, const Guide& graph, std::span<const Vertex> name,
-                   std::uint64_t seed);
-  void divide(std::span<const Child> children, Vertex first, const Guide& graph, std::span<const Vertex> name,
-              std::uint64_t seed);
+  static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed);
+  void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
+              std::vector<Vertex>& part_of);
+  std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
+  void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
 
   const SeatTree& tree_;
   const Effort& effort_;
   Spread spread_;
-  const std::function<bool()>& keep_going_;
-  bool stopped_ = false;
-  Bisection bisection_;
+  Workers& workers_;
+  Bisections bisections_;
   std::vector<SeatTree::Seat> seat_of_;
-  std::vector<Vertex> part_of_;
 };
 
 }  // namespace ranktree::core::place::engine

@@ -1,0 +1,136 @@
+#include "core/base/workers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace ranktree::core {
+namespace {
+
+constexpr std::int64_t kStepsToAsk = 1'000'000;  // about 10 ms
+constexpr std::int64_t kStepsToShare = 20'000;
+constexpr std::chrono::milliseconds kWaitToAsk{10};
+
+}  // namespace
+
+Workers::Workers(int threads, std::function<bool()> keep_going)
+    : keep_going_(std::move(keep_going)), owner_(std::this_thread::get_id()) {
+  try {
+    for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { help(); });
+  } catch (const std::system_error&) {  // those that there are will do
+  }
+}
+
+Workers::~Workers() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool Workers::ask() {
+  if (keep_going_ && std::this_thread::get_id() == owner_) {
+    steps_ = 0;
+    if (!stopped_ && !keep_going_()) stopped_ = true;
+  }
+  return !stopped_;
+}
+
+bool Workers::go_on(std::int64_t steps) {
+  if (stopped_.load(std::memory_order_relaxed)) return false;
+  if (!keep_going_ || std::this_thread::get_id() != owner_) return true;
+  steps_ += steps;
+  return steps_ < kStepsToAsk || ask();
+}
+
+void Workers::for_each(int count, std::int64_t steps, const std::function<void(int)>& work) {
+  if (count < 2 || threads_.empty() || steps < kStepsToShare) {
+    for (int i = 0; i < count; ++i) work(i);
+    return;
+  }
+  Batch batch{work, count, 0, 0, -1, nullptr};
+  std::unique_lock lock(mutex_);
+  batches_.push_back(&batch);
+  changed_.notify_all();
+  while (batch.next < batch.count) run_one(batch, lock);
+  wait_for(batch, lock);
+  batches_.erase(std::find(batches_.begin(), batches_.end(), &batch));
+  lock.unlock();
+  if (batch.error) std::rethrow_exception(batch.error);
+}
+
+// The latest with work to begin: what it belongs to waits for it.
+Workers::Batch* Workers::open_batch() {
+  for (auto batch = batches_.rbegin(); batch != batches_.rend(); ++batch) {
+    if ((*batch)->next < (*batch)->count) return *batch;
+  }
+  return nullptr;
+}
+
+void Workers::run_one(Batch& batch, std::unique_lock<std::mutex>& lock) {
+  const int index = batch.next++;
+  ++batch.running;
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    batch.work(index);
+  } catch (...) {
+    error = std::current_exception();
+    stopped_ = true;
+  }
+  lock.lock();
+  if (error && (batch.failed < 0 || index < batch.failed)) {
+    batch.failed = index;
+    batch.error = error;
+    batch.next = batch.count;
+  }
+  if (--batch.running == 0 && batch.next == batch.count) changed_.notify_all();
+}
+
+// What keep_going throws waits until the batch has ended.
+void Workers::ask_within(Batch& batch, std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  std::exception_ptr error;
+  try {
+    ask();
+  } catch (...) {
+    error = std::current_exception();
+    stopped_ = true;
+  }
+  lock.lock();
+  if (!batch.error) batch.error = error;
+}
+
+void Workers::wait_for(Batch& batch, std::unique_lock<std::mutex>& lock) {
+  const bool asks = keep_going_ && std::this_thread::get_id() == owner_;
+  while (batch.running > 0) {
+    if (Batch* other = open_batch(); other != nullptr) {
+      run_one(*other, lock);
+    } else if (!asks) {
+      changed_.wait(lock);
+    } else if (changed_.wait_for(lock, kWaitToAsk) == std::cv_status::timeout) {
+      ask_within(batch, lock);
+    }
+  }
+}
+
+void Workers::help() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    if (Batch* batch = open_batch(); batch != nullptr) {
+      run_one(*batch, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+}  // namespace ranktree::core
