@@ -5,22 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
+#include "cases.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/simulate.h"
 
 namespace ranktree::core::schedule {
 namespace {
-
-constexpr Collective kAll[] = {Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
-                               Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
-                               Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
 
 struct Case {
   Collective collective;
@@ -29,81 +25,148 @@ struct Case {
 
 std::vector<Case> every_maker() {
   std::vector<Case> cases;
-  for (const Collective collective : kAll) {
+  for (const Collective collective : kEveryCollective) {
     for (const Algorithm algorithm : algorithms_of(collective)) cases.push_back({collective, algorithm});
   }
   return cases;
 }
 
-std::string describe(const Request& request, const Method& method) {
-  return std::string(collective_name(request.collective)) + " " + std::string(algorithm_name(method.algorithm)) +
-         " ranks " + std::to_string(request.ranks) + " root " + std::to_string(request.root) + " count " +
-         std::to_string(request.count) + " segment " + std::to_string(method.segment) +
-         (request.commutative ? "" : " in order");
+std::string name_of(const testing::TestParamInfo<Case>& test) {
+  std::string name =
+      std::string(collective_name(test.param.collective)) + "_" + std::string(algorithm_name(test.param.algorithm));
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
-bool is_rooted(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kGather || collective == Collective::kScatter;
+void expect_proved(const Request& request, const Method& method, std::uint64_t seed,
+                   const std::vector<bool>& in_place = {}) {
+  const auto maker = [&method](const Request& own, Rank rank) { return make(own, method, rank); };
+  const std::string flaw = flaw_of(request, maker, seed, in_place);
+  ASSERT_EQ(flaw, "") << describe(request) << " by " << algorithm_name(method.algorithm) << " segment "
+                      << method.segment << " seed " << seed << (in_place.empty() ? "" : " in place");
 }
 
-void prove_made(const Request& request, const Method& method, std::uint64_t seed,
-                const std::vector<bool>& in_place = {}) {
-  Schedule schedule;
-  for (Rank rank = 0; rank < request.ranks; ++rank) {
-    Request own = request;
-    own.in_place = !in_place.empty() && in_place[static_cast<std::size_t>(rank)];
-    schedule.push_back(make(own, method, rank));
+class EveryMaker : public testing::TestWithParam<Case> {
+ protected:
+  // Non-commutative wherever the algorithm can.
+  static Request request_of(Rank ranks, Rank root, std::int64_t count) {
+    const auto [collective, algorithm] = GetParam();
+    return {.collective = collective,
+            .ranks = ranks,
+            .root = root,
+            .count = count,
+            .counts = {},
+            .displacements = {},
+            .commutative = !keeps_rank_order(collective, algorithm)};
   }
-  try {
-    prove(request, schedule, seed, in_place);
-  } catch (const Error& error) {
-    FAIL() << describe(request, method) << (in_place.empty() ? "" : " in place") << " seed " << seed << ": "
-           << error.what();
-  }
-}
-
-// All roots of small communicators, five of large ones.
-std::vector<Rank> roots_of(Collective collective, Rank ranks) {
-  if (!is_rooted(collective)) return {0};
-  std::vector<Rank> roots;
-  for (Rank root = 0; root < ranks; ++root) {
-    if (ranks <= 9 || root < 2 || root == ranks / 2 || root + 2 >= ranks) roots.push_back(root);
-  }
-  return roots;
-}
-
-class EveryMaker : public testing::TestWithParam<Case> {};
+  static Rank roots(Rank ranks) { return is_rooted(GetParam().collective) ? ranks : 1; }
+};
 
 TEST_P(EveryMaker, DoesWhatTheCollectiveMeans) {
-  const auto [collective, algorithm] = GetParam();
   Random random(11);
   for (Rank ranks = 1; ranks <= 33; ++ranks) {
-    for (const Rank root : roots_of(collective, ranks)) {
-      for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{ranks} + 3, std::int64_t{2}}) {
-        const bool commutative = !keeps_rank_order(collective, algorithm) || random.below(2) == 0;
-        const Request request{.collective = collective,
-                              .ranks = ranks,
-                              .root = root,
-                              .count = count,
-                              .counts = {},
-                              .displacements = {},
-                              .commutative = commutative};
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{ranks} + 3}) {
+        Request request = request_of(ranks, root, count);
+        request.commutative = request.commutative || random.below(3) == 0;
         const auto segment = static_cast<std::int64_t>(random.below(5));
-        prove_made(request, {algorithm, segment}, random.below(3));
+        expect_proved(request, {GetParam().algorithm, segment}, random.below(3));
         if (HasFatalFailure()) return;
       }
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedule, EveryMaker, testing::ValuesIn(every_maker()),
-                         [](const testing::TestParamInfo<Case>& test) {
-                           std::string name = std::string(collective_name(test.param.collective)) + "_" +
-                                              std::string(algorithm_name(test.param.algorithm));
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+TEST_P(EveryMaker, WorksInPlace) {
+  Random random(5);
+  for (Rank ranks = 1; ranks <= 17; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      Request request = request_of(ranks, root, 1 + static_cast<std::int64_t>(random.below(40)));
+      request.commutative = request.commutative || random.below(2) == 0;
+      const Method method{GetParam().algorithm, static_cast<std::int64_t>(random.below(9))};
+      expect_proved(request, method, random.below(3), in_place_of(request));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(EveryMaker, TakesBlocksOfAnySizeAnywhere) {
+  if (!takes_lists(GetParam().collective)) return;
+  Random random(7);
+  for (Rank ranks = 1; ranks <= 17; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      Request request = request_of(ranks, root, 0);
+      const bool gaps = GetParam().collective != Collective::kReduceScatter && random.below(2) == 0;
+      std::int64_t next = 0;
+      for (Rank rank = 0; rank < ranks; ++rank) {
+        request.counts.push_back(static_cast<std::int64_t>(random.below(4)));
+        if (gaps) request.displacements.push_back(next + static_cast<std::int64_t>(random.below(3)));
+        if (gaps) next = request.displacements.back() + request.counts.back();
+      }
+      const std::vector<bool> in_place = random.below(2) == 0 ? in_place_of(request) : std::vector<bool>{};
+      expect_proved(request, {GetParam().algorithm, 0}, random.below(3), in_place);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedule, EveryMaker, testing::ValuesIn(every_maker()), name_of);
+
+std::string refusal(const Request& request, const Method& method, Rank rank) {
+  try {
+    make(request, method, rank);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Makers, NameWhatIsWrongWithARequest) {
+  const Method binomial{Algorithm::kBinomial, 0};
+  EXPECT_EQ(refusal({.ranks = 0}, binomial, 0), "schedule: ranks: expected at least 1, found 0");
+  EXPECT_EQ(refusal({.ranks = 4, .root = 4}, binomial, 0), "schedule: root: expected 0 to 3, found 4");
+  EXPECT_EQ(refusal({.ranks = 4}, binomial, -1), "schedule: rank: expected 0 to 3, found -1");
+  EXPECT_EQ(refusal({.ranks = 4, .count = -1}, binomial, 0),
+            "schedule: count: expected 0 to 2^48 elements over all ranks, found -1");
+  EXPECT_EQ(refusal({.ranks = 2, .counts = {1, 1}}, binomial, 0),
+            "schedule: counts: expected none for this collective, found 2");
+  EXPECT_EQ(refusal({.collective = Collective::kGather, .ranks = 2, .counts = {1}}, binomial, 0),
+            "schedule: counts: expected 2 entries, found 1");
+  EXPECT_EQ(refusal({.ranks = 2}, {Algorithm::kBinomial, -3}, 0),
+            "schedule: segment: expected 0 or more elements, found -3");
+  EXPECT_EQ(refusal({.ranks = 2}, {Algorithm::kBruck, 0}, 0),
+            "schedule: broadcast by bruck: there is no such algorithm");
+  EXPECT_EQ(refusal({.collective = Collective::kAllreduce, .ranks = 2, .commutative = false}, {Algorithm::kRing, 0}, 0),
+            "schedule: allreduce by ring: expected a commutative operation, found another");
+}
+
+TEST(Makers, ReadNoOtherCountsThanTheRankKnows) {
+  // MPI_Gatherv: the other counts are not significant away from the root.
+  const Request request{.collective = Collective::kGather, .ranks = 3, .root = 0, .counts = {-7, 5, -9}};
+  const Program program = make(request, {Algorithm::kFlat, 0}, 1);
+  ASSERT_EQ(program.steps.size(), 1U);
+  EXPECT_EQ(program.steps[0].action, Action::kSend);
+  EXPECT_EQ(program.steps[0].from, (Range{Buffer::kInput, 0, 5}));
+}
+
+TEST(Makers, NamesAreTheirOwnInverse) {
+  for (const Case& each : every_maker()) {
+    EXPECT_EQ(algorithm_from_name(algorithm_name(each.algorithm)), each.algorithm);
+    EXPECT_EQ(collective_from_name(collective_name(each.collective)), each.collective);
+  }
+  EXPECT_FALSE(algorithm_from_name("fastest").has_value());
+}
+
+TEST(Makers, MakeOneRankOfManyQuickly) {
+  // 16,384 ranks: no rank's program needs the others'.
+  for (const Rank rank : {0, 1, 8191, 16383}) {
+    const Request request{.collective = Collective::kBroadcast, .ranks = 16384, .root = 5, .count = 1 << 20};
+    EXPECT_LE(make(request, {Algorithm::kBinomial, 0}, rank).steps.size(), 15U);
+    const Request sum{.collective = Collective::kAllreduce, .ranks = 16384, .count = 1 << 20};
+    EXPECT_LE(make(sum, {Algorithm::kRabenseifner, 0}, rank).steps.size(), 14U * 6);
+    EXPECT_LE(make(sum, {Algorithm::kRing, 0}, rank).steps.size(), 16383U * 5);
+  }
+}
 
 }  // namespace
 }  // namespace ranktree::core::schedule

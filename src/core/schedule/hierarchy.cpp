@@ -142,4 +142,9 @@ std::int32_t Hierarchy::group_of(int level, std::int32_t child) const {
   return static_cast<std::int32_t>(std::upper_bound(starts.begin(), starts.end(), child) - starts.begin()) - 1;
 }
 
+std::int32_t Hierarchy::first_position(int level, std::int32_t child) const {
+  for (int below = level + 1; below < levels(); ++below) child = start(below, child);
+  return child;
+}
+
 }  // namespace ranktree::core::schedule

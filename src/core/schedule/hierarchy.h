@@ -45,6 +45,8 @@ class Hierarchy {
   }
   // The group a child belongs to. O(log groups).
   [[nodiscard]] std::int32_t group_of(int level, std::int32_t child) const;
+  // Where the positions below a child of a level begin; for the number after the last child, where they end. O(levels).
+  [[nodiscard]] std::int32_t first_position(int level, std::int32_t child) const;
   // The fewest children any group of a level has.
   [[nodiscard]] std::int32_t width(int level) const { return widths_[static_cast<std::size_t>(level)]; }
   // Children of the last level are positions of ranks.

@@ -33,8 +33,8 @@ void check_list(const std::vector<std::int64_t>& list, const Request& request, c
   }
 }
 
-void check_size(const Request& request, Rank rank) {
-  if (knows_own_block_only(request, rank)) {
+void check_size(const Request& request, Rank rank, bool all) {
+  if (!all && !request.counts.empty()) {
     const std::int64_t own = block_count(request, rank);
     if (own < 0 || own > kMostElements) refuse("block", "0 to 2^48 elements", own);
     return;
@@ -57,12 +57,7 @@ void check_size(const Request& request, Rank rank) {
 
 }  // namespace
 
-bool knows_own_block_only(const Request& request, Rank rank) {
-  const bool rooted = request.collective == Collective::kGather || request.collective == Collective::kScatter;
-  return rooted && !request.counts.empty() && rank != request.root;
-}
-
-void check_request(const Request& request, Rank rank) {
+void check_request(const Request& request, Rank rank, bool all) {
   if (request.ranks < 1) refuse("ranks", "at least 1", request.ranks);
   if (rank < 0 || rank >= request.ranks) refuse("rank", "0 to " + std::to_string(request.ranks - 1), rank);
   if (request.root < 0 || request.root >= request.ranks) {
@@ -72,7 +67,7 @@ void check_request(const Request& request, Rank rank) {
   check_list(request.counts, request, "counts", counts);
   check_list(request.displacements, request, "displacements",
              counts && request.collective != Collective::kReduceScatter && !request.counts.empty());
-  check_size(request, rank);
+  check_size(request, rank, all);
 }
 
 Packing::Packing(const Request& request, const Hierarchy& hierarchy)

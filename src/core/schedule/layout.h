@@ -11,11 +11,8 @@
 
 namespace ranktree::core::schedule {
 
-// Throws Error(kInput). Of a list of counts only those that `rank` knows are looked at.
-void check_request(const Request& request, Rank rank);
-
-// True when the rank can tell only its own block: MPI_Gatherv and MPI_Scatterv away from the root.
-bool knows_own_block_only(const Request& request, Rank rank);
+// Throws Error(kInput). Of a list of counts only the rank's own is looked at unless it must know `all` of them.
+void check_request(const Request& request, Rank rank, bool all);
 
 inline std::int64_t block_count(const Request& request, Rank rank) {
   return request.counts.empty() ? request.count : request.counts[static_cast<std::size_t>(rank)];

@@ -207,8 +207,10 @@ void check_method(const Request& request, const Method& method) {
 }  // namespace
 
 Program make(const Request& request, const Method& method, Rank rank) {
-  check_request(request, rank);
   check_method(request, method);
+  // MPI_Gatherv and MPI_Scatterv give the counts to the root only.
+  const bool rooted = request.collective == Collective::kGather || request.collective == Collective::kScatter;
+  check_request(request, rank, !rooted || method.algorithm != Algorithm::kFlat || rank == request.root);
   const Hierarchy hierarchy = Hierarchy::flat(request.ranks);
   const Seat seat(hierarchy, rank, 0);
   const Team team = seat.team(0);

@@ -46,6 +46,8 @@ class Seat {
 
   // The rank's child in its group of a level, counted from the root's.
   [[nodiscard]] Rank lane(int level) const { return places_[at(level)].lane; }
+  // The group of the level that the rank is in, itself or by its leaders.
+  [[nodiscard]] std::int32_t group(int level) const { return places_[at(level)].group; }
   [[nodiscard]] Rank children(int level) const { return places_[at(level)].children; }
   // The child that counts as first: the root's, or 0.
   [[nodiscard]] Rank first(int level) const { return places_[at(level)].first; }

@@ -1,0 +1,204 @@
+// Hierarchical forms of collectives that move blocks: leaders hold the blocks of their groups, one after the other in
+// the order of the hierarchy's positions.
+#include <cstdint>
+
+#include "core/schedule/builder.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/layout.h"
+#include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/pieces.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/team.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+// Some blocks in a row, in a range of elements.
+struct Region {
+  Range range;
+  std::int64_t base = 0;  // elements of all blocks before
+};
+
+class BlockLevels {
+ public:
+  explicit BlockLevels(const Levels& levels) : levels_(levels), packing_(levels.request, levels.hierarchy) {}
+
+  [[nodiscard]] const Packing& packing() const { return packing_; }
+
+  // All blocks, in the caller's buffer when they are packed there.
+  [[nodiscard]] Region all(Buffer buffer) const {
+    if (packing_.is_given()) return {.range = {buffer, 0, packing_.total()}, .base = 0};
+    return {.range = levels_.builder.scratch(packing_.total()), .base = 0};
+  }
+
+  // Between the caller's places and the hierarchy's order; nothing where they are the same.
+  void copy_given(const Region& all, Buffer buffer, bool to_caller) const {
+    if (packing_.is_given()) return;
+    for (std::int32_t position = 0; position < levels_.request.ranks; ++position) {
+      const Range packed = packing_.range(all.range, position, position + 1);
+      const Range given = place(buffer, levels_.hierarchy.rank_at(position));
+      levels_.builder.copy(to_caller ? packed : given, to_caller ? given : packed);
+    }
+  }
+
+  // A rank's block in the caller's buffer of all blocks. Lists without displacements are packed by rank.
+  [[nodiscard]] Range place(Buffer buffer, Rank rank) const {
+    Range block = given_block(levels_.request, buffer, rank);
+    if (levels_.request.counts.empty() || !levels_.request.displacements.empty()) return block;
+    for (Rank before = 0; before < rank; ++before) block.first += block_count(levels_.request, before);
+    return block;
+  }
+
+  // The blocks of a member of this rank's team on a level, all of the group below it.
+  [[nodiscard]] Blocks blocks(int level, const Region& region) const {
+    return [this, level, region](Rank member) {
+      const std::int32_t child = child_of(level, member);
+      const std::int64_t begin = packing_.first(levels_.hierarchy.first_position(level, child));
+      const std::int64_t end = packing_.first(levels_.hierarchy.first_position(level, child + 1));
+      return within(region.range, begin - region.base, end - begin);
+    };
+  }
+
+  // Room for the blocks of this rank's child of a level.
+  [[nodiscard]] Region room(int level) const {
+    const std::int32_t child = child_of(level, levels_.seat.team(level).me());
+    const std::int64_t begin = packing_.first(levels_.hierarchy.first_position(level, child));
+    const std::int64_t end = packing_.first(levels_.hierarchy.first_position(level, child + 1));
+    return {.range = levels_.builder.scratch(end - begin), .base = begin};
+  }
+
+  // From every rank to the leaders of level `top`: their groups' blocks end in `region`, which only they need.
+  void up(int top, Range own, const Region& region) const {
+    for (int level = levels_.last(); level >= top && levels_.seat.leads(level); --level) {
+      const Blocks all = blocks(level, region);
+      const Rank first = levels_.seat.first(level);
+      gather(levels_.builder, levels_.seat.team(level), first, tree(level), own, all);
+      const std::int32_t begin = child_of(level, 0);
+      const std::int32_t end = child_of(level, levels_.seat.children(level));
+      const std::int64_t from = packing_.first(levels_.hierarchy.first_position(level, begin));
+      const std::int64_t to = packing_.first(levels_.hierarchy.first_position(level, end));
+      own = within(region.range, from - region.base, to - from);
+    }
+  }
+
+  // From the leaders of level `top`, who have their groups' blocks in `region`, to every rank's `own`.
+  void down(int top, Region region, const Range& own) const {
+    for (int level = top; level <= levels_.last(); ++level) {
+      if (!levels_.seat.leads(level)) continue;
+      const bool leads = levels_.seat.lane(level) == 0;
+      const bool last = level == levels_.last();
+      if (!leads && !last) region = room(level);
+      const Blocks all = blocks(level, region);
+      const Range mine = last ? own : all(levels_.seat.team(level).me());
+      scatter(levels_.builder, levels_.seat.team(level), levels_.seat.first(level), tree(level), all, mine);
+    }
+  }
+
+  // The highest level on which this rank is the first of its team; none: the number of levels.
+  [[nodiscard]] int led() const {
+    int level = levels_.last() + 1;
+    while (level > 0 && levels_.seat.leads(level - 1) && levels_.seat.lane(level - 1) == 0) --level;
+    return level;
+  }
+
+  // Room for the group that this rank leads on its highest level.
+  [[nodiscard]] Region led_room() const {
+    const int level = led();
+    if (level > levels_.last()) return {};
+    return room(level - 1);
+  }
+
+ private:
+  [[nodiscard]] Algorithm tree(int level) const {
+    return levels_.algorithm(level) == Algorithm::kFlat ? Algorithm::kFlat : Algorithm::kBinomial;
+  }
+  [[nodiscard]] std::int32_t child_of(int level, Rank member) const {
+    return levels_.hierarchy.first_child(level, levels_.seat.group(level)) + member;
+  }
+
+  const Levels& levels_;
+  Packing packing_;
+};
+
+void exchange_blocks(const Levels& levels, const Blocks& blocks) {
+  const Team team = levels.seat.team(0);
+  switch (levels.algorithm(0)) {
+    case Algorithm::kFlat:
+      allgather_flat(levels.builder, team, blocks);
+      return;
+    case Algorithm::kRecursiveDoubling:
+      allgather_doubling(levels.builder, team, blocks);
+      return;
+    default:
+      allgather_ring(levels.builder, team, blocks);
+  }
+}
+
+}  // namespace
+
+void gather_by_leaders(const Levels& levels) {
+  const BlockLevels blocks(levels);
+  const Rank rank = levels.seat.rank();
+  const bool in_place = levels.root() && levels.request.in_place;
+  const Range own =
+      in_place ? blocks.place(Buffer::kOutput, rank) : Range{Buffer::kInput, 0, block_count(levels.request, rank)};
+  const Region region = levels.root() ? blocks.all(Buffer::kOutput) : blocks.led_room();
+  blocks.up(0, own, region);
+  if (levels.root()) blocks.copy_given(region, Buffer::kOutput, true);
+}
+
+void scatter_by_leaders(const Levels& levels) {
+  const BlockLevels blocks(levels);
+  const Rank rank = levels.seat.rank();
+  Region region;
+  Range own{Buffer::kOutput, 0, block_count(levels.request, rank)};
+  if (levels.root()) {
+    region = blocks.all(Buffer::kInput);
+    blocks.copy_given(region, Buffer::kInput, false);
+    const std::int32_t position = levels.hierarchy.position_of(rank);
+    if (levels.request.in_place) own = blocks.packing().range(region.range, position, position + 1);
+  }
+  blocks.down(0, region, own);
+}
+
+void allgather_by_leaders(const Levels& levels) {
+  const BlockLevels blocks(levels);
+  const Rank rank = levels.seat.rank();
+  const Region region = blocks.all(Buffer::kOutput);
+  const Range own = levels.request.in_place ? blocks.place(Buffer::kOutput, rank)
+                                            : Range{Buffer::kInput, 0, block_count(levels.request, rank)};
+  blocks.up(1, own, region);
+  if (levels.seat.leads(0)) exchange_blocks(levels, blocks.blocks(0, region));
+  for (int level = 1; level <= levels.last(); ++level) {
+    if (levels.seat.leads(level)) broadcast(levels.builder, levels.lanes(level), levels.tree(level), region.range);
+  }
+  blocks.copy_given(region, Buffer::kOutput, true);
+}
+
+void reduce_scatter_by_leaders(const Levels& levels) {
+  const BlockLevels blocks(levels);
+  const Seat& seat = levels.seat;
+  const Region operand = blocks.all(levels.operand().buffer);
+  blocks.copy_given(operand, levels.operand().buffer, false);
+  Range held = operand.range;
+  for (int level = levels.last(); level >= 1 && seat.leads(level); --level) {
+    const Range target = seat.lane(level) == 0 ? levels.builder.scratch(held.count) : held;
+    held = reduce(levels.builder, seat.team(level), {levels.tree(level), seat.first(level), levels.in_order()}, held,
+                  target);
+  }
+  Region region;
+  if (seat.leads(0)) {
+    const Team team = seat.team(0);
+    const Blocks from = blocks.blocks(0, {.range = held, .base = 0});
+    region = blocks.room(0);
+    if (!levels.in_order() && levels.algorithm(0) == Algorithm::kRing) {
+      reduce_scatter_ring(levels.builder, team, from, region.range);
+    } else {
+      reduce_scatter_pairwise(levels.builder, team, levels.in_order(), from, region.range);
+    }
+  }
+  blocks.down(1, region, {Buffer::kOutput, 0, block_count(levels.request, seat.rank())});
+}
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,137 @@
+// Hierarchical forms in which every rank carries a slice between groups. On level l a rank works on the part of the
+// vector that its lanes below have left it; on the last level that is everything. A lane beyond the width of its level
+// gives its operand away and gets the result back, but carries nothing.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/builder.h"
+#include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/pieces.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/stages.h"
+#include "core/schedule/team.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+void run(const Levels& levels, const std::vector<Stage>& stages) {
+  pipeline(levels.builder, levels.request.count, levels.plan.segment, stages);
+}
+
+// What a rank that carries on `level` works on there.
+Range slice_on(const Levels& levels, int level, const Range& whole) {
+  Range slice = whole;
+  for (int below = levels.last(); below > level; --below) {
+    slice = part_of(slice, levels.seat.lane(below), levels.hierarchy.width(below));
+  }
+  return slice;
+}
+
+// The slices of a level by lane.
+Blocks slices_on(const Levels& levels, int level, const Range& whole) {
+  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.seat.children(level));
+}
+
+// The same by the hierarchy's numbers, for operations that keep rank order.
+Blocks slices_in_order(const Levels& levels, int level, const Range& whole) {
+  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.seat.children(level),
+                levels.seat.first(level));
+}
+
+// Inside groups, from `operand` to this rank's slice of `work`.
+void reduce_scatter_on(const Levels& levels, int level, const Range& operand, const Range& work) {
+  const Team team = levels.seat.team(level);
+  const Blocks from = slices_in_order(levels, level, operand);
+  const Range target = slices_in_order(levels, level, work)(team.me());
+  if (levels.in_order() || levels.algorithm(level) == Algorithm::kPairwise) {
+    reduce_scatter_pairwise(levels.builder, team, levels.in_order(), from, target);
+  } else {
+    reduce_scatter_ring(levels.builder, team, from, target);
+  }
+}
+
+bool in_roots_group(const Levels& levels, int level) {
+  for (int above = 0; above < level; ++above) {
+    if (levels.seat.lane(above) != 0) return false;
+  }
+  return true;
+}
+
+Stage inward(const Levels& levels, int level, Handed<Range>& work) {
+  return [&levels, &work, level](const Segment& segment) {
+    if (!levels.seat.carries(level)) return;
+    const bool first = level == levels.last();
+    reduce_scatter_on(levels, level, first ? segment.of(levels.operand()) : work[segment], work[segment]);
+  };
+}
+
+Stage outward(const Levels& levels, int level) {
+  return [&levels, level](const Segment& segment) {
+    if (!levels.seat.carries(level)) return;
+    allgather_ring(levels.builder, levels.lanes(level), slices_on(levels, level, segment.of(levels.output())));
+  };
+}
+
+}  // namespace
+
+void broadcast_in_lanes(const Levels& levels) {
+  std::vector<Stage> stages;
+  for (int level = levels.last(); level >= 1; --level) {
+    stages.emplace_back([&levels, level](const Segment& segment) {
+      if (!levels.seat.carries(level) || !in_roots_group(levels, level)) return;
+      scatter_blocks(levels.builder, levels.lanes(level), slices_on(levels, level, segment.of(levels.output())));
+    });
+  }
+  stages.emplace_back([&levels](const Segment& segment) {
+    if (!levels.seat.carries(0)) return;
+    broadcast(levels.builder, levels.lanes(0), levels.algorithm(0), slice_on(levels, 0, segment.of(levels.output())));
+  });
+  for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
+  run(levels, stages);
+}
+
+void reduce_in_lanes(const Levels& levels) {
+  Handed<Range> work(static_cast<std::size_t>(2 * levels.last() + 1));
+  std::vector<Stage> stages;
+  stages.emplace_back([&](const Segment& segment) {
+    work[segment] = levels.root() ? segment.of(levels.output()) : levels.builder.scratch(segment.count);
+    inward(levels, levels.last(), work)(segment);
+  });
+  for (int level = levels.last() - 1; level >= 1; --level) stages.push_back(inward(levels, level, work));
+  stages.emplace_back([&](const Segment& segment) {
+    if (!levels.seat.carries(0)) return;
+    const Range slice = slice_on(levels, 0, work[segment]);
+    reduce(levels.builder, levels.seat.team(0), {levels.algorithm(0), levels.seat.first(0), levels.in_order()}, slice,
+           slice);
+  });
+  for (int level = 1; level <= levels.last(); ++level) {
+    stages.emplace_back([&levels, &work, level](const Segment& segment) {
+      if (!levels.seat.carries(level) || !in_roots_group(levels, level)) return;
+      const Blocks blocks = slices_on(levels, level, work[segment]);
+      gather(levels.builder, levels.lanes(level), 0, Algorithm::kBinomial, blocks(levels.seat.lane(level)), blocks);
+    });
+  }
+  run(levels, stages);
+}
+
+void allreduce_in_lanes(const Levels& levels) {
+  Handed<Range> work(static_cast<std::size_t>(2 * levels.last() + 1));
+  std::vector<Stage> stages;
+  stages.emplace_back([&](const Segment& segment) {
+    work[segment] = segment.of(levels.output());
+    inward(levels, levels.last(), work)(segment);
+  });
+  for (int level = levels.last() - 1; level >= 1; --level) stages.push_back(inward(levels, level, work));
+  stages.emplace_back([&](const Segment& segment) {
+    if (!levels.seat.carries(0)) return;
+    const Range slice = slice_on(levels, 0, work[segment]);
+    allreduce(levels.builder, levels.seat.team(0), {levels.algorithm(0), levels.in_order(), 0}, slice, slice);
+  });
+  for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
+  run(levels, stages);
+}
+
+}  // namespace ranktree::core::schedule

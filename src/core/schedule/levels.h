@@ -1,0 +1,66 @@
+// What the forms of the hierarchical transformation share: one call on a hierarchy as one rank sees it.
+#pragma once
+
+#include <cstdint>
+
+#include "core/schedule/builder.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/team.h"
+#include "core/schedule/transform.h"
+#include "core/schedule/trees.h"
+
+namespace ranktree::core::schedule {
+
+// The algorithm itself if the collective has it, else the collective's binomial tree, recursive doubling, or first.
+Algorithm fitting(Collective collective, Algorithm named);
+
+struct Levels {
+  const Request& request;
+  const Hierarchy& hierarchy;
+  const Plan& plan;
+  const Seat& seat;
+  Builder& builder;
+
+  [[nodiscard]] int last() const { return seat.levels() - 1; }
+  [[nodiscard]] bool in_order() const { return !request.commutative; }
+  [[nodiscard]] bool root() const { return seat.rank() == request.root; }
+  [[nodiscard]] Range output() const { return {Buffer::kOutput, 0, request.count}; }
+  [[nodiscard]] Range operand() const {
+    return {request.in_place ? Buffer::kOutput : Buffer::kInput, 0, request.count};
+  }
+
+  // As the plan has it.
+  [[nodiscard]] Algorithm named(int level) const {
+    const int given = hierarchy.given_level(level);
+    return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(given)];
+  }
+  [[nodiscard]] Algorithm algorithm(int level) const { return fitting(request.collective, named(level)); }
+  [[nodiscard]] Algorithm tree(int level) const { return is_tree(named(level)) ? named(level) : Algorithm::kBinomial; }
+  // Numbered by lanes: the member that counts as first is 0.
+  [[nodiscard]] Team lanes(int level) const { return seat.team(level).rotated(seat.first(level)); }
+};
+
+// leaders.cpp
+void broadcast_by_leaders(const Levels& levels);
+void reduce_by_leaders(const Levels& levels);
+void allreduce_by_leaders(const Levels& levels);
+void allreduce_same_index(const Levels& levels);
+void barrier_by_leaders(const Levels& levels);
+
+// lanes.cpp
+void broadcast_in_lanes(const Levels& levels);
+void reduce_in_lanes(const Levels& levels);
+void allreduce_in_lanes(const Levels& levels);
+
+// block_levels.cpp
+void gather_by_leaders(const Levels& levels);
+void scatter_by_leaders(const Levels& levels);
+void allgather_by_leaders(const Levels& levels);
+void reduce_scatter_by_leaders(const Levels& levels);
+
+// Scratch areas for the longest of these: up and down all levels.
+int arenas_of(const Hierarchy& hierarchy);
+
+}  // namespace ranktree::core::schedule

@@ -1,0 +1,158 @@
+#include "core/schedule/transform.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/schedule/builder.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/layout.h"
+#include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/team.h"
+#include "core/schedule/trees.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+using Maker = void (*)(const Levels&);
+
+struct Transformation {
+  Collective collective;
+  Form form;
+  Maker maker;
+};
+
+constexpr std::array kTransformations = {
+    Transformation{Collective::kBroadcast, Form::kLeaders, broadcast_by_leaders},
+    Transformation{Collective::kBroadcast, Form::kLanes, broadcast_in_lanes},
+    Transformation{Collective::kReduce, Form::kLeaders, reduce_by_leaders},
+    Transformation{Collective::kReduce, Form::kLanes, reduce_in_lanes},
+    Transformation{Collective::kAllreduce, Form::kLanes, allreduce_in_lanes},
+    Transformation{Collective::kAllreduce, Form::kLeaders, allreduce_by_leaders},
+    Transformation{Collective::kAllreduce, Form::kSameIndex, allreduce_same_index},
+    Transformation{Collective::kBarrier, Form::kLeaders, barrier_by_leaders},
+    Transformation{Collective::kGather, Form::kLeaders, gather_by_leaders},
+    Transformation{Collective::kScatter, Form::kLeaders, scatter_by_leaders},
+    Transformation{Collective::kAllgather, Form::kLeaders, allgather_by_leaders},
+    Transformation{Collective::kReduceScatter, Form::kLeaders, reduce_scatter_by_leaders},
+};
+
+const Transformation* find(Collective collective, Form form) {
+  const auto* const found = std::find_if(kTransformations.begin(), kTransformations.end(), [&](const auto& each) {
+    return each.collective == collective && each.form == form;
+  });
+  return found == kTransformations.end() ? nullptr : found;
+}
+
+Algorithm given_algorithm(const Hierarchy& hierarchy, const Plan& plan, int level) {
+  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
+}
+
+void check_plan(const Request& request, const Hierarchy& hierarchy, const Plan& plan) {
+  const auto given = static_cast<std::size_t>(hierarchy.given_levels());
+  const std::string name(collective_name(request.collective));
+  if (request.ranks != hierarchy.ranks()) {
+    throw Error(Fault::kMismatch, "schedule: hierarchy: expected " + std::to_string(request.ranks) + " ranks, found " +
+                                      std::to_string(hierarchy.ranks()));
+  }
+  if (plan.algorithms.size() != 1 && plan.algorithms.size() != given) {
+    throw Error(Fault::kInput, "schedule: algorithms: expected 1 or " + std::to_string(given) + ", found " +
+                                   std::to_string(plan.algorithms.size()));
+  }
+  if (plan.segment < 0) {
+    throw Error(Fault::kInput, "schedule: segment: expected 0 or more elements, found " + std::to_string(plan.segment));
+  }
+  if (find(request.collective, plan.form) == nullptr) {
+    throw Error(Fault::kUnsupported, "schedule: " + name + ": there is no form " + std::string(form_name(plan.form)));
+  }
+  if (!request.commutative && !keeps_rank_order(request.collective, hierarchy, plan)) {
+    throw Error(Fault::kUnsupported, "schedule: " + name + " by " + std::string(form_name(plan.form)) +
+                                         ": expected a commutative operation, found another");
+  }
+}
+
+bool keeps_order_on(const Levels& levels, int level) {
+  const Collective collective = levels.request.collective;
+  const bool outermost = level == 0;
+  if (levels.plan.form == Form::kLanes) return !outermost || keeps_rank_order(collective, levels.algorithm(0));
+  if (levels.plan.form == Form::kSameIndex || collective == Collective::kReduce) {
+    return keeps_rank_order(collective, levels.algorithm(level));
+  }
+  const bool up = !outermost || (collective == Collective::kAllreduce && is_tree(levels.named(0)));
+  if (up) return keeps_rank_order(Collective::kReduce, levels.tree(level));
+  return collective == Collective::kReduceScatter || keeps_rank_order(collective, levels.algorithm(0));
+}
+
+}  // namespace
+
+Algorithm fitting(Collective collective, Algorithm named) {
+  const std::span<const Algorithm> known = algorithms_of(collective);
+  const auto has = [known](Algorithm algorithm) {
+    return std::find(known.begin(), known.end(), algorithm) != known.end();
+  };
+  if (has(named)) return named;
+  if (has(Algorithm::kBinomial)) return Algorithm::kBinomial;
+  return has(Algorithm::kRecursiveDoubling) ? Algorithm::kRecursiveDoubling : known.front();
+}
+
+std::span<const Form> forms_of(Collective collective) {
+  static constexpr std::array kVectors = {Form::kLeaders, Form::kLanes};
+  static constexpr std::array kAllreduces = {Form::kLanes, Form::kLeaders, Form::kSameIndex};
+  if (collective == Collective::kAllreduce) return kAllreduces;
+  if (collective == Collective::kAlltoall) return {};
+  const bool vector = collective == Collective::kBroadcast || collective == Collective::kReduce;
+  return std::span(kVectors).first(vector ? 2 : 1);
+}
+
+Form default_form(Collective collective) {
+  return collective == Collective::kAllreduce ? Form::kLanes : Form::kLeaders;
+}
+
+bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {
+  if (collective != Collective::kReduce && collective != Collective::kAllreduce &&
+      collective != Collective::kReduceScatter) {
+    return true;
+  }
+  if (hierarchy.levels() == 1) {
+    return keeps_rank_order(collective, fitting(collective, given_algorithm(hierarchy, plan, 0)));
+  }
+  if (!hierarchy.in_rank_order()) return false;
+  const Request request{.collective = collective, .ranks = hierarchy.ranks()};
+  const Seat seat(hierarchy, 0, 0);
+  Builder builder(0);
+  const Levels levels{request, hierarchy, plan, seat, builder};
+  for (int level = 0; level < hierarchy.levels(); ++level) {
+    if (!keeps_order_on(levels, level)) return false;
+  }
+  return true;
+}
+
+Program transform(const Request& request, const Hierarchy& hierarchy, const Plan& plan, Rank rank) {
+  check_request(request, rank, true);
+  check_plan(request, hierarchy, plan);
+  if (hierarchy.levels() == 1) {
+    return make(request, {fitting(request.collective, given_algorithm(hierarchy, plan, 0)), plan.segment}, rank);
+  }
+  const bool rooted = request.collective == Collective::kBroadcast || request.collective == Collective::kReduce ||
+                      request.collective == Collective::kGather || request.collective == Collective::kScatter;
+  const Seat seat(hierarchy, rank, rooted ? request.root : 0);
+  Builder builder(rank, arenas_of(hierarchy));
+  find(request.collective, plan.form)->maker({request, hierarchy, plan, seat, builder});
+  return std::move(builder).take();
+}
+
+Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Plan& plan) {
+  Schedule schedule;
+  for (Rank rank = 0; rank < request.ranks; ++rank) schedule.push_back(transform(request, hierarchy, plan, rank));
+  return schedule;
+}
+
+}  // namespace ranktree::core::schedule

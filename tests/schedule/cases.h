@@ -1,0 +1,62 @@
+// What the tests of schedules share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/simulate.h"
+
+namespace ranktree::core::schedule {
+
+inline constexpr Collective kEveryCollective[] = {
+    Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
+    Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
+    Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
+
+inline bool is_rooted(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kGather || collective == Collective::kScatter;
+}
+
+inline bool takes_lists(Collective collective) {
+  return collective == Collective::kGather || collective == Collective::kScatter ||
+         collective == Collective::kAllgather || collective == Collective::kReduceScatter;
+}
+
+inline std::string describe(const Request& request) {
+  return std::string(collective_name(request.collective)) + " ranks " + std::to_string(request.ranks) + " root " +
+         std::to_string(request.root) + " count " + std::to_string(request.count) +
+         (request.counts.empty() ? "" : " lists") + (request.commutative ? "" : " in rank order");
+}
+
+// What is wrong with the programs that `maker` makes for the request; nothing when they are proved.
+inline std::string flaw_of(const Request& request, const std::function<Program(const Request&, Rank)>& maker,
+                           std::uint64_t seed, const std::vector<bool>& in_place = {}) {
+  try {
+    Schedule schedule;
+    for (Rank rank = 0; rank < request.ranks; ++rank) {
+      Request own = request;
+      own.in_place = !in_place.empty() && in_place[static_cast<std::size_t>(rank)];
+      schedule.push_back(maker(own, rank));
+    }
+    prove(request, schedule, seed, in_place);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// MPI_IN_PLACE: at the root of gathers, scatters and reductions, everywhere where all ranks have a result.
+inline std::vector<bool> in_place_of(const Request& request) {
+  const bool rooted = is_rooted(request.collective);
+  std::vector<bool> in_place(static_cast<std::size_t>(request.ranks), !rooted);
+  if (rooted && request.collective != Collective::kBroadcast) in_place[static_cast<std::size_t>(request.root)] = true;
+  return in_place;
+}
+
+}  // namespace ranktree::core::schedule
