@@ -20,6 +20,8 @@ from launch import MPICH, OPENMPI  # noqa: E402
 HERE = socket.gethostname()
 PUS = sorted(os.sched_getaffinity(0))
 Seats = list[tuple[str, list[int]]]
+WORLD = ROOT / "tests" / "enforce" / "world"
+C_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
 # Prints where the rank that runs it is, from what the kernel says; exits with its argument.
 WHERE = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-$SLURM_PROCID}}}
@@ -106,3 +108,31 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     made.need("up", "--nodes", 4, "--per-switch", 2)
     yield made
     made.call("down")
+
+
+@pytest.fixture(scope="session")
+def made(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a source with an MPI's own wrapper, as a user does; once."""
+    folder = tmp_path_factory.mktemp("programs")
+    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
+    known: dict[tuple, Path] = {}
+
+    def make(mpi: str, source: str, *options: str) -> Path:
+        key = (mpi, source, *options)
+        if key not in known:
+            compiler = entries[mpi]["mpicc" if source.endswith(".c") else "mpifort"]
+            if not compiler:
+                pytest.skip(f"{mpi} has no Fortran here")
+            program = folder / f"{Path(source).stem}_{mpi}_{len(known)}"
+            words = [compiler, *(options or C_OPTIONS), "-o", program, WORLD / source]
+            subprocess.run(list(map(str, words)), check=True, timeout=60)
+            known[key] = program
+        return known[key]
+
+    return make
+
+
+@pytest.fixture
+def forced(mpi, made) -> Path:
+    """A library that gives any order asked for in place of a computed one."""
+    return made(mpi.name, "forced_order.c", "-shared", "-fPIC")

@@ -2,6 +2,17 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
+using MPIX_Stream = int;
+
+extern "C" int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
+extern "C" int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
+RANKTREE_ENTRY int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) {
+  return hand_on(RANKTREE_NEXT(MPIX_Comm_ack_failed)(), in_world(comm), num_to_ack, num_acked);
+}
+RANKTREE_ENTRY int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Comm_ack_failed)(), in_world(comm), num_to_ack, num_acked);
+}
+
 extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag);
 extern "C" int PMPIX_Comm_agree(MPI_Comm comm, int* flag);
 RANKTREE_ENTRY int MPIX_Comm_agree(MPI_Comm comm, int* flag) {
@@ -38,6 +49,15 @@ RANKTREE_ENTRY int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) {
   return hand_on(RANKTREE_NEXT(PMPIX_Comm_get_failed)(), in_world(comm), failedgrp);
 }
 
+extern "C" int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream);
+extern "C" int PMPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream);
+RANKTREE_ENTRY int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream) {
+  return hand_on(RANKTREE_NEXT(MPIX_Comm_get_stream)(), in_world(comm), idx, stream);
+}
+RANKTREE_ENTRY int PMPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Comm_get_stream)(), in_world(comm), idx, stream);
+}
+
 extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
 extern "C" int PMPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
 RANKTREE_ENTRY int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
@@ -45,6 +65,15 @@ RANKTREE_ENTRY int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* reque
 }
 RANKTREE_ENTRY int PMPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
   return hand_on(RANKTREE_NEXT(PMPIX_Comm_iagree)(), in_world(comm), flag, request);
+}
+
+extern "C" int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
+extern "C" int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
+RANKTREE_ENTRY int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
+  return hand_on(RANKTREE_NEXT(MPIX_Comm_is_revoked)(), in_world(comm), flag);
+}
+RANKTREE_ENTRY int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Comm_is_revoked)(), in_world(comm), flag);
 }
 
 extern "C" int MPIX_Comm_revoke(MPI_Comm comm);
@@ -74,6 +103,33 @@ RANKTREE_ENTRY int PMPIX_Comm_test_threadcomm(MPI_Comm comm, int* flag) {
   return hand_on(RANKTREE_NEXT(PMPIX_Comm_test_threadcomm)(), in_world(comm), flag);
 }
 
+extern "C" int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm);
+extern "C" int PMPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm);
+RANKTREE_ENTRY int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_comm_create)(), in_world(comm), stream, newcomm);
+}
+RANKTREE_ENTRY int PMPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_comm_create)(), in_world(comm), stream, newcomm);
+}
+
+extern "C" int MPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm);
+extern "C" int PMPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm);
+RANKTREE_ENTRY int MPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_comm_create_multiplex)(), in_world(comm), count, streams, newcomm);
+}
+RANKTREE_ENTRY int PMPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_comm_create_multiplex)(), in_world(comm), count, streams, newcomm);
+}
+
+extern "C" int MPIX_Threadcomm_finish(MPI_Comm comm);
+extern "C" int PMPIX_Threadcomm_finish(MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Threadcomm_finish(MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Threadcomm_finish)(), in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Threadcomm_finish(MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_finish)(), in_world(comm));
+}
+
 extern "C" int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm);
 extern "C" int PMPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm);
 RANKTREE_ENTRY int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm) {
@@ -82,6 +138,195 @@ RANKTREE_ENTRY int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm
 RANKTREE_ENTRY int PMPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm) {
   return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_init)(), in_world(comm), num_threads, newthreadcomm);
 }
+
+extern "C" int MPIX_Threadcomm_start(MPI_Comm comm);
+extern "C" int PMPIX_Threadcomm_start(MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Threadcomm_start(MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Threadcomm_start)(), in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Threadcomm_start(MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_start)(), in_world(comm));
+}
+
+extern "C" int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+extern "C" int PMPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Allreduce_enqueue)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Allreduce_enqueue)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+extern "C" int PMPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Allreduce_enqueue_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Allreduce_enqueue_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
+}
+#endif
+
+extern "C" int MPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
+extern "C" int PMPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Irecv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), request);
+}
+RANKTREE_ENTRY int PMPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Irecv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), request);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
+extern "C" int PMPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Irecv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), request);
+}
+RANKTREE_ENTRY int PMPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Irecv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), request);
+}
+#endif
+
+extern "C" int MPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
+extern "C" int PMPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Isend_enqueue)(), buf, count, datatype, dest, tag, in_world(comm), request);
+}
+RANKTREE_ENTRY int PMPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Isend_enqueue)(), buf, count, datatype, dest, tag, in_world(comm), request);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
+extern "C" int PMPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Isend_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
+}
+RANKTREE_ENTRY int PMPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Isend_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
+}
+#endif
+
+extern "C" int MPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
+extern "C" int PMPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
+RANKTREE_ENTRY int MPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(MPIX_Recv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), status);
+}
+RANKTREE_ENTRY int PMPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Recv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), status);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
+extern "C" int PMPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
+RANKTREE_ENTRY int MPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(MPIX_Recv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), status);
+}
+RANKTREE_ENTRY int PMPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Recv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), status);
+}
+#endif
+
+extern "C" int MPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+extern "C" int PMPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Send_enqueue)(), buf, count, datatype, dest, tag, in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Send_enqueue)(), buf, count, datatype, dest, tag, in_world(comm));
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+extern "C" int PMPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+RANKTREE_ENTRY int MPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(MPIX_Send_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm));
+}
+RANKTREE_ENTRY int PMPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Send_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm));
+}
+#endif
+
+extern "C" int MPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+extern "C" int PMPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_irecv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+RANKTREE_ENTRY int PMPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_irecv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+extern "C" int PMPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_irecv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+RANKTREE_ENTRY int PMPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_irecv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+#endif
+
+extern "C" int MPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+extern "C" int PMPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_isend)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+RANKTREE_ENTRY int PMPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_isend)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+extern "C" int PMPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
+RANKTREE_ENTRY int MPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_isend_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+RANKTREE_ENTRY int PMPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_isend_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
+}
+#endif
+
+extern "C" int MPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
+extern "C" int PMPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
+RANKTREE_ENTRY int MPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_recv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
+}
+RANKTREE_ENTRY int PMPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_recv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
+extern "C" int PMPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
+RANKTREE_ENTRY int MPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_recv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
+}
+RANKTREE_ENTRY int PMPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_recv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
+}
+#endif
+
+extern "C" int MPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+extern "C" int PMPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+RANKTREE_ENTRY int MPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_send)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
+}
+RANKTREE_ENTRY int PMPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_send)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
+}
+
+#if RANKTREE_LARGE_COUNTS
+extern "C" int MPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+extern "C" int PMPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
+RANKTREE_ENTRY int MPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
+  return hand_on(RANKTREE_NEXT(MPIX_Stream_send_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
+}
+RANKTREE_ENTRY int PMPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
+  return hand_on(RANKTREE_NEXT(PMPIX_Stream_send_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
+}
+#endif
 
 extern "C" int MPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 extern "C" int PMPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);

@@ -3,9 +3,14 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "preload/next.h"
 
@@ -24,7 +29,7 @@ std::optional<void*> open_library() {
   const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_CALLS_LIBRARY;
   void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened != nullptr) return opened;
-  say(std::string(dlerror()));  // NOLINT(concurrency-mt-unsafe)
+  say("world", dlerror());  // NOLINT(concurrency-mt-unsafe)
   return {};
 }
 
@@ -49,18 +54,22 @@ Library load() {
 
 void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
 
-std::string setting(const char* name) {
+const char* setting(const char* name) noexcept {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read when MPI starts
-  return value == nullptr ? std::string() : std::string(value);
+  return value == nullptr ? "" : value;
 }
 
-void say(const std::string& line) noexcept {
-  try {
-    if (setting("RANKTREE_VERBOSE") != "1") return;
-    const std::string text = "ranktree: " + line + "\n";
-    if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
-  } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody to tell
-  }
+bool is_set(const char* name) noexcept { return *setting(name) != '\0'; }
+
+bool is_verbose() noexcept { return std::string_view(setting("RANKTREE_VERBOSE")) == "1"; }
+
+// In one write, so that lines of several ranks do not mix; without memory of its own, which may have ended.
+void say(const char* what, const char* text) noexcept {
+  if (!is_verbose()) return;
+  std::array<char, 1280> line{};
+  const int written = std::snprintf(line.data(), line.size(), "ranktree: %s: %.1100s\n", what, text);
+  if (written <= 0) return;
+  if (write(STDERR_FILENO, line.data(), std::min(static_cast<std::size_t>(written), line.size() - 1)) < 0) return;
 }
 
 const Library& Library::instance() noexcept {

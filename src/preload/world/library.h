@@ -1,8 +1,6 @@
 // The calls of libranktree_mpi_<mpi>, opened at the first use.
 #pragma once
 
-#include <string>
-
 #include "ranktree/mpi.h"
 
 namespace ranktree::preload {
@@ -18,10 +16,16 @@ struct Library {
   decltype(&ranktree_Comm_get_message) message = nullptr;
 };
 
-// The value of an environment variable, empty where there is none.
-std::string setting(const char* name);
+// The value of an environment variable, "" where there is none.
+const char* setting(const char* name) noexcept;
 
-// One line on standard error when RANKTREE_VERBOSE=1.
-void say(const std::string& line) noexcept;
+// Whether it is there and not empty.
+bool is_set(const char* name) noexcept;
+
+// RANKTREE_VERBOSE=1.
+bool is_verbose() noexcept;
+
+// One line on standard error when RANKTREE_VERBOSE=1: "ranktree: <what>: <text>", cut where it is very long.
+void say(const char* what, const char* text) noexcept;
 
 }  // namespace ranktree::preload

@@ -9,10 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "mpi/check.h"
 #include "mpi/gather.h"
 #include "mpi/handle.h"
+#include "mpi/read_pattern.h"
 #include "ranktree/mpi.h"
 
 namespace {
@@ -87,22 +86,16 @@ MPI_Info keys(const std::vector<std::string>& words) {
 
 void report(const std::string& pattern, const std::string& metric, const std::vector<std::string>& words) {
   mpi::return_errors();
-  int vertices = 0;
-  int* sources = nullptr;
-  int* degrees = nullptr;
-  int* destinations = nullptr;
-  int* weights = nullptr;
-  require(ranktree_read_pattern(pattern.c_str(), MPI_COMM_WORLD, metric.c_str(), &vertices, &sources, &degrees,
-                                &destinations, &weights));
-  std::vector<double> doubles(weights, weights + std::accumulate(degrees, degrees + vertices, 0));
-  doubles.push_back(0);  // no weights at all would count every edge once
+  const mpi::RecordedGraph graph = mpi::read_pattern(pattern.c_str(), MPI_COMM_WORLD, metric.c_str());
+  std::vector<double> weights(graph.weights.begin(), graph.weights.end());
+  if (weights.empty()) weights.push_back(0);  // no weights at all would count every edge once
   MPI_Info info = keys(words);
   int rank = 0;
   mpi::Communicator reordered;
-  require(ranktree_Comm_reorder(MPI_COMM_WORLD, vertices, sources, degrees, destinations, doubles.data(), info, &rank,
+  require(ranktree_Comm_reorder(MPI_COMM_WORLD, static_cast<int>(graph.sources.size()), graph.sources.data(),
+                                graph.degrees.data(), graph.destinations.data(), weights.data(), info, &rank,
                                 reordered.receive()));
   mpi::check(MPI_Info_free(&info), "MPI_Info_free");
-  for (int* array : {sources, degrees, destinations, weights}) std::free(array);  // NOLINT(cppcoreguidelines-no-malloc)
   const json own = {
       {"host", ranktree::hw::host_here()}, {"pus", ranktree::hw::pus_here()}, {"chain", own_chain()}, {"new", rank}};
   const auto texts = mpi::gather_texts(MPI_COMM_WORLD, own.dump(-1, ' ', true, json::error_handler_t::replace), 0);

@@ -54,19 +54,6 @@ int set_errhandler(Next next, MPI_Comm comm, MPI_Errhandler errhandler) {
   return next(comm, errhandler);
 }
 
-bool carts_wanted() noexcept {
-  static const bool are_wanted = setting("RANKTREE_CART") == "1";
-  return are_wanted;
-}
-
-// Whether all ranks of an intracommunicator can make grids our way.
-bool all_can_tile(MPI_Comm comm) noexcept {
-  int inter = 1;
-  if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
-  int possible = Library::instance().cart_create != nullptr ? 1 : 0;
-  return PMPI_Allreduce(MPI_IN_PLACE, &possible, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && possible != 0;
-}
-
 // A program that says reorder = 0 gets a reordered grid too: it was asked for. Ours makes its grid with the MPI's call.
 struct CartArguments {
   int ndims;
@@ -79,15 +66,13 @@ template <typename Next>
 int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) {
   thread_local bool inside = false;
   const MPI_Comm world = in_world(comm);
-  if (!inside && carts_wanted()) {
-    inside = true;
-    const bool ours = all_can_tile(world);
-    const int code =
-        ours ? Library::instance().cart_create(world, grid.ndims, grid.dims, grid.periods, 1, comm_cart) : MPI_SUCCESS;
-    inside = false;
-    if (ours) return code;
-  }
-  return hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+  if (inside) return hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+  inside = true;
+  const int code = tiles_grids(world)
+                       ? Library::instance().cart_create(world, grid.ndims, grid.dims, grid.periods, 1, comm_cart)
+                       : hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+  inside = false;
+  return code;
 }
 
 // Process set names are URIs: not sensitive to case (MPI 5.0 §11.3.2).

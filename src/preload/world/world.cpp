@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -14,12 +15,14 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "preload/next.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
+#include "preload/world/vote.h"
 
 namespace ranktree::preload {
 
@@ -86,10 +89,7 @@ class PatientWorld {
 // RANKTREE_REORDER_INFO: words key=value, for ranktree_Comm_reorder.
 class Settings {
  public:
-  Settings() {
-    std::istringstream words(setting("RANKTREE_REORDER_INFO"));
-    for (std::string word; words >> word;) add(word);
-  }
+  Settings() = default;
   Settings(const Settings&) = delete;
   Settings& operator=(const Settings&) = delete;
   Settings(Settings&&) = delete;
@@ -99,23 +99,22 @@ class Settings {
   }
   [[nodiscard]] MPI_Info get() const noexcept { return info_; }
 
+  // Throws where a word is none, or the MPI refuses it.
+  void read() {
+    std::istringstream words(setting("RANKTREE_REORDER_INFO"));
+    for (std::string word; words >> word;) add(word);
+  }
+
  private:
   void add(const std::string& word) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) return;
+    if (equals == std::string::npos || equals == 0)
+      throw std::runtime_error("RANKTREE_REORDER_INFO: expected key=value, found '" + word + "'");
     if (info_ == MPI_INFO_NULL) check(PMPI_Info_create(&info_), "MPI_Info_create");
-    PMPI_Info_set(info_, word.substr(0, equals).c_str(), word.substr(equals + 1).c_str());
+    if (PMPI_Info_set(info_, word.substr(0, equals).c_str(), word.substr(equals + 1).c_str()) != MPI_SUCCESS)
+      throw std::runtime_error("RANKTREE_REORDER_INFO: MPI_Info_set refuses '" + word + "'");
   }
   MPI_Info info_ = MPI_INFO_NULL;
-};
-
-// The recorded graph, at rank 0.
-struct Graph {
-  int vertices = 0;
-  Numbers sources;
-  Numbers degrees;
-  Numbers destinations;
-  std::vector<double> weights{0};  // not empty: no weights at all would count every edge once
 };
 
 std::string message_of(MPI_Comm comm, int code) {
@@ -129,26 +128,34 @@ std::string message_of(MPI_Comm comm, int code) {
   return "error " + std::to_string(code);
 }
 
-Graph read_graph(MPI_Comm comm) {
-  const std::string metric = setting("RANKTREE_REORDER_METRIC");
-  Graph graph;
-  int* sources = nullptr;
-  int* degrees = nullptr;
-  int* destinations = nullptr;
-  int* weights = nullptr;
-  const int code = Library::instance().read_pattern(setting("RANKTREE_REORDER").c_str(), comm,
-                                                    metric.empty() ? "size" : metric.c_str(), &graph.vertices, &sources,
-                                                    &degrees, &destinations, &weights);
-  if (code != MPI_SUCCESS) throw std::runtime_error(message_of(comm, code));
-  graph.sources.reset(sources);
-  graph.degrees.reset(degrees);
-  graph.destinations.reset(destinations);
-  const Numbers integers(weights);
-  if (graph.vertices == 0) return graph;
-  const int edges = std::accumulate(degrees, degrees + graph.vertices, 0);
-  if (edges != 0) graph.weights.assign(weights, weights + edges);
-  return graph;
-}
+// The recorded graph, at rank 0. Collective; the code need not be the same on all ranks.
+struct Graph {
+  int vertices = 0;
+  Numbers sources;
+  Numbers degrees;
+  Numbers destinations;
+  Numbers weights;
+  std::vector<double> amounts{0};  // not empty: no weights at all would count every edge once
+
+  int receive(MPI_Comm comm) noexcept {
+    int* lists[4] = {};
+    const char* const metric = is_set("RANKTREE_REORDER_METRIC") ? setting("RANKTREE_REORDER_METRIC") : "size";
+    const int code = Library::instance().read_pattern(setting("RANKTREE_REORDER"), comm, metric, &vertices, &lists[0],
+                                                      &lists[1], &lists[2], &lists[3]);
+    if (code != MPI_SUCCESS) return code;
+    sources.reset(lists[0]);
+    degrees.reset(lists[1]);
+    destinations.reset(lists[2]);
+    weights.reset(lists[3]);
+    return code;
+  }
+
+  void convert() {
+    const std::int64_t edges = std::accumulate(degrees.get(), degrees.get() + vertices, std::int64_t{0});
+    if (edges != 0) amounts.assign(weights.get(), weights.get() + edges);
+    weights.reset();
+  }
+};
 
 // The first call that this MPI has and this library does not know: the program's own use of it would miss the new
 // world.
@@ -161,12 +168,14 @@ const char* call_out_of_reach() {
 }
 
 // Why this process cannot have a new world; empty where nothing is in the way.
-std::string obstacle(bool spawned) {
-  if (spawned) return "started by MPI_Comm_spawn";
-  if (const char* name = call_out_of_reach()) return std::string(name) + " is unknown to this library";
+Reason obstacle(bool spawned) noexcept {
+  if (spawned) return Reason("started by MPI_Comm_spawn");
   const Library& library = Library::instance();
-  if (library.read_pattern == nullptr || library.reorder == nullptr) return RANKTREE_CALLS_LIBRARY " is missing";
-  return {};
+  if (library.read_pattern == nullptr || library.reorder == nullptr)
+    return Reason(RANKTREE_CALLS_LIBRARY " is missing");
+  const char* const name = call_out_of_reach();
+  if (name == nullptr) return {};
+  return reason_of([name] { throw std::runtime_error(std::string(name) + " is unknown to this library"); });
 }
 
 std::string cost_of(MPI_Comm comm) {
@@ -191,52 +200,108 @@ struct NewOrder {
   MPI_Comm comm = MPI_COMM_NULL;  // all processes in this order, to be freed
 };
 
+// What a rank needs to compute an order and to take it over, made before any rank waits for another: from there on
+// nothing but MPI can fail on one rank alone.
+struct Request {
+  Graph graph;
+  Settings settings;
+  std::vector<int> now;     // the new rank of each process, -1 where it has got none
+  std::vector<int> before;  // its inverse
+
+  void prepare(const PrivateCopy& world, int read) {
+    if (read != MPI_SUCCESS) throw std::runtime_error(message_of(world.get(), read));
+    graph.convert();
+    settings.read();
+    now.resize(static_cast<std::size_t>(world.size()));
+    before.resize(static_cast<std::size_t>(world.size()));
+  }
+};
+
+constexpr const char* kWorld = "world";
+constexpr const char* kUnchanged = "world: order as it is";
+
+bool all_ready(const PrivateCopy& world, const Reason& obstacle) noexcept {
+  return all_agree(world.get(), kUnchanged, {"RANKTREE_REORDER", true, obstacle});
+}
+
+void tell_order(const PrivateCopy& world, MPI_Comm comm, int moved) noexcept {
+  if (world.rank() != 0) return;
+  const Reason failed = reason_of([&] {
+    const std::string count = std::to_string(moved) + " of " + std::to_string(world.size());
+    say(kWorld, (count + " ranks move" + cost_of(comm)).c_str());
+  });
+  if (!failed.empty()) say(kWorld, failed.text());
+}
+
+// Collective: the new rank of every process; whether all have one.
+bool exchange(const PrivateCopy& world, const Reason& failed, int rank, std::vector<int>& now) {
+  const int mine = failed.empty() ? rank : -1;
+  check(PMPI_Allgather(&mine, 1, MPI_INT, now.data(), 1, MPI_INT, world.get()), "MPI_Allgather");
+  if (std::find(now.begin(), now.end(), -1) == now.end()) return true;
+  all_ready(world, failed);
+  return false;
+}
+
 // Collective over `world`. Any failure leaves the order as it is, on all ranks.
 NewOrder agree_on_order(const PrivateCopy& world) {
-  const Graph graph = read_graph(world.get());
-  const Settings settings;
+  Request request;
+  const Graph& graph = request.graph;
+  const int read = request.graph.receive(world.get());
+  if (!all_ready(world, reason_of([&] { request.prepare(world, read); }))) return {};
   NewOrder order;
   int rank = 0;
-  const int code =
-      Library::instance().reorder(world.get(), graph.vertices, graph.sources.get(), graph.degrees.get(),
-                                  graph.destinations.get(), graph.weights.data(), settings.get(), &rank, &order.comm);
-  if (code != MPI_SUCCESS) throw std::runtime_error(message_of(world.get(), code));
-  std::vector<int> now(static_cast<std::size_t>(world.size()));
-  check(PMPI_Allgather(&rank, 1, MPI_INT, now.data(), 1, MPI_INT, world.get()), "MPI_Allgather");
-  std::vector<int> before(now.size());
+  const int code = Library::instance().reorder(world.get(), graph.vertices, graph.sources.get(), graph.degrees.get(),
+                                               graph.destinations.get(), graph.amounts.data(), request.settings.get(),
+                                               &rank, &order.comm);
+  const Reason failed = reason_of([&] {
+    if (code != MPI_SUCCESS) throw std::runtime_error(message_of(world.get(), code));
+  });
+  if (!exchange(world, failed, rank, request.now)) return {};
   int moved = 0;
   for (int i = 0; i < world.size(); ++i) {
-    before[static_cast<std::size_t>(now[static_cast<std::size_t>(i)])] = i;
-    moved += now[static_cast<std::size_t>(i)] == i ? 0 : 1;
+    const int vertex = request.now[static_cast<std::size_t>(i)];
+    request.before[static_cast<std::size_t>(vertex)] = i;
+    moved += vertex == i ? 0 : 1;
   }
-  if (world.rank() == 0)
-    say("world: " + std::to_string(moved) + " of " + std::to_string(world.size()) + " ranks move" +
-        cost_of(order.comm));
+  tell_order(world, order.comm, moved);
   if (moved != 0)
-    order.before = std::move(before);
+    order.before = std::move(request.before);
   else
     PMPI_Comm_free(&order.comm);
   return order;
 }
 
-NewOrder find_order(MPI_Comm real_world, bool spawned) {
-  const PrivateCopy world(real_world);
-  const bool wanted = !setting("RANKTREE_REORDER").empty();
-  const std::string reason = wanted ? obstacle(spawned) : "RANKTREE_REORDER is not set on every rank";
-  std::array<int, 2> votes{wanted ? 1 : 0, reason.empty() ? 0 : 1};
-  check(PMPI_Allreduce(MPI_IN_PLACE, votes.data(), 2, MPI_INT, MPI_MAX, world.get()), "MPI_Allreduce");
-  if (votes[0] == 0) return {};
-  if (votes[1] != 0) {
-    if (!reason.empty()) say("world: order as it is: " + reason);
+NewOrder find_order(const PrivateCopy& world, bool spawned) {
+  const bool wanted = is_set("RANKTREE_REORDER");
+  if (!all_agree(world.get(), kUnchanged, {"RANKTREE_REORDER", wanted, wanted ? obstacle(spawned) : Reason()}))
     return {};
-  }
-  try {
-    return agree_on_order(world);
-  } catch (const std::exception& error) {
-    if (world.rank() == 0) say(std::string("world: order as it is: ") + error.what());
-    return {};
-  }
+  return agree_on_order(world);
 }
+
+// Collective: RANKTREE_CART, which all ranks must follow or none.
+bool decide_on_grids(MPI_Comm comm) noexcept {
+  const bool wanted = std::string_view(setting("RANKTREE_CART")) == "1";
+  const bool possible = !wanted || Library::instance().cart_create != nullptr;
+  const Reason obstacle = possible ? Reason() : Reason(RANKTREE_CALLS_LIBRARY " is missing");
+  return all_agree(comm, "grids: made by the MPI", {"RANKTREE_CART=1", wanted, obstacle});
+}
+
+// Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: they have not taken part.
+bool within_own_world(MPI_Comm comm) noexcept {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Group outside = MPI_GROUP_NULL;
+  int size = 1;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS || PMPI_Comm_group(comm, &own) != MPI_SUCCESS)
+    return false;
+  if (PMPI_Group_difference(own, world, &outside) == MPI_SUCCESS) PMPI_Group_size(outside, &size);
+  for (MPI_Group* group : {&outside, &own, &world}) {
+    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY) PMPI_Group_free(group);
+  }
+  return size == 0;
+}
+
+enum class Grids : std::uint8_t { kUndecided, kOurs, kTheMpis };
 
 // What the process knows of the new order.
 class World {
@@ -251,15 +316,25 @@ class World {
     if (started_) return;
     started_ = true;
     const PatientWorld patience;
+    const PrivateCopy world(MPI_COMM_WORLD);
+    grids_.store(decide_on_grids(world.get()) ? Grids::kOurs : Grids::kTheMpis);
     MPI_Comm parent = MPI_COMM_NULL;
     PMPI_Comm_get_parent(&parent);
-    MPI_Comm comm = settled_ ? same_order() : settle(MPI_COMM_WORLD, parent != MPI_COMM_NULL);
+    MPI_Comm comm = settled_ ? same_order(world) : settle(world, parent != MPI_COMM_NULL);
     if (comm != MPI_COMM_NULL) publish(comm, patience.before());
+  }
+
+  bool tiles(MPI_Comm comm) noexcept {
+    int inter = 1;
+    const Grids decided = grids_.load();
+    if (decided == Grids::kTheMpis || comm == MPI_COMM_NULL) return false;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+    return decided == Grids::kOurs ? within_own_world(comm) : decide_on_grids(comm);
   }
 
   void put_in_order(MPI_Group* group) {
     const std::scoped_lock lock(mutex_);
-    if (!settled_) settle_by(*group);
+    if (!settled_ && is_set("RANKTREE_REORDER")) settle_by(*group);
     int size = 0;
     PMPI_Group_size(*group, &size);
     if (static_cast<std::size_t>(size) != before_.size()) return;
@@ -278,25 +353,24 @@ class World {
     if (create == nullptr) throw std::runtime_error("sessions without MPI_Comm_create_from_group");
     MPI_Comm real = MPI_COMM_NULL;
     check(create(group, "org.ranktree.world", MPI_INFO_NULL, MPI_ERRORS_RETURN, &real), "MPI_Comm_create_from_group");
-    MPI_Comm comm = settle(real, false);
+    MPI_Comm comm = settle(PrivateCopy(real), false);
     if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
     PMPI_Comm_free(&real);
   }
 
-  MPI_Comm settle(MPI_Comm real_world, bool spawned) {
-    NewOrder order = find_order(real_world, spawned);
+  MPI_Comm settle(const PrivateCopy& world, bool spawned) {
+    NewOrder order = find_order(world, spawned);
     settled_ = true;
     before_ = std::move(order.before);
     return order.comm;
   }
 
   // MPI_COMM_WORLD in the order that a session has got already.
-  MPI_Comm same_order() {
+  MPI_Comm same_order(const PrivateCopy& world) {
     MPI_Comm comm = MPI_COMM_NULL;
-    int rank = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (std::size_t i = 0; i < before_.size(); ++i) {
-      if (before_[i] == rank) check(PMPI_Comm_split(MPI_COMM_WORLD, 0, static_cast<int>(i), &comm), "MPI_Comm_split");
+      if (before_[i] == world.rank())
+        check(PMPI_Comm_split(world.get(), 0, static_cast<int>(i), &comm), "MPI_Comm_split");
     }
     return comm;
   }
@@ -322,6 +396,7 @@ class World {
   }
 
   std::mutex mutex_;
+  std::atomic<Grids> grids_{Grids::kUndecided};
   bool started_ = false;
   bool settled_ = false;
   std::vector<int> before_;
@@ -332,7 +407,7 @@ void shielded(Body body) noexcept {
   try {
     body();
   } catch (const std::exception& error) {
-    say(error.what());
+    say(kWorld, error.what());
   } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody to tell; the program must go on
   }
 }
@@ -342,6 +417,8 @@ void shielded(Body body) noexcept {
 void reorder_world() noexcept {
   shielded([] { World::instance().start(); });
 }
+
+bool tiles_grids(MPI_Comm comm) noexcept { return World::instance().tiles(comm); }
 
 void reorder_world_group(MPI_Group* group) noexcept {
   shielded([group] { World::instance().put_in_order(group); });

@@ -24,7 +24,12 @@ inline MPI_Comm in_world(MPI_Comm comm) noexcept {
 // Called when MPI has been initialised, on every rank.
 void reorder_world() noexcept;
 
-// `group` is what the MPI gave for the process set "mpi://WORLD": puts it into the new order.
+// Whether the program's grids on `comm`, an own name of the world or another communicator, are ours to make. MPI_Init
+// has decided that for the processes of the world; before it (a program of sessions) this is collective over `comm`.
+bool tiles_grids(MPI_Comm comm) noexcept;
+
+// `group` is what the MPI gave for the process set "mpi://WORLD": puts it into the new order. Where there is a pattern
+// and no order yet, collective over the processes of the group.
 void reorder_world_group(MPI_Group* group) noexcept;
 
 }  // namespace ranktree::preload

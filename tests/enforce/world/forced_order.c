@@ -1,21 +1,30 @@
 /* For LD_PRELOAD behind the world library: an order of the ranks that is not computed but given, so that a call that
  * escapes the new world shows. FORCED_ORDER: reverse (new rank = size - 1 - rank), shift (new rank = rank + 1), swap
- * (0 with 1, 2 with 3), same, fail. */
+ * (0 with 1, 2 with 3), same, fail. One rank alone fails: unread (rank 0 reading the pattern), lost (rank 1 reordering,
+ * when the others are done). */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
+static int is_forced(const char* word) {
+  const char* order = getenv("FORCED_ORDER");
+  return order != NULL && strcmp(order, word) == 0;
+}
+
 int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, int* n, int** sources, int** degrees,
                           int** destinations, int** weights) {  // #lizard forgives: the call's own arguments
-  (void)file, (void)comm, (void)metric;
+  (void)file, (void)metric;
   *n = 0;
   *sources = *degrees = *destinations = *weights = NULL;
-  return MPI_SUCCESS;
+  int rank;
+  PMPI_Comm_rank(comm, &rank);
+  return rank == 0 && is_forced("unread") ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
 
 static int forced(const char* order, int rank, int size) {
   if (strcmp(order, "reverse") == 0) return size - 1 - rank;
-  if (strcmp(order, "shift") == 0) return (rank + 1) % size;
+  if (strcmp(order, "shift") == 0 || strcmp(order, "unread") == 0 || strcmp(order, "lost") == 0)
+    return (rank + 1) % size;
   if (strcmp(order, "swap") == 0) return (rank ^ 1) < size ? rank ^ 1 : rank;
   return rank;
 }
@@ -24,10 +33,11 @@ int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[], const int d
                           const double weights[], MPI_Info info, int* newrank, MPI_Comm* newcomm) {
   (void)n, (void)sources, (void)degrees, (void)destinations, (void)weights, (void)info;
   const char* order = getenv("FORCED_ORDER");
-  if (order == NULL || strcmp(order, "fail") == 0) return MPI_ERR_OTHER;
+  if (order == NULL || is_forced("fail")) return MPI_ERR_OTHER;
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   *newrank = forced(order, rank, size);
-  return newcomm == NULL ? MPI_SUCCESS : MPI_Comm_split(comm, 0, *newrank, newcomm);
+  if (newcomm != NULL) MPI_Comm_split(comm, 0, *newrank, newcomm);
+  return rank == 1 && is_forced("lost") ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }

@@ -1,0 +1,118 @@
+"""Ranks that are told different things, or of which one fails, leave the world as it is: nobody waits, one says why."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
+
+from fakes import finish  # noqa: E402
+
+RANKS = 4
+SECONDS = 30  # what waits for another rank waits for ever
+UNCHANGED = "ranktree: world: order as it is: "
+HEADER = "%%MatrixMarket matrix coordinate integer general\n"
+OWN_RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+
+
+@pytest.fixture
+def said(mpi, build_folder) -> Callable[..., tuple[list[str], list[str]]]:
+    """Runs a program by a shell on each rank; the lines of its output, sorted, and what our library says."""
+    world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
+
+    def run(settings: dict[str, str], *program: object, also: object = "") -> tuple[list[str], list[str]]:
+        preload = f"{world}:{also}" if also else str(world)
+        words = [f'{name}="{value}"' for name, value in {"LD_PRELOAD": preload, **settings}.items()]
+        script = " ".join(["RANKTREE_VERBOSE=1", *words, "exec", *map(str, program)])
+        result = finish(mpi.launch(RANKS, "sh", "-c", script), os.environ, SECONDS)
+        assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+        told = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
+        return sorted(result.stdout.splitlines()), told
+
+    return run
+
+
+def only_on(rank: int, value: str) -> str:
+    """A shell word with a value on one rank alone."""
+    return f"$([ {OWN_RANK} != {rank} ] || echo {value})"
+
+
+def not_on(rank: int, value: str) -> str:
+    """A shell word with a value on all ranks but one."""
+    return f"$([ {OWN_RANK} = {rank} ] || echo {value})"
+
+
+def unmoved(lines: list[str]) -> bool:
+    """What first.c says where every rank is the launcher's."""
+    return len(lines) == RANKS and all(line.split()[0] == line.split()[3] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("order", "culprit"), [("unread", 0), ("lost", 1)], ids=["reading the pattern", "when the others are done"]
+)
+def test_one_rank_that_fails_is_waited_for_by_none(mpi, made, forced, said, order, culprit):
+    settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": order}
+    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    assert unmoved(lines)
+    assert len(told) == 1
+    assert told[0].startswith(f"{UNCHANGED}rank {culprit}: error ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "culprit"), [(not_on(2, "any"), 2), (only_on(2, "any"), 0)], ids=["all but one", "one"]
+)
+def test_a_pattern_that_not_all_ranks_are_told_of(mpi, made, forced, said, pattern, culprit):
+    settings = {"RANKTREE_REORDER": pattern, "FORCED_ORDER": "shift"}
+    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    assert unmoved(lines)
+    assert told == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER is not set"]
+
+
+@pytest.mark.parametrize("word", ["fast", "=fast"])
+@pytest.mark.parametrize("where", [str, lambda word: only_on(2, word)], ids=["on all ranks", "on one"])
+def test_a_setting_that_is_no_setting(mpi, made, forced, said, word, where):
+    settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": "shift", "RANKTREE_REORDER_INFO": where(word)}
+    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    assert unmoved(lines)
+    culprit = 0 if where is str else 2
+    assert told == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER_INFO: expected key=value, found '{word}'"]
+
+
+def damaged(folder: Path, how: str) -> Path:
+    """A file that holds no pattern of RANKS ranks."""
+    path = folder / "app.mtx"
+    whole = f"{HEADER}{RANKS} {RANKS} 2\n1 2 5\n2 1 5\n"
+    if how == "a folder":
+        path.mkdir()
+    elif how != "missing":
+        texts = {"truncated": whole[:-6], "of other ranks": whole.replace(f"{RANKS} {RANKS} 2", "5 5 2"), "empty": ""}
+        path.write_text(texts[how], encoding="ascii")
+    return path
+
+
+@pytest.mark.parametrize("how", ["missing", "a folder", "empty", "truncated", "of other ranks"])
+def test_a_pattern_that_cannot_be_used(mpi, made, said, tmp_path, how):
+    path = damaged(tmp_path, how)
+    lines, told = said({"RANKTREE_REORDER": str(path)}, made(mpi.name, "first.c"))
+    assert unmoved(lines)
+    assert len(told) == 1
+    assert told[0].startswith(UNCHANGED)
+    assert str(path) in told[0]
+
+
+@pytest.mark.parametrize(("cart", "culprit"), [(not_on(3, "1"), 3), (only_on(3, "1"), 0)], ids=["all but one", "one"])
+def test_grids_that_not_all_ranks_are_told_to_tile(mpi, made, said, cart, culprit):
+    lines, told = said({"RANKTREE_CART": cart}, made(mpi.name, "cart.c"))
+    assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
+    assert told == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
+
+
+def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):
+    if mpi.name == "openmpi":
+        pytest.skip("Open MPI 4.1 has no sessions")
+    lines, told = said({"RANKTREE_CART": "1"}, made(mpi.name, "pset.c"))
+    assert lines == [f"0 size {RANKS}"]
+    assert told == []

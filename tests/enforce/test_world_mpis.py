@@ -1,0 +1,93 @@
+"""Programs on the MPIs of PyPI's wheels, their ranks in a forced order: they say the same, word for word."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
+
+from fakes import QUIET, Mpi, built_mpis, finish  # noqa: E402
+
+RANKS = 3
+SECONDS = 60
+NAMES = ["openmpi5", "mpich5", "mpichabi", "intelmpi"]
+PROGRAMS = [["collectives"], ["communicators"], ["topologies"], ["session", "alone"], ["spawn"], ["extensions"]]
+# What the MPI itself cannot do here, with or without us.
+UNABLE = {
+    ("intelmpi", "spawn"): "Intel MPI 2021.18 ends MPI_Comm_spawn with an error on this machine",
+    ("intelmpi", "extensions"): "Intel MPI has none",
+    ("mpichabi", "extensions"): "the standard ABI has none",
+}
+
+
+@pytest.fixture(params=NAMES)
+def newer(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+    """Each of the wheels' MPIs."""
+    known = built_mpis(build_folder)
+    if request.param not in known:
+        pytest.skip(f"{build_folder} is built without {request.param}")
+    return known[request.param]
+
+
+def run(mpi: Mpi, words: list, settings: dict[str, str], *options: str) -> tuple[list[str], str]:
+    """The lines of a run, sorted, and what our library says."""
+    launch = mpi.launch(RANKS)
+    pairs = [f"{name}={value}" for name, value in settings.items()]
+    command = [launch[0], *options, *launch[1:], "/usr/bin/env", *pairs, *map(str, words)]
+    result = finish(command, {**os.environ, **QUIET[mpi.family]}, SECONDS)
+    assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
+    told = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
+    # Open MPI 5's launcher, made to bear failed processes, adds an empty line.
+    return sorted(line for line in result.stdout.splitlines() if line), "\n".join(told)
+
+
+def forced_by(world: Path, forced: Path) -> dict[str, str]:
+    """What gives a program's ranks the next number."""
+    preload = {"LD_PRELOAD": f"{world}:{forced}", "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift"}
+    return {**preload, "RANKTREE_VERBOSE": "1"}
+
+
+@pytest.fixture
+def the_same(made) -> Callable[[Mpi, str, list[str]], None]:
+    """Runs a program as it is, and by the library of a build in another order."""
+
+    def compare(mpi: Mpi, library: Path, words: list[str]) -> None:
+        if reason := UNABLE.get((mpi.name, words[0])):
+            pytest.skip(reason)
+        bearing = ["--with-ft", "ulfm"] if mpi.family == "openmpi" and words[0] == "extensions" else []
+        program = [made(mpi.name, f"{words[0]}.c"), *words[1:]]
+        plain, _ = run(mpi, program, {}, *bearing)
+        forced = forced_by(library, made(mpi.name, "forced_order.c", "-shared", "-fPIC"))
+        lines, told = run(mpi, program, forced, *bearing)
+        assert plain
+        assert lines == plain
+        assert f"ranktree: world: {RANKS} of {RANKS} ranks move" in told
+
+    return compare
+
+
+@pytest.mark.parametrize("words", PROGRAMS, ids=" ".join)
+def test_programs_say_the_same(newer, the_same, build_folder, words):
+    the_same(newer, build_folder / "lib" / f"libranktree_world_{newer.name}.so", words)
+
+
+@pytest.mark.parametrize(
+    "words", [["point_to_point"], ["collectives"], ["session", "first"], ["spawn"], ["extensions"]], ids=" ".join
+)
+def test_a_newer_mpi_of_the_same_interface_is_served(the_same, build_folder, words):
+    """Open MPI 5 by the library built with 4.1, whose mpi.h has neither sessions nor persistent collectives."""
+    mpi = built_mpis(build_folder).get("openmpi5")
+    world = build_folder / "lib/libranktree_world_openmpi.so"
+    if mpi is None or not world.exists():
+        pytest.skip(f"{build_folder} is built without openmpi5, or without openmpi")
+    the_same(mpi, world, words)
+
+
+def test_the_ranks_have_moved(newer, made, build_folder):
+    world = build_folder / "lib" / f"libranktree_world_{newer.name}.so"
+    forced = forced_by(world, made(newer.name, "forced_order.c", "-shared", "-fPIC"))
+    lines, _ = run(newer, [made(newer.name, "first.c")], forced)
+    assert [(line.split()[0], line.split()[3]) for line in lines] == [("0", "2"), ("1", "0"), ("2", "1")]
