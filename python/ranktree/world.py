@@ -19,6 +19,10 @@ from ranktree.verify import Interrupted, program_family
 SECONDS = 300
 HELPER = "ranktree-reorder-"
 MARK = '{"format":"ranktree-reorder"'
+NOT_FORETOLD = (
+    "--cart: not foretold; the program's grids are known in the run only: each MPI_Cart_create would tile its grid "
+    "on top of this order and may renumber its ranks"
+)
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
@@ -44,14 +48,20 @@ def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) ->
     """Checks before the run what the ranks would only be silent about."""
     if metric not in METRICS:
         raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, found '{metric}'")
-    for key in keys:
-        if "=" not in key or any(character.isspace() for character in key):
-            raise ValueError(f"--reorder-info: expected KEY=VALUE without spaces, found '{key}'")
     ranks = _core.load_pattern(str(pattern))[0].ranks
     started = count_of(command)
     if started is not None and started != ranks:
         raise ValueError(f"{pattern}: a pattern of {ranks} ranks; the command starts {started}")
     return Reorder(pattern, metric, tuple(keys))
+
+
+def wrong_setting(keys: Sequence[str]) -> str | None:
+    """What is wrong with words for --reorder-info; None where nothing is."""
+    for key in keys:
+        name, equals, value = key.partition("=")
+        if not (name and equals and value) or any(character.isspace() for character in key):
+            return f"--reorder-info: expected KEY=VALUE without spaces, found '{key}'"
+    return None
 
 
 def count_of(command: Command) -> int | None:

@@ -112,6 +112,15 @@ def test_it_says_so_where_nothing_would_change(mpi, ranktree, pattern):
     assert result.stdout.startswith("no gain: nothing would change (")
 
 
+def test_the_dry_run_does_not_foretell_grids(mpi, ranktree, pattern):
+    words = ["run", "--reorder", pattern, "--cart", "--dry-run", "--", *mpi.launch(4, "true")]
+    result = ranktree(*words, timeout=60)
+    assert result.returncode == 0, result.stderr
+    first, last = result.stdout.splitlines()[0], result.stdout.splitlines()[-1]
+    assert first.startswith("no gain: nothing would change (")
+    assert last.startswith("--cart: not foretold; ")
+
+
 @two_pus
 def test_keys_reach_the_library(bound, pattern):
     lines = bound(["run", "--reorder", pattern, "--reorder-info", "ranktree_reorder_mode=node", "--dry-run"], "true")
@@ -130,7 +139,9 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, compiled, pattern):
         (["--reorder", "missing.npz"], 1, "missing.npz"),
         (["--reorder", "{five}"], 1, "a pattern of 5 ranks; the command starts 4"),
         (["--reorder", "{four}", "--metric", "miles"], 1, "--metric: expected one of size, msg, avg, found 'miles'"),
-        (["--reorder", "{four}", "--reorder-info", "fast"], 1, "expected KEY=VALUE without spaces, found 'fast'"),
+        (["--reorder", "{four}", "--reorder-info", "fast"], 2, "expected KEY=VALUE without spaces, found 'fast'"),
+        (["--reorder", "{four}", "--reorder-info", "=fast"], 2, "expected KEY=VALUE without spaces, found '=fast'"),
+        (["--reorder", "{four}", "--reorder-info", "a="], 2, "expected KEY=VALUE without spaces, found 'a='"),
         (["--dry-run"], 2, "--dry-run needs --reorder"),
         (["--reorder-info", "a=b"], 2, "--reorder-info needs --reorder"),
         ([], 2, "needs --plan PLAN"),

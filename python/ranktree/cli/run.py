@@ -72,9 +72,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         refuse_without_pattern(dry_run, reorder_info)
     if plan is None:
         refuse_without_plan(split or cart or reorder is not None, check, folder is not None and not dry_run)
+    if wrong := world.wrong_setting(reorder_info or []):
+        raise typer.BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
         tell_changes(order, words, plan, folder)
+        if cart:
+            typer.echo(world.NOT_FORETOLD)
         return
     words = with_libraries(words, mpi, asked_for(split, order, cart))
     become_result(run_as_asked(words, plan, check, folder, show))
