@@ -19,19 +19,88 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/split", "tests/cluster", "tools", "tools/minicluster")]
 
-from demo import LATENCY, NODES, RANKS, RATE, DemoError, EmulatedCluster, Programs, emitted_options, make_plan, run  # noqa: E402
-from fakes import QUIET, REMOTE_SHELL, Mpi, built_mpis, finish  # noqa: E402
+import demo  # noqa: E402
+from demo import LATENCY, NODES, RANKS, RATE, DemoError, EmulatedCluster, Programs  # noqa: E402
+from fakes import QUIET, REMOTE_SHELL, Mpi, built_mpis  # noqa: E402
 
 PROBE_SECONDS = 60
+RUN_SECONDS = 60
+GRACE_SECONDS = 10
+TIME_IS_OVER = 124
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 WORKS = {"rings": (131072, 6), "stencil": (262144, 10), "cg": (131072, 8)}  # bytes of a message, iterations of a run
 ORDERS = ("round robin", "packed", "launcher plan", "central", "node", "distributed", "world", "tiling")
+
+
+# -- launches, and how they end --
+
+
+class Ended(Exception):
+    """A signal asked us to end: no order's failure."""
+
+
+def end(*_: object) -> None:
+    """Signals end the bench by an exception, so that launches and clusters end; the next ones do not disturb that."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise Ended
+
+
+def launch(words: Sequence[object], variables: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[str]:
+    """Runs a command with all that it starts in a session of its own; exit code 124 when the time is over."""
+    command = list(map(str, words))
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=dict(variables), start_new_session=True, **pipes)
+    try:
+        output, errors = process.communicate(timeout=seconds)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+    except subprocess.TimeoutExpired:
+        output, errors = end_session(process)
+        return subprocess.CompletedProcess(command, TIME_IS_OVER, output, errors)
+    finally:
+        if process.returncode is None:
+            end_session(process)
+
+
+def end_session(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Asks the launchers of a session to end their ranks, then ends what is left; what was printed."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        return process.communicate(timeout=GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()
+
+
+def run(words: Sequence[object]) -> str:
+    """The output of a command that must succeed within its time."""
+    result = launch(words, os.environ, RUN_SECONDS)
+    if result.returncode == 0:
+        return result.stdout
+    said = "\n".join((result.stdout + result.stderr).strip().splitlines()[-8:])
+    how = f"not done after {RUN_SECONDS} s" if result.returncode == TIME_IS_OVER else f"exit {result.returncode}"
+    raise DemoError(f"{' '.join(map(str, words))}: {how}: {said}")
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals wait for the end of what is within."""
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda received, _: came.append(received)) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            end()
 
 
 # -- probe --
@@ -40,8 +109,9 @@ ORDERS = ("round robin", "packed", "launcher plan", "central", "node", "distribu
 @contextmanager
 def cluster_up(minicluster: Path, state: Path, *options: object) -> Iterator[Path]:
     """A cluster that goes down whatever happens."""
-    run([minicluster, "up", state, *options])
     try:
+        with undisturbed():  # `down` ends what `up` has written down
+            run([minicluster, "up", state, *options])
         yield state
     finally:
         subprocess.run([minicluster, "down", state], timeout=60, check=False)
@@ -63,7 +133,7 @@ def probe(minicluster: Path, state: Path, mpi: Mpi, whose: str) -> dict:
     """What one launch printed, and how it ended."""
     words, variables = probe_launch(mpi, 2)
     program = mpi.build / "bin" / f"bench_reorder_probe_{mpi.name}"
-    result = finish([str(minicluster), "mpirun", str(state), *words, str(program), whose], variables, PROBE_SECONDS)
+    result = launch([minicluster, "mpirun", state, *words, program, whose], variables, PROBE_SECONDS)
     found: dict = {"exit": result.returncode}
     if before := re.search(r"^before (\d+) (\d+)$", result.stdout, re.MULTILINE):
         found["before"] = (int(before[1]), int(before[2]))
@@ -80,11 +150,11 @@ def outcome(found: dict) -> list[str]:
         return ["-", "-", f"does not start (exit {found['exit']})", "-"]
     before = f"{found['before'][0]} heavy, {found['before'][1]} light"
     if "after" not in found:
-        return [before, "-", "hangs" if found["exit"] == 124 else "aborts", "-"]
+        return [before, "-", "hangs" if found["exit"] == TIME_IS_OVER else "aborts", "-"]
     words = "as declared" if found["declared"] else "not what was declared"
     if found["rebound"]:
         words += f", {found['rebound']} ranks rebound"
-    completes = "completes" if found["delivered"] else "hangs" if found["exit"] == 124 else "fails"
+    completes = "completes" if found["delivered"] else "hangs" if found["exit"] == TIME_IS_OVER else "fails"
     return [before, f"{found['after'][0]} heavy, {found['after'][1]} light", words, completes]
 
 
@@ -119,12 +189,12 @@ class Workbench:
         round_robin = self._launcher("round_robin", lambda rank: (rank % NODES, rank // NODES))
         packed = self._launcher("packed", lambda rank: (rank // (RANKS // NODES), rank % (RANKS // NODES)))
         pattern = self._pattern(work, round_robin)
-        plan = make_plan(self._programs, pattern, "size")
+        plan = demo.make_plan(self._programs, pattern, "size")
         world = [self._programs.ranktree, "run", "--reorder", pattern, "--", *round_robin]
         found = {
             "round robin": (round_robin, "none"),
             "packed": (packed, "none"),
-            "launcher plan": (self._cluster.launcher(*emitted_options(self._programs, plan)), "none"),
+            "launcher plan": (self._cluster.launcher(*demo.emitted_options(self._programs, plan)), "none"),
             **{mode: (round_robin, mode) for mode in ("central", "node", "distributed")},
             "world": (world, "none"),
         }
@@ -158,12 +228,20 @@ class Workbench:
 
 
 class CountedCluster(EmulatedCluster):
-    """The demo's cluster, whose state folder is known."""
+    """The demo's cluster, whose state folder is known, and which goes down when it is half made, too."""
 
     def __init__(self, programs: Programs, state: Path) -> None:
         """Nothing is started yet."""
         super().__init__(programs, state)
         self.state = state
+        self._minicluster = programs.minicluster
+
+    @contextmanager
+    def down_at_the_end(self) -> Iterator["CountedCluster"]:
+        """Makes the cluster and ends it."""
+        options = ["--nodes", NODES, "--per-switch", NODES, "--rate", RATE, "--latency", LATENCY, "--cpus", demo.CORES]
+        with cluster_up(self._minicluster, self.state, *options):
+            yield self
 
 
 def figures(bench: Workbench, work: str, runs: int) -> dict[str, dict]:
@@ -207,23 +285,23 @@ def work_table(build: Path, runs: int) -> None:
     with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as name:
         folder = Path(name)
         cluster = CountedCluster(programs, folder / "cluster")
-        with cluster.up():
+        with cluster.down_at_the_end():
             bench = Workbench(build, cluster, folder)
             found = {work: figures(bench, work, runs) for work in WORKS}
-    print(f"\n{RANKS} ranks on {NODES} nodes, links of {RATE} Mbit/s and {LATENCY} us; medians of {runs} runs.\n")
     print("| order |" + "".join(f" {work}, ms an iteration | MB between nodes |" for work in WORKS))
     print("|---|" + "---|---|" * len(WORKS))
     for order in ORDERS:
         print(f"| {order} " + "".join(cells(found[work].get(order)) for work in WORKS) + "|")
-    rows, tiles = (found["stencil"][order] for order in ("packed", "tiling"))
-    if "failed" not in rows and "failed" not in tiles:
-        pairs = [tile / row for tile, row in zip(tiles["seconds"], rows["seconds"], strict=True)]
-        print(f"\nTiling takes {statistics.median(pairs):.2f} ({min(pairs):.2f}-{max(pairs):.2f}) of row order's time.")
+    print(f"\nMedians of {runs} runs (least-most).{tiling(found['stencil'])}")
 
 
-def end(*_: object) -> None:
-    """A signal ends the bench the way an error does, so that clusters go down."""
-    raise DemoError("ended by a signal")
+def tiling(stencil: dict[str, dict]) -> str:
+    """What tiles save, run by run."""
+    rows, tiles = stencil["packed"], stencil["tiling"]
+    if "failed" in rows or "failed" in tiles:
+        return ""
+    pairs = [tile / row for tile, row in zip(tiles["seconds"], rows["seconds"], strict=True)]
+    return f" Tiling takes {statistics.median(pairs):.2f} ({min(pairs):.2f}-{max(pairs):.2f}) of row order's time."
 
 
 def main() -> int:
@@ -233,7 +311,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, choices=range(1, 100), metavar="N", help="of which the median")
     parser.add_argument("--only", choices=("probe", "work"))
     options = parser.parse_args()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ENDING:
         signal.signal(number, end)
     try:
         if options.only != "work":
@@ -242,6 +320,9 @@ def main() -> int:
             work_table(options.build.resolve(), options.runs)
     except DemoError as error:
         print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except Ended:
+        print("bench: ended by a signal", file=sys.stderr)
         return 1
     return 0
 
