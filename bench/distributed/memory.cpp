@@ -85,8 +85,8 @@ int main(int count, char** arguments) {
   MPI_Gather(&order.vertex, 1, MPI_INT, vertices.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     std::printf("%d ranks, coarse %d: cost %.0f -> %.0f%s%s; held at most %.2f MB (rank %d), %.3f MB on average\n",
-                size, options.coarse_vertices, order.before, order.after, order.reason.empty() ? "" : ", ",
-                order.reason.c_str(), most.bytes / 1e6, most.rank, sum / size / 1e6);
+                size, options.coarse_vertices, order.before.value_or(0), order.after.value_or(0),
+                order.reason.empty() ? "" : ", ", order.reason.c_str(), most.bytes / 1e6, most.rank, sum / size / 1e6);
     if (count > 6) {
       const bool same = same_alone(grid, shuffle, options.coarse_vertices, cores, vertices);
       std::printf("%s\n", same ? "the same order as in one process" : "DIFFERS FROM THE ORDER IN ONE PROCESS");

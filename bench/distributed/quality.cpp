@@ -97,7 +97,7 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
   }
   const double checked = place::evaluate(positions.tree, affinity, placement).total;
   std::cout << name << '\t' << affinity.ranks << '\t' << coarse << '\t' << before << '\t' << central << '\t'
-            << order.after << '\t' << order.after / central << '\t' << middle - start << '\t' << end - middle
+            << *order.after << '\t' << *order.after / central << '\t' << middle - start << '\t' << end - middle
             << (checked == order.after && order.before == before ? "" : "\tDIFFERS FROM THE COST OF THE WHOLE") << '\n'
             << std::flush;
 }

@@ -4,7 +4,7 @@
 
 !> The calls as C has them (src/capi/mpi_fortran_reorder.c), and what both kinds of handle need.
 module ranktree_reorder_bindings
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_f_pointer, c_int, c_null_char, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_f_pointer, c_int, c_int64_t, c_null_char, c_ptr
   implicit none
   public
 
@@ -65,10 +65,11 @@ module ranktree_reorder_bindings
 
     integer(c_int) function c_read_pattern(file, comm, metric, n, edges, lists) &
         bind(C, name='ranktree_fortran_read_pattern')
-      import :: c_char, c_int, c_ptr
+      import :: c_char, c_int, c_int64_t, c_ptr
       character(kind=c_char), intent(in) :: file(*), metric(*)
       integer(c_int), value :: comm
-      integer(c_int), intent(inout) :: n, edges
+      integer(c_int), intent(inout) :: n
+      integer(c_int64_t), intent(inout) :: edges
       type(c_ptr), intent(inout) :: lists(4)
     end function c_read_pattern
 
@@ -108,7 +109,7 @@ contains
   ! Takes over a list that C has made.
   subroutine take(list, length, into)
     type(c_ptr), intent(in) :: list
-    integer, intent(in) :: length
+    integer(c_int64_t), intent(in) :: length
     integer, allocatable, intent(inout) :: into(:)
     integer(c_int), pointer :: made(:)
     if (allocated(into)) deallocate(into)
@@ -123,7 +124,7 @@ end module ranktree_reorder_bindings
 
 !> The calls with integers as handles.
 module ranktree_reorder_mpif
-  use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_loc, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t, c_loc, c_ptr
   use, intrinsic :: iso_fortran_env, only: real64
   use ranktree_reorder_bindings
   implicit none
@@ -264,11 +265,12 @@ contains
     integer, allocatable, intent(inout) :: sources(:), degrees(:), destinations(:), weights(:)
     integer, optional, intent(out) :: ierror
     type(c_ptr) :: lists(4)
-    integer(c_int) :: code, edges
+    integer(c_int) :: code
+    integer(c_int64_t) :: edges
     code = c_read_pattern(letters_of(file), comm, letters_of(metric), n, edges, lists)
     if (code == 0) then
-      call take(lists(1), n, sources)
-      call take(lists(2), n, degrees)
+      call take(lists(1), int(n, c_int64_t), sources)
+      call take(lists(2), int(n, c_int64_t), degrees)
       call take(lists(3), edges, destinations)
       call take(lists(4), edges, weights)
     end if

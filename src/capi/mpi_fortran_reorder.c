@@ -3,6 +3,7 @@
  */
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ranktree/base.h"
 #include "ranktree/mpi.h"
@@ -23,8 +24,8 @@ RANKTREE_API int ranktree_fortran_Comm_reorder(MPI_Fint comm, int n, const int s
                                                const int destinations[], const double weights[], MPI_Fint info,
                                                int* newrank, MPI_Fint* made);
 RANKTREE_API int ranktree_fortran_Comm_get_info(MPI_Fint comm, MPI_Fint* info);
-RANKTREE_API int ranktree_fortran_read_pattern(const char* file, MPI_Fint comm, const char* metric, int* n, int* edges,
-                                               int* lists[4]);
+RANKTREE_API int ranktree_fortran_read_pattern(const char* file, MPI_Fint comm, const char* metric, int* n,
+                                               int64_t* edges, int* lists[4]);
 RANKTREE_API int ranktree_fortran_Comm_rebalance(MPI_Fint comm, MPI_Fint info, int newranks[], MPI_Fint* made);
 
 /* The module's RANKTREE_WEIGHTS_GIVEN, RANKTREE_WEIGHTS_UNIT, RANKTREE_WEIGHTS_NONE. */
@@ -91,7 +92,7 @@ int ranktree_fortran_Comm_get_info(MPI_Fint comm, MPI_Fint* info) {
   return code;
 }
 
-int ranktree_fortran_read_pattern(const char* file, MPI_Fint comm, const char* metric, int* n, int* edges,
+int ranktree_fortran_read_pattern(const char* file, MPI_Fint comm, const char* metric, int* n, int64_t* edges,
                                   int* lists[4]) {
   const int code =
       ranktree_read_pattern(file, MPI_Comm_f2c(comm), metric, n, &lists[0], &lists[1], &lists[2], &lists[3]);

@@ -5,17 +5,17 @@
 #include <array>
 #include <climits>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <new>
-#include <string>
 #include <type_traits>
 
 #include "core/base/error.h"
 #include "core/split/summary.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -60,55 +60,42 @@ int class_of(core::Fault fault) {
 
 }  // namespace
 
-Failure current_failure() {
+Failure current_failure() noexcept {
   try {
     throw;
   } catch (const AgreedError& error) {
-    return {error.error_class(), error.what()};
+    return {error.error_class(), Text(error.what())};
   } catch (const MpiError& error) {
     int error_class = MPI_ERR_OTHER;
     MPI_Error_class(error.code(), &error_class);
-    return {error_class, error.what()};
+    return {error_class, Text(error.what())};
   } catch (const core::Error& error) {
-    return {class_of(error.fault()), error.what()};
+    return {class_of(error.fault()), Text(error.what())};
   } catch (const std::bad_alloc&) {
-    return {MPI_ERR_NO_MEM, "out of memory"};
+    return {MPI_ERR_NO_MEM, Text("out of memory")};
   } catch (const std::exception& error) {
-    return {MPI_ERR_INTERN, error.what()};
-  }
-}
-
-Failure attempt(const std::function<void()>& local) {
-  try {
-    local();
-    return {};
+    return {MPI_ERR_INTERN, Text(error.what())};
   } catch (...) {
-    return current_failure();
+    return {MPI_ERR_INTERN, Text("an unknown exception")};
   }
 }
 
 Failure share(MPI_Comm comm, const Failure& own) {
-  struct {
-    int error_class = MPI_SUCCESS;
-    std::array<char, 1020> text{};
-  } told;
+  static_assert(std::is_trivially_copyable_v<Failure>, "failures travel as bytes");
   int rank = 0;
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int mine = own.error_class != MPI_SUCCESS ? rank : INT_MAX;
   int first = INT_MAX;
   check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (first == INT_MAX) return {};
-  if (rank == first) {
-    told.error_class = own.error_class;
-    own.text.copy(told.text.data(), told.text.size() - 1);
-  }
+  Failure told = own;
   check(MPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, first, comm), "MPI_Bcast");
-  return {told.error_class, told.text.data()};
+  return told;
 }
 
-void attempt_together(MPI_Comm comm, const std::function<void()>& local) {
-  const Failure failure = share(comm, attempt(local));
-  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure.error_class, failure.text);
+void throw_together(MPI_Comm comm, const Failure& own) {
+  const Failure failure = share(comm, own);
+  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
 }
 
 Summary agree(MPI_Comm comm, const Summary& own) {
@@ -132,9 +119,10 @@ Summary agree_or_throw(MPI_Comm comm, Summary own, const Failure& failure) {
   }
   Summary all = agree(comm, own);
   if (all.fault.code != 0) {
-    const std::string text =
-        failure.error_class == all.fault.code ? failure.text : "rank " + std::to_string(all.fault.rank) + " failed";
-    throw AgreedError(all.fault.code, text);
+    if (failure.error_class == all.fault.code) throw AgreedError(failure);
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "rank %d failed", all.fault.rank);
+    throw AgreedError(all.fault.code, text.data());
   }
   if (all.arguments_differ != 0) throw AgreedError(MPI_ERR_ARG, "expected the same arguments on all ranks");
   return all;

@@ -3,41 +3,61 @@
 
 #include <mpi.h>
 
-#include <functional>
-#include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "core/split/summary.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 
-// An error that all ranks of the call throw, with the same class. MPI's error handler has not been called for it.
-class AgreedError : public core::Error {
- public:
-  AgreedError(int error_class, const std::string& text)
-      : core::Error(core::Fault::kInput, text), error_class_(error_class) {}
-  [[nodiscard]] int error_class() const { return error_class_; }
-
- private:
-  int error_class_;
-};
-
-// The MPI error class of the exception being handled, and its text.
+// The MPI error class of an exception, and its text. Plain bytes, which travel.
 struct Failure {
   int error_class = MPI_SUCCESS;
-  std::string text;
+  Text text;
 };
-Failure current_failure();
+
+// An error that all ranks of the call throw, with the same class. MPI's error handler has not been called for it. It
+// needs no memory, so that it is thrown whatever has happened.
+class AgreedError : public core::Error {
+ public:
+  AgreedError(int error_class, std::string_view text) : AgreedError(Failure{error_class, Text(text)}) {}
+  explicit AgreedError(const Failure& failure) : core::Error(core::Fault::kInput, {}), failure_(failure) {}
+  [[nodiscard]] int error_class() const noexcept { return failure_.error_class; }
+  [[nodiscard]] const char* what() const noexcept override { return failure_.text.c_str(); }
+
+ private:
+  Failure failure_;
+};
+
+// Of the exception being handled.
+Failure current_failure() noexcept;
 
 // Runs the part of a collective call that is local, and keeps what it throws: all ranks must learn of it first.
-Failure attempt(const std::function<void()>& local);
+// Whatever may throw on one rank alone, any allocation, belongs into such a part; nothing is allocated for the part
+// itself.
+template <typename Local>
+Failure attempt(const Local& local) noexcept {
+  try {
+    local();
+    return {};
+  } catch (...) {
+    return current_failure();
+  }
+}
 
 // Collective over `comm`: the failure of the lowest rank that has one, the same on all ranks. An allreduce, and a
-// broadcast where somebody has failed. Throws MpiError.
+// broadcast where somebody has failed. Throws MpiError, nothing else.
 Failure share(MPI_Comm comm, const Failure& own);
 
-// Collective: attempt() on every rank, then AgreedError on all when one has failed.
-void attempt_together(MPI_Comm comm, const std::function<void()>& local);
+// Collective: share(), then AgreedError on all ranks when one has failed.
+void throw_together(MPI_Comm comm, const Failure& own);
+
+// Collective: attempt() on every rank, then throw_together().
+template <typename Local>
+void attempt_together(MPI_Comm comm, const Local& local) {
+  throw_together(comm, attempt(local));
+}
 
 // Collective over `comm`: one allreduce. Throws MpiError.
 core::split::Summary agree(MPI_Comm comm, const core::split::Summary& own);

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "mpi/check.h"
@@ -106,24 +106,27 @@ Annotation get_annotation(MPI_Comm comm) {
   return annotation != nullptr ? *annotation : Annotation{};
 }
 
-void say(Annotation& annotation, const std::string& message) {
+void say(Annotation& annotation, std::string_view message) {
   if (annotation.message == message) return;
   annotation.message = message;
   annotation.changed = true;
 }
 
-void set_annotation(MPI_Comm comm, Annotation annotation) {
-  annotation.changed = false;
+void set_annotation(MPI_Comm comm, std::unique_ptr<Annotation> annotation) {
+  annotation->changed = false;
   const KeyUse use;
   if (Annotation* old = find(comm, use.keyval())) {
     const std::lock_guard lock(key().contents);
-    *old = std::move(annotation);
+    *old = std::move(*annotation);
     return;
   }
-  auto fresh = std::make_unique<Annotation>(std::move(annotation));
-  check(MPI_Comm_set_attr(comm, use.keyval(), fresh.get()), "MPI_Comm_set_attr");
-  [[maybe_unused]] const Annotation* of_comm = fresh.release();
+  check(MPI_Comm_set_attr(comm, use.keyval(), annotation.get()), "MPI_Comm_set_attr");
+  [[maybe_unused]] const Annotation* of_comm = annotation.release();
   acquire();  // the attribute's own use, until delete_attribute
+}
+
+void set_annotation(MPI_Comm comm, Annotation annotation) {
+  set_annotation(comm, std::make_unique<Annotation>(std::move(annotation)));
 }
 
 }  // namespace ranktree::mpi

@@ -9,10 +9,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "core/split/chain.h"
 #include "mpi/split_options.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 
@@ -38,9 +39,9 @@ struct Network {
 
 // What reordering did to make a communicator (include/ranktree/mpi.h, ranktree_Comm_get_info).
 struct ReorderRecord {
-  std::string mode = "identity";  // how the order was found
-  std::string reason;             // why no rank has changed, empty where some has
-  std::optional<double> before;   // hops x weight, nothing where it was not computed
+  std::string_view mode = "identity";  // how the order was found; a constant
+  Text reason;                         // why no rank has changed, empty where some has
+  std::optional<double> before;        // hops x weight, nothing where it was not computed
   std::optional<double> after;
 };
 
@@ -61,10 +62,13 @@ struct Annotation {
 // A copy, empty when nothing is known. Throws MpiError.
 Annotation get_annotation(MPI_Comm comm);
 
-// Replaces it. Throws MpiError, std::bad_alloc.
+// Replaces it. Throws MpiError; nothing is allocated but by the MPI.
+void set_annotation(MPI_Comm comm, std::unique_ptr<Annotation> annotation);
+
+// The same with an allocation. Throws MpiError, std::bad_alloc.
 void set_annotation(MPI_Comm comm, Annotation annotation);
 
 // Sets the message, and notes whether that was a change.
-void say(Annotation& annotation, const std::string& message);
+void say(Annotation& annotation, std::string_view message);
 
 }  // namespace ranktree::mpi

@@ -5,20 +5,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/enforce/grid.h"
 #include "core/enforce/positions.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"
+#include "mpi/attribute.h"
 #include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
-#include "mpi/location.h"
 #include "mpi/rearrange.h"
+#include "mpi/reorder.h"
 #include "mpi/reorder_options.h"
 #include "mpi/split.h"
+#include "mpi/text.h"
 #include "mpi/wait.h"
 
 namespace ranktree::mpi {
@@ -94,7 +98,7 @@ Order deliver(const Rearrangement& begun, const Answer& answer) {
   MPI_Comm comm = begun.alone.get();
   check(MPI_Bcast(told.data(), static_cast<int>(told.size()), MPI_DOUBLE, kRoot, comm), "MPI_Bcast");
   const auto method = static_cast<GridMethod>(told[2]);
-  Order order = unchanged(begun.rank, method == GridMethod::kIdentity ? "no order that was found costs less" : "");
+  Order order = unchanged(begun.rank, method == GridMethod::kIdentity ? no_better_order() : Text());
   check(MPI_Scatter(answer.vertex_of.data(), 1, MPI_INT, &order.vertex, 1, MPI_INT, kRoot, comm), "MPI_Scatter");
   order.changed = method != GridMethod::kIdentity;
   order.record.before = told[0];
@@ -104,13 +108,11 @@ Order deliver(const Rearrangement& begun, const Answer& answer) {
 }
 
 // Collective. What fails leaves the order as it is.
-Order order_of(Rearrangement& begun, const Grid& grid) {
+Order find_order(Rearrangement& begun, const Grid& grid) {
   if (!begun.wanted) return unchanged(begun.rank, "the call's argument reorder is 0");
   MPI_Comm comm = begun.alone.get();
-  const Communicator node = learn_node(begun.comm, 0, begun.annotation);
   core::split::Chain chain;
-  const Failure lost = share(comm, attempt([&] { chain = chain_here(begun.split, begun.annotation); }));
-  if (begun.annotation.changed) set_annotation(begun.comm, begun.annotation);
+  const Failure lost = locate(begun, chain);
   if (lost.error_class != MPI_SUCCESS) return unchanged(begun.rank, lost.text);
   std::vector<core::split::Chain> chains;
   try {
@@ -132,25 +134,25 @@ Order order_of(Rearrangement& begun, const Grid& grid) {
 
 void cart_create(MPI_Comm comm, const CartGrid& arguments, bool reorder, MPI_Comm* made) {
   Grid grid;
-  ReorderCall call{"cart_create", nullptr, reorder, 0, {}};
-  call.check = [&] {
+  ReorderCall call{"cart_create", nullptr, reorder, 0};
+  Rearrangement begun = begin(comm, call, [&] {
     require(made, "comm_cart");
     require_dims(arguments);
     grid = grid_of(arguments);
     require_room(grid, comm);
     call.arguments = fingerprint(grid);
-  };
-  Rearrangement begun = begin(comm, call);
-  const Order order = order_of(begun, grid);
+  });
+  const Order order = find_order(begun, grid);
   const bool separate = order.changed || grid.vertices() < begun.size;
   const Communicator processes = separate ? arranged(begun, order, grid.vertices()) : Communicator{};
   MPI_Comm base = separate ? processes.get() : comm;
+  std::unique_ptr<Annotation> known = describe_together(begun, order.record);
   Communicator cart;
   if (base != MPI_COMM_NULL) {
     check(MPI_Cart_create(base, arguments.ndims, arguments.dims, arguments.periods, 0, cart.receive()),
           "MPI_Cart_create");
   }
-  annotate(cart.get(), begun, order.record);
+  annotate(cart.get(), std::move(known));
   *made = cart.release();
 }
 

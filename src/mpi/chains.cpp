@@ -3,10 +3,9 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
+#include <tuple>
 #include <vector>
 
 #include "core/split/chain.h"
@@ -18,33 +17,31 @@ namespace {
 
 using core::split::Chain;
 
-constexpr std::size_t kRow = core::split::kMaxDepth + 1;
-using Row = std::array<std::uint64_t, kRow>;  // length and codes of a chain
+}  // namespace
 
-Row packed(const Chain& chain) {
-  Row row{};
+ChainRow packed(const Chain& chain) {
+  ChainRow row{};
   row[0] = std::min(chain.size(), core::split::kMaxDepth);
   std::transform(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(row[0]), row.begin() + 1,
                  core::split::code_of);
   return row;
 }
 
-Chain unpacked(const Row& row) {
+Chain unpacked(const ChainRow& row) {
   Chain chain(row[0]);
   std::transform(row.begin() + 1, row.begin() + 1 + static_cast<std::ptrdiff_t>(row[0]), chain.begin(),
                  core::split::link_of);
   return chain;
 }
 
-}  // namespace
-
 std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int root) {
   int rank = 0;
   int size = 0;
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  const Row row = packed(own);
-  std::vector<Row> rows;
+  constexpr int kLength = std::tuple_size_v<ChainRow>;
+  const ChainRow row = packed(own);
+  std::vector<ChainRow> rows;
   std::vector<Chain> chains;
   attempt_together(comm, [&] {
     if (rank != root) return;
@@ -52,9 +49,7 @@ std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int root) {
     chains.reserve(rows.size());
   });
   // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(MPI_Gather(row.data(), static_cast<int>(kRow), MPI_UINT64_T, rows.data(), static_cast<int>(kRow), MPI_UINT64_T,
-                   root, comm),
-        "MPI_Gather");
+  check(MPI_Gather(row.data(), kLength, MPI_UINT64_T, rows.data(), kLength, MPI_UINT64_T, root, comm), "MPI_Gather");
   attempt_together(comm, [&] { std::transform(rows.begin(), rows.end(), std::back_inserter(chains), unpacked); });
   return chains;
 }

@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <climits>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <new>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "core/base/error.h"
+#include "mpi/agree.h"
 #include "mpi/check.h"
-#include "mpi/handle.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -24,16 +22,21 @@ constexpr int kContent = 2;
 
 int length_of(const Bytes& message) { return static_cast<int>(std::min(message.size(), std::size_t{INT_MAX})); }
 
-// Tells the ranks of `comm` how long the messages for them are.
+// Tells the ranks of `comm` how long the messages for them are. Whatever happens to a rank's memory, it hears the
+// others out.
 class Announcements {
  public:
-  Announcements(MPI_Comm comm, const std::map<int, Bytes>& messages) : comm_(comm) {
+  explicit Announcements(MPI_Comm comm) : comm_(comm) {}
+
+  // Throws std::bad_alloc before anything is sent.
+  void send(const std::map<int, Bytes>& messages) {
     lengths_.reserve(messages.size());
+    requests_.reserve(messages.size());
     for (const auto& [rank, message] : messages) send(rank, length_of(message));
   }
 
-  // Ranks may outnumber cores: a rank that finds nothing to do lets others run.
-  std::map<int, int> finish() {
+  // Room for what was announced to this rank. Ranks may outnumber cores: one that finds nothing to do lets others run.
+  std::map<int, Bytes> finish() {
     MPI_Request barrier = MPI_REQUEST_NULL;
     for (int all_sent = 0; all_sent == 0;) {
       const bool busy = receive_one();
@@ -44,16 +47,18 @@ class Announcements {
       }
       if (!busy && all_sent == 0) sched_yield();
     }
-    return received_;
+    return std::move(room_);
   }
+
+  // Some message has no room.
+  [[nodiscard]] bool lost() const { return lost_; }
 
  private:
   // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): all_arrived() waits for it
   void send(int rank, int length) {
     lengths_.push_back(length);
-    MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Issend(&lengths_.back(), 1, MPI_INT, rank, kAnnouncement, comm_, &request), "MPI_Issend");
-    requests_.push_back(request);
+    requests_.push_back(MPI_REQUEST_NULL);
+    check(MPI_Issend(&lengths_.back(), 1, MPI_INT, rank, kAnnouncement, comm_, &requests_.back()), "MPI_Issend");
   }
   // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)
 
@@ -64,7 +69,11 @@ class Announcements {
     if (waiting == 0) return false;
     int length = 0;
     check(MPI_Recv(&length, 1, MPI_INT, status.MPI_SOURCE, kAnnouncement, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-    received_[status.MPI_SOURCE] = length;
+    try {
+      room_[status.MPI_SOURCE].resize(static_cast<std::size_t>(length));
+    } catch (const std::bad_alloc&) {
+      lost_ = true;
+    }
     return true;
   }
 
@@ -81,40 +90,19 @@ class Announcements {
   MPI_Comm comm_;
   std::vector<int> lengths_;
   std::vector<MPI_Request> requests_;
-  std::map<int, int> received_;
+  std::map<int, Bytes> room_;
+  bool lost_ = false;
 };
 
-std::map<int, Bytes> make_room(const std::map<int, int>& lengths) {
-  std::map<int, Bytes> room;
-  for (const auto& [rank, length] : lengths) room[rank].resize(static_cast<std::size_t>(length));
-  return room;
+void require_lengths(const std::map<int, Bytes>& messages) {
+  const auto too_long = [](const auto& entry) { return entry.second.size() > INT_MAX; };
+  if (std::none_of(messages.begin(), messages.end(), too_long)) return;
+  throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, "a message between two ranks: expected at most 2147483647 bytes");
 }
 
-enum class Trouble : std::uint8_t { kNone, kTooLong, kNoMemory };
-
-// The worst that has happened to any rank: nobody may wait for a message that will not come.
-void throw_together(MPI_Comm comm, Trouble own) {
-  const int mine = static_cast<int>(own);
-  int worst = 0;
-  check(MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-  switch (static_cast<Trouble>(worst)) {
-    case Trouble::kTooLong:
-      throw core::Error(core::Fault::kUnsupported,
-                        "a message between two ranks: expected at most " + std::to_string(INT_MAX) + " bytes");
-    case Trouble::kNoMemory:
-      throw std::bad_alloc();
-    case Trouble::kNone:
-      return;
-  }
-}
-
-bool too_long(const std::map<int, Bytes>& messages) {
-  return std::any_of(messages.begin(), messages.end(), [](const auto& entry) { return entry.second.size() > INT_MAX; });
-}
-
-void transfer(MPI_Comm comm, const std::map<int, Bytes>& messages, std::map<int, Bytes>& received) {
-  std::vector<MPI_Request> requests;
-  requests.reserve(messages.size() + received.size());
+// `requests` has room for all.
+void transfer(MPI_Comm comm, const std::map<int, Bytes>& messages, std::map<int, Bytes>& received,
+              std::vector<MPI_Request>& requests) {
   for (auto& [rank, bytes] : received) {
     if (bytes.empty()) continue;
     requests.push_back(MPI_REQUEST_NULL);
@@ -131,23 +119,21 @@ void transfer(MPI_Comm comm, const std::map<int, Bytes>& messages, std::map<int,
 }  // namespace
 
 std::map<int, Bytes> exchange_alone(MPI_Comm comm, const std::map<int, Bytes>& messages) {
-  const std::map<int, int> lengths = Announcements(comm, messages).finish();
-  std::map<int, Bytes> received;
-  Trouble trouble = too_long(messages) ? Trouble::kTooLong : Trouble::kNone;
-  try {
-    received = make_room(lengths);
-  } catch (const std::bad_alloc&) {
-    trouble = Trouble::kNoMemory;
-  }
-  throw_together(comm, trouble);
-  transfer(comm, messages, received);
+  Announcements announcements(comm);
+  const Failure unsent = attempt([&] {
+    require_lengths(messages);
+    announcements.send(messages);
+  });
+  std::map<int, Bytes> received = announcements.finish();
+  std::vector<MPI_Request> requests;
+  const Failure unheard = attempt([&] {
+    if (announcements.lost()) throw std::bad_alloc();
+    requests.reserve(messages.size() + received.size());
+  });
+  // Nobody may wait for a message that will not come.
+  throw_together(comm, unsent.error_class != MPI_SUCCESS ? unsent : unheard);
+  transfer(comm, messages, received, requests);
   return received;
-}
-
-std::map<int, Bytes> exchange(MPI_Comm comm, const std::map<int, Bytes>& messages) {
-  Communicator alone;
-  check(MPI_Comm_split(comm, 0, 0, alone.receive()), "MPI_Comm_split");
-  return exchange_alone(alone.get(), messages);
 }
 
 }  // namespace ranktree::mpi

@@ -3,14 +3,13 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <map>
 #include <set>
 
 #include "core/split/chain.h"
+#include "mpi/agree.h"
+#include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/exchange.h"
 #include "mpi/handle.h"
@@ -19,26 +18,19 @@ namespace ranktree::mpi {
 namespace {
 
 using core::split::Chain;
-using core::split::kMaxDepth;
 
-// Its links' codes, outermost first.
-Bytes pack(const Chain& chain) {
-  std::array<std::uint64_t, kMaxDepth> codes{};
-  const std::size_t depth = std::min(chain.size(), kMaxDepth);
-  std::transform(chain.begin(), chain.begin() + static_cast<std::ptrdiff_t>(depth), codes.begin(),
-                 core::split::code_of);
-  Bytes packed(depth * sizeof codes[0]);
-  std::memcpy(packed.data(), codes.data(), packed.size());
-  return packed;
+// As much of the row as there is chain.
+Bytes bytes_of(const Chain& chain) {
+  const ChainRow row = packed(chain);
+  Bytes bytes((row[0] + 1) * sizeof row[0]);
+  std::memcpy(bytes.data(), row.data(), bytes.size());
+  return bytes;
 }
 
-Chain unpack(const Bytes& packed) {
-  std::array<std::uint64_t, kMaxDepth> codes{};
-  std::memcpy(codes.data(), packed.data(), packed.size());
-  Chain chain(packed.size() / sizeof codes[0]);
-  std::transform(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(chain.size()), chain.begin(),
-                 core::split::link_of);
-  return chain;
+Chain chain_of(const Bytes& bytes) {
+  ChainRow row{};
+  std::memcpy(row.data(), bytes.data(), std::min(bytes.size(), sizeof row));
+  return unpacked(row);
 }
 
 }  // namespace
@@ -47,11 +39,19 @@ std::map<int, Chain> fetch_chains(MPI_Comm comm, const Chain& own, const std::se
   Communicator alone;
   check(MPI_Comm_split(comm, 0, 0, alone.receive()), "MPI_Comm_split");
   std::map<int, Bytes> questions;
-  for (const int other : wanted) questions.emplace(other, Bytes{});
+  attempt_together(alone.get(), [&] {
+    for (const int other : wanted) questions.emplace(other, Bytes{});
+  });
+  const std::map<int, Bytes> asked = exchange_alone(alone.get(), questions);
   std::map<int, Bytes> answers;
-  for (const auto& [asker, nothing] : exchange_alone(alone.get(), questions)) answers.emplace(asker, pack(own));
+  attempt_together(alone.get(), [&] {
+    for (const auto& [asker, nothing] : asked) answers.emplace(asker, bytes_of(own));
+  });
+  const std::map<int, Bytes> told = exchange_alone(alone.get(), answers);
   std::map<int, Chain> chains;
-  for (const auto& [other, packed] : exchange_alone(alone.get(), answers)) chains.emplace(other, unpack(packed));
+  attempt_together(alone.get(), [&] {
+    for (const auto& [other, bytes] : told) chains.emplace(other, chain_of(bytes));
+  });
   return chains;
 }
 

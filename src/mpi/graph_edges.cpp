@@ -1,18 +1,17 @@
 #include "mpi/graph_edges.h"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/exchange.h"
@@ -67,18 +66,6 @@ void for_each_edge(const EdgeList& edges, Visit visit) {
   }
 }
 
-std::map<int, Bytes> exchange_together(MPI_Comm alone, const std::map<int, Bytes>& messages) {
-  try {
-    return exchange_alone(alone, messages);
-  } catch (const MpiError&) {
-    throw;
-  } catch (const core::Error& error) {
-    throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, error.what());
-  } catch (const std::bad_alloc&) {
-    throw AgreedError(MPI_ERR_NO_MEM, "out of memory");
-  }
-}
-
 // What is said of each peer, summed in an order that is the same at both ends: sums of doubles depend on it.
 VertexEdges summed(std::vector<std::pair<int, double>> said, int vertex) {
   std::sort(said.begin(), said.end());
@@ -115,7 +102,7 @@ Neighbourhood collect(MPI_Comm alone, const EdgeList& edges, const int* weights)
       append(messages[destination], End{source, weight, 1});
     });
   });
-  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  const std::map<int, Bytes> received = exchange_alone(alone, messages);
   messages.clear();
   Neighbourhood own;
   attempt_together(alone, [&] {
@@ -130,16 +117,16 @@ Neighbourhood collect(MPI_Comm alone, const EdgeList& edges, const int* weights)
   return own;
 }
 
-VertexEdges traffic(MPI_Comm alone, const EdgeList& edges, const double* weights) {
+VertexEdges traffic(MPI_Comm alone, const EdgeList& edges, const double* weights, double scale) {
   std::map<int, Bytes> messages;
   attempt_together(alone, [&] {
     for_each_edge(edges, [&](int source, int destination, std::size_t i) {
-      const double weight = weights != nullptr ? weights[i] : 1;
+      const double weight = weights != nullptr ? weights[i] * scale : 1;
       append(messages[source], Share{destination, 0, weight});
       append(messages[destination], Share{source, 0, weight});
     });
   });
-  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  const std::map<int, Bytes> received = exchange_alone(alone, messages);
   messages.clear();
   VertexEdges own;
   attempt_together(alone, [&] {
@@ -162,7 +149,7 @@ VertexEdges traffic_of_both_ends(MPI_Comm alone, const Neighbourhood& own) {
     here = traffic_of(own, vertex);
     for (std::size_t i = 0; i < here.peers.size(); ++i) append(messages[here.peers[i]], here.weights[i]);
   });
-  const std::map<int, Bytes> received = exchange_together(alone, messages);
+  const std::map<int, Bytes> received = exchange_alone(alone, messages);
   VertexEdges edges;
   attempt_together(alone, [&] {
     std::vector<std::pair<int, double>> said;
@@ -178,28 +165,37 @@ VertexEdges traffic_of_both_ends(MPI_Comm alone, const Neighbourhood& own) {
 
 namespace {
 
-// Who sends to the calling rank and whom it sends to.
-struct Partners {
-  int from = 0;
-  int to = 0;
-};
-
-constexpr int kLengths = 11;  // not those of exchange_alone()
+// Not those of exchange_alone().
+constexpr int kLengths = 11;
 constexpr int kNumbers = 12;
+constexpr int kOwner = 13;
+
+// The rank that asks the calling one for the neighbourhood it holds, when every rank asks `holder`s of its own. Probed
+// for: in MPICH 5.0.2 MPI_Sendrecv from MPI_ANY_SOURCE does not return where ranks are on several nodes.
+int owner_of_held(MPI_Comm alone, int holder) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Isend(nullptr, 0, MPI_INT, holder, kOwner, alone, &request), "MPI_Isend");
+  MPI_Status status;
+  for (int found = 0; found == 0;) {
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kOwner, alone, &found, &status), "MPI_Iprobe");
+    if (found == 0) sched_yield();
+  }
+  check(MPI_Recv(nullptr, 0, MPI_INT, status.MPI_SOURCE, kOwner, alone, MPI_STATUS_IGNORE), "MPI_Recv");
+  check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+  return status.MPI_SOURCE;
+}
 
 }  // namespace
 
-// The holder of a vertex does not know who will own it, but is told by exactly one rank. Probed for: in MPICH 5.0.2
-// MPI_Sendrecv from MPI_ANY_SOURCE does not return where ranks are on several nodes.
+// The holder of a vertex does not know who will own it, but is told by exactly one rank.
 Neighbourhood hand_over(MPI_Comm alone, const Neighbourhood& held, int vertex) {
-  const std::map<int, Bytes> owner = exchange_together(alone, {{vertex, {}}});
-  const Partners partners{vertex, owner.begin()->first};
+  const int owner = owner_of_held(alone, vertex);
   const auto length = [](const std::vector<int>& numbers) { return static_cast<int>(numbers.size()); };
   const std::array<int, 4> lengths{length(held.sources), length(held.source_weights), length(held.destinations),
                                    length(held.destination_weights)};
   std::array<int, 4> counts{};
-  check(MPI_Sendrecv(lengths.data(), 4, MPI_INT, partners.to, kLengths, counts.data(), 4, MPI_INT, partners.from,
-                     kLengths, alone, MPI_STATUS_IGNORE),
+  check(MPI_Sendrecv(lengths.data(), 4, MPI_INT, owner, kLengths, counts.data(), 4, MPI_INT, vertex, kLengths, alone,
+                     MPI_STATUS_IGNORE),
         "MPI_Sendrecv");
   Neighbourhood owned;
   attempt_together(alone, [&] {
@@ -209,8 +205,8 @@ Neighbourhood hand_over(MPI_Comm alone, const Neighbourhood& held, int vertex) {
     owned.destination_weights.resize(static_cast<std::size_t>(counts[3]));
   });
   const auto trade = [&](const std::vector<int>& from, std::vector<int>& into) {
-    check(MPI_Sendrecv(from.data(), length(from), MPI_INT, partners.to, kNumbers, into.data(), length(into), MPI_INT,
-                       partners.from, kNumbers, alone, MPI_STATUS_IGNORE),
+    check(MPI_Sendrecv(from.data(), length(from), MPI_INT, owner, kNumbers, into.data(), length(into), MPI_INT, vertex,
+                       kNumbers, alone, MPI_STATUS_IGNORE),
           "MPI_Sendrecv");
   };
   trade(held.sources, owned.sources);

@@ -34,8 +34,8 @@ struct Neighbourhood {
 // in that of the declarations. Without `weights` the graph is unweighted.
 Neighbourhood collect(MPI_Comm alone, const EdgeList& edges, const int* weights);
 
-// The traffic of the calling rank's vertex: an edge counts its weight, or 1 without weights.
-VertexEdges traffic(MPI_Comm alone, const EdgeList& edges, const double* weights);
+// The traffic of the calling rank's vertex: an edge counts its weight times `scale`, or 1 without weights.
+VertexEdges traffic(MPI_Comm alone, const EdgeList& edges, const double* weights, double scale);
 
 // The same from neighbourhoods that both ends of an edge have declared: the mean of what they say.
 VertexEdges traffic_of_both_ends(MPI_Comm alone, const Neighbourhood& own);

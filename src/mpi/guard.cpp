@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
@@ -20,7 +22,7 @@ int code_with_text(const Failure& failure) noexcept {
   if (failure.text.empty() || texts.fetch_add(1) >= kMostTexts) return failure.error_class;
   int code = failure.error_class;
   char text[MPI_MAX_ERROR_STRING] = "";
-  failure.text.copy(text, sizeof text - 1);
+  failure.text.view().copy(text, sizeof text - 1);
   if (MPI_Add_error_code(failure.error_class, &code) != MPI_SUCCESS) return failure.error_class;
   char kept[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -45,11 +47,11 @@ bool world_exists() {
 
 }  // namespace
 
-void keep_message(MPI_Comm comm, const std::string& text) noexcept {
+void keep_message(MPI_Comm comm, std::string_view text) noexcept {
   try {
     Annotation annotation = get_annotation(comm);
     say(annotation, text);
-    set_annotation(comm, annotation);
+    set_annotation(comm, std::move(annotation));
   } catch (...) {
     return;
   }
@@ -58,7 +60,7 @@ void keep_message(MPI_Comm comm, const std::string& text) noexcept {
 int raise(MPI_Comm comm, const Failure& failure) noexcept {
   const int code = code_with_text(failure);
   if (comm != MPI_COMM_NULL) {
-    keep_message(comm, failure.text);
+    keep_message(comm, failure.text.view());
     MPI_Comm_call_errhandler(comm, code);
   } else if (world_exists()) {
     MPI_Comm_call_errhandler(RANKTREE_WITHOUT_COMMUNICATOR, code);

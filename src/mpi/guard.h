@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include <string>
+#include <string_view>
 
 #include "core/base/error.h"
 #include "mpi/agree.h"
@@ -17,7 +17,7 @@ namespace ranktree::mpi {
 int raise(MPI_Comm comm, const Failure& failure) noexcept;
 
 // What ranktree_Comm_get_message() will say of this communicator; lost where it cannot be kept.
-void keep_message(MPI_Comm comm, const std::string& text) noexcept;
+void keep_message(MPI_Comm comm, std::string_view text) noexcept;
 
 // Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.
 void require_intracommunicator(MPI_Comm comm);
@@ -25,7 +25,7 @@ void require_intracommunicator(MPI_Comm comm);
 // Runs the body of a call on an intracommunicator.
 template <typename Body>
 int guard(MPI_Comm comm, Body body) noexcept {
-  if (comm == MPI_COMM_NULL) return raise(comm, {MPI_ERR_COMM, ""});
+  if (comm == MPI_COMM_NULL) return raise(comm, {MPI_ERR_COMM, {}});
   try {
     require_intracommunicator(comm);
     body();

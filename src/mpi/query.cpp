@@ -30,8 +30,10 @@ using core::split::Chain;
 std::map<int, Chain> ask(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  std::set<int> wanted;
   Start begun = start(comm, 0, nullptr, [&](Caller&) {
     check_arguments();
+    wanted.insert(ranks.begin(), ranks.end());
     for (const int rank : ranks) {
       if (rank >= 0 && rank < size) continue;
       throw AgreedError(MPI_ERR_RANK,
@@ -40,7 +42,7 @@ std::map<int, Chain> ask(MPI_Comm comm, std::span<const int> ranks, const std::f
   });
   keep(comm, begun.caller);
   agree_or_throw(comm, core::split::summarize_absent(), begun.failure);
-  return fetch_chains(comm, begun.caller.chain, std::set<int>(ranks.begin(), ranks.end()));
+  return fetch_chains(comm, begun.caller.chain, wanted);
 }
 
 std::size_t common_prefix(const std::map<int, Chain>& chains) {

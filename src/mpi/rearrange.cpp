@@ -2,10 +2,9 @@
 
 #include <mpi.h>
 
-#include <climits>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/split/chain.h"
@@ -14,10 +13,12 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
+#include "mpi/local_step.h"
 #include "mpi/location.h"
 #include "mpi/reorder.h"
 #include "mpi/reorder_options.h"
 #include "mpi/split_options.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -43,10 +44,11 @@ Reordering reorder_by(ReorderMode mode, const ReorderInput& input, const Reorder
   return reorder_central(input, options);
 }
 
-void keep(MPI_Comm comm, Annotation& annotation) {
-  if (!annotation.changed) return;
-  set_annotation(comm, annotation);
-  annotation.changed = false;
+// The last error is over. What cannot be written stays.
+void forget_message(MPI_Comm comm, Annotation& annotation) {
+  if (annotation.message.empty()) return;
+  annotation.message.clear();
+  attempt([&] { set_annotation(comm, annotation); });
 }
 
 std::uint64_t fingerprint(const Rearrangement& begun, const ReorderCall& call) {
@@ -56,33 +58,52 @@ std::uint64_t fingerprint(const Rearrangement& begun, const ReorderCall& call) {
 
 }  // namespace
 
-Rearrangement begin(MPI_Comm comm, const ReorderCall& call) {
+Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_arguments) {
   Rearrangement begun;
   begun.comm = comm;
   begun.wanted = call.wanted;
   check(MPI_Comm_rank(comm, &begun.rank), "MPI_Comm_rank");
   check(MPI_Comm_size(comm, &begun.size), "MPI_Comm_size");
-  begun.annotation = get_annotation(comm);
+  core::split::Summary own = core::split::summarize_absent();
   const Failure failure = attempt([&] {
+    begun.annotation = get_annotation(comm);
     if (call.info != nullptr) {
       begun.split = read_split_options(*call.info);
       begun.reorder = read_reorder_options(*call.info);
     } else if (begun.annotation.options) {
       begun.split = *begun.annotation.options;
     }
-    call.check();
+    check_arguments();
+    own.arguments = fingerprint(begun, call);
   });
-  say(begun.annotation, failure.text);
-  keep(comm, begun.annotation);
-  core::split::Summary own = core::split::summarize_absent();
-  if (failure.error_class == MPI_SUCCESS) own.arguments = fingerprint(begun, call);
   agree_or_throw(comm, own, failure);
+  forget_message(comm, begun.annotation);
   if (begun.reorder.time_limit > 0) begun.deadline = MPI_Wtime() + static_cast<double>(begun.reorder.time_limit) / 1e3;
   check(MPI_Comm_split(comm, 0, 0, begun.alone.receive()), "MPI_Comm_split");
   return begun;
 }
 
-Order unchanged(int rank, const std::string& reason) { return {rank, false, {"identity", reason, {}, {}}}; }
+// Ranks may disagree on whether the node is known, where one had no memory for a copy of an attribute; MPI is asked by
+// all or by none. What is learnt is kept by all or by none as well, for the splits rely on that.
+Failure locate(Rearrangement& begun, core::split::Chain& chain) {
+  const int knows = begun.annotation.node ? 1 : 0;
+  int all_know = 0;
+  check(MPI_Allreduce(&knows, &all_know, 1, MPI_INT, MPI_MIN, begun.alone.get()), "MPI_Allreduce");
+  if (all_know == 0) begun.annotation.node.reset();
+  const Communicator node = learn_node(begun.comm, 0, begun.annotation);
+  std::unique_ptr<Annotation> learnt;
+  const Failure failure = share(begun.alone.get(), attempt([&] {
+                                  chain = chain_here(begun.split, begun.annotation);
+                                  if (begun.annotation.changed) learnt = std::make_unique<Annotation>(begun.annotation);
+                                }));
+  if (failure.error_class != MPI_SUCCESS) return failure;
+  if (learnt) set_annotation(begun.comm, std::move(learnt));
+  begun.annotation.changed = false;
+  return failure;
+}
+
+Order unchanged(int rank, const Text& reason) { return {rank, false, {"identity", reason, {}, {}}}; }
+Order unchanged(int rank, std::string_view reason) { return unchanged(rank, Text(reason)); }
 
 // The reasons of errors may differ over the ranks; what is told may not.
 Order find_order(const ReorderInput& input, const ReorderOptions& options) {
@@ -112,10 +133,8 @@ Order find_order(const ReorderInput& input, const ReorderOptions& options) {
 
 Order find_order(Rearrangement& begun, const VertexEdges& own) {
   if (!begun.wanted) return unchanged(begun.rank, "the call's argument reorder is 0");
-  const Communicator node = learn_node(begun.comm, 0, begun.annotation);
   core::split::Chain chain;
-  const Failure lost = share(begun.alone.get(), attempt([&] { chain = chain_here(begun.split, begun.annotation); }));
-  keep(begun.comm, begun.annotation);
+  const Failure lost = locate(begun, chain);
   if (lost.error_class != MPI_SUCCESS) return unchanged(begun.rank, lost.text);
   return find_order(ReorderInput{begun.alone.get(), &own, &chain, begun.deadline}, begun.reorder);
 }
@@ -133,14 +152,23 @@ Communicator arranged(const Rearrangement& begun, const Order& order, std::int64
   return made;
 }
 
-void annotate(MPI_Comm made, const Rearrangement& begun, const ReorderRecord& record) {
-  if (made == MPI_COMM_NULL) return;
-  Annotation annotation = begun.annotation;
-  annotation.level.reset();
-  annotation.message.clear();
-  annotation.options = std::make_shared<const SplitOptions>(begun.split);
-  annotation.reordering = std::make_shared<const ReorderRecord>(record);
-  set_annotation(made, std::move(annotation));
+std::unique_ptr<Annotation> description(const Rearrangement& begun, const ReorderRecord& record) {
+  auto annotation = std::make_unique<Annotation>(begun.annotation);
+  annotation->level.reset();
+  annotation->message.clear();
+  annotation->options = std::make_shared<const SplitOptions>(begun.split);
+  annotation->reordering = std::make_shared<const ReorderRecord>(record);
+  return annotation;
+}
+
+std::unique_ptr<Annotation> describe_together(const Rearrangement& begun, const ReorderRecord& record) {
+  std::unique_ptr<Annotation> made;
+  attempt_together(begun.alone.get(), [&] { made = description(begun, record); });
+  return made;
+}
+
+void annotate(MPI_Comm made, std::unique_ptr<Annotation> description) {
+  if (made != MPI_COMM_NULL) set_annotation(made, std::move(description));
 }
 
 }  // namespace ranktree::mpi

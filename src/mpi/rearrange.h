@@ -4,13 +4,17 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string_view>
 
+#include "core/split/chain.h"
+#include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/handle.h"
+#include "mpi/local_step.h"
 #include "mpi/reorder.h"
 #include "mpi/split_options.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 
@@ -20,7 +24,6 @@ struct ReorderCall {
   const MPI_Info* info = nullptr;  // null: the call has none, and the rules are those of the last split
   bool wanted = true;              // its `reorder` is not zero
   std::uint64_t arguments = 0;     // a hash of what else must be equal on all ranks
-  std::function<void()> check;     // throws core::Error where this rank's arguments are wrong
 };
 
 // A call that all ranks have begun.
@@ -43,8 +46,13 @@ struct Order {
   ReorderRecord record;
 };
 
-// Collective over `comm`. Throws AgreedError, MpiError.
-Rearrangement begin(MPI_Comm comm, const ReorderCall& call);
+// Collective over `comm`. `check` throws core::Error where this rank's arguments are wrong, and may set call.arguments.
+// Throws AgreedError, MpiError.
+Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check);
+
+// Collective: where the calling process is; what is learnt stays with begun.comm. Returns what has failed on some rank,
+// the same on all. Throws MpiError.
+Failure locate(Rearrangement& begun, core::split::Chain& chain);
 
 // Collective: finds out where the ranks are, and an order by the mode wanted. What fails leaves the order as it is.
 // Throws MpiError.
@@ -55,7 +63,8 @@ Order find_order(Rearrangement& begun, const VertexEdges& own);
 Order find_order(const ReorderInput& input, const ReorderOptions& options);
 
 // An order in which nothing changes.
-Order unchanged(int rank, const std::string& reason);
+Order unchanged(int rank, const Text& reason);
+Order unchanged(int rank, std::string_view reason);
 
 // Collective: all processes in a new order, null where that is the old one.
 Communicator arranged(const Rearrangement& begun, const Order& order);
@@ -65,7 +74,14 @@ Communicator arranged(const Rearrangement& begun, const Order& order);
 // MPI never gets fewer vertices than processes.
 Communicator arranged(const Rearrangement& begun, const Order& order, std::int64_t vertices);
 
-// Tells a new communicator of the same processes what is known of them, and how it came to be.
-void annotate(MPI_Comm made, const Rearrangement& begun, const ReorderRecord& record);
+// What a new communicator of the same processes is to know of them, and of how it came to be. It is made before the
+// communicator: then nothing can fail on one rank alone any more.
+std::unique_ptr<Annotation> description(const Rearrangement& begun, const ReorderRecord& record);
+
+// Collective: the same on all ranks, or AgreedError on all.
+std::unique_ptr<Annotation> describe_together(const Rearrangement& begun, const ReorderRecord& record);
+
+// Hands it to the communicator, if this process is in it.
+void annotate(MPI_Comm made, std::unique_ptr<Annotation> description);
 
 }  // namespace ranktree::mpi

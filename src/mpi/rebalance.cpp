@@ -13,7 +13,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -26,13 +25,14 @@
 #include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/exchange.h"
+#include "mpi/guard.h"
 #include "mpi/handle.h"
-#include "mpi/location.h"
 #include "mpi/rearrange.h"
 #include "mpi/reorder.h"
 #include "mpi/reorder_options.h"
 #include "mpi/split.h"
 #include "mpi/split_options.h"
+#include "mpi/text.h"
 #include "mpi/traced.h"
 
 namespace ranktree::mpi {
@@ -104,25 +104,33 @@ std::map<int, double> growth(const std::vector<ranktree_traced_pair>& pairs, con
   return bytes;
 }
 
-// Collective: each process has counted what it sends, its partners what they do; both together make an edge.
-VertexEdges both_directions(MPI_Comm comm, int rank, std::map<int, double> bytes) {
-  bytes.erase(rank);
+// Collective: each process has counted what it sends, its partners what they do; both together make an edge. Throws
+// AgreedError.
+VertexEdges both_directions(const Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs) {
+  std::map<int, double> bytes;
   std::map<int, Bytes> messages;
-  for (const auto& [peer, count] : bytes) {
-    Bytes& message = messages[peer];
-    message.resize(sizeof count);
-    std::memcpy(message.data(), &count, sizeof count);
-  }
-  for (const auto& [peer, message] : exchange_alone(comm, messages)) {
-    double count = 0;
-    std::memcpy(&count, message.data(), sizeof count);
-    bytes[peer] += count;
-  }
+  attempt_together(begun.alone.get(), [&] {
+    bytes = growth(pairs, begun.annotation.traffic.get());
+    bytes.erase(begun.rank);
+    for (const auto& [peer, count] : bytes) {
+      Bytes& message = messages[peer];
+      message.resize(sizeof count);
+      std::memcpy(message.data(), &count, sizeof count);
+    }
+  });
+  const std::map<int, Bytes> received = exchange_alone(begun.alone.get(), messages);
   VertexEdges edges;
-  for (const auto& [peer, count] : bytes) {
-    edges.peers.push_back(peer);
-    edges.weights.push_back(count);
-  }
+  attempt_together(begun.alone.get(), [&] {
+    for (const auto& [peer, message] : received) {
+      double count = 0;
+      std::memcpy(&count, message.data(), sizeof count);
+      bytes[peer] += count;
+    }
+    for (const auto& [peer, count] : bytes) {
+      edges.peers.push_back(peer);
+      edges.weights.push_back(count);
+    }
+  });
   return edges;
 }
 
@@ -146,14 +154,14 @@ struct Proposal {
   [[nodiscard]] bool pays() const { return order.changed && gain > cost; }
 };
 
-// Collective. Throws AgreedError where the root cannot count.
-Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, Order order, const Terms& terms) {
-  Proposal proposal{std::move(order), {}, 0, 0};
-  if (!proposal.order.changed) return proposal;
+// Collective. Throws AgreedError.
+Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, const Order& order, const Terms& terms) {
+  Proposal proposal{order, {}, 0, 0};
+  if (!order.changed) return proposal;
   MPI_Comm comm = begun.alone.get();
   attempt_together(comm, [&] { proposal.newranks.resize(static_cast<std::size_t>(begun.size)); });
-  check(MPI_Allgather(&proposal.order.vertex, 1, MPI_INT, proposal.newranks.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  proposal.gain = (proposal.order.record.before.value_or(0) - proposal.order.record.after.value_or(0)) * terms.horizon;
+  check(MPI_Allgather(&order.vertex, 1, MPI_INT, proposal.newranks.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  proposal.gain = (order.record.before.value_or(0) - order.record.after.value_or(0)) * terms.horizon;
   if (terms.state_bytes == 0) return proposal;
   const auto chains = gather_chains(comm, chain, kRoot);
   attempt_together(comm, [&] {
@@ -163,19 +171,49 @@ Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, Orde
   return proposal;
 }
 
-std::string message_of(const Proposal& proposal, const Terms& terms) {
-  std::array<char, 160> text{};
-  std::snprintf(text.data(), text.size(), "rebalance: gain %.6g hop-bytes at horizon %.6g, cost %.6g hop-bytes",
-                proposal.gain, terms.horizon, proposal.cost);
-  const std::string& reason = proposal.order.record.reason;
-  return text.data() + (reason.empty() ? std::string() : ": " + reason);
+// Collective. Throws AgreedError.
+Proposal propose(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs, const Terms& terms) {
+  const VertexEdges own = both_directions(begun, pairs);
+  core::split::Chain chain;
+  const Failure lost = locate(begun, chain);
+  if (lost.error_class != MPI_SUCCESS) throw AgreedError(lost);
+  const ReorderInput input{begun.alone.get(), &own, &chain, begun.deadline};
+  return weigh(begun, chain, find_order(input, begun.reorder), terms);
 }
 
-Communicator moved(const Rearrangement& begun, const Proposal& proposal) {
-  if (!proposal.pays()) return {};
-  Communicator processes = arranged(begun, proposal.order);
-  annotate(processes.get(), begun, proposal.order.record);
-  return processes;
+// The same, and what fails proposes nothing.
+Proposal propose_or_not(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs, const Terms& terms) {
+  try {
+    return propose(begun, pairs, terms);
+  } catch (const AgreedError& error) {
+    return {unchanged(begun.rank, error.what()), {}, 0, 0};
+  }
+}
+
+Text message_of(const Proposal& proposal, const Terms& terms) {
+  std::array<char, 1200> text{};
+  const Text& reason = proposal.order.record.reason;
+  std::snprintf(text.data(), text.size(), "rebalance: gain %.6g hop-bytes at horizon %.6g, cost %.6g hop-bytes%s%s",
+                proposal.gain, terms.horizon, proposal.cost, reason.empty() ? "" : ": ", reason.c_str());
+  return Text(text.data());
+}
+
+// What comm and the new communicator are to know, allocated before either changes.
+struct Notes {
+  std::unique_ptr<Annotation> of_old;
+  std::unique_ptr<Annotation> of_new;
+};
+
+Notes notes(MPI_Comm comm, const Rearrangement& begun, const Proposal& proposal, const Terms& terms) {
+  Notes made;
+  made.of_old = std::make_unique<Annotation>(begun.annotation);
+  say(*made.of_old, message_of(proposal, terms).view());
+  // What this call has sent itself does not count for the next one.
+  made.of_old->traffic = std::make_shared<const Traffic>(traffic_of(traced(comm)));
+  if (!proposal.pays()) return made;
+  made.of_new = description(begun, proposal.order.record);
+  made.of_new->traffic = made.of_old->traffic;
+  return made;
 }
 
 }  // namespace
@@ -183,29 +221,27 @@ Communicator moved(const Rearrangement& begun, const Proposal& proposal) {
 void rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* made) {
   Terms terms;
   std::vector<ranktree_traced_pair> pairs;
-  ReorderCall call{"comm_rebalance", &info, true, 0, {}};
-  call.check = [&] {
+  ReorderCall call{"comm_rebalance", &info, true, 0};
+  Rearrangement begun = begin(comm, call, [&] {
     require(made, "newcomm");
     terms = read_terms(info);
     pairs = traced(comm);
     call.arguments = mix(mix(newranks == nullptr ? 1 : 2, std::bit_cast<std::uint64_t>(terms.horizon)),
                          std::bit_cast<std::uint64_t>(terms.state_bytes));
-  };
-  Rearrangement begun = begin(comm, call);
-  MPI_Comm alone = begun.alone.get();
-  std::map<int, double> grown;
-  attempt_together(alone, [&] { grown = growth(pairs, begun.annotation.traffic.get()); });
-  const VertexEdges own = both_directions(alone, begun.rank, grown);
-  const Communicator node = learn_node(comm, 0, begun.annotation);
-  core::split::Chain chain;
-  attempt_together(alone, [&] { chain = chain_here(begun.split, begun.annotation); });
-  const ReorderInput input{alone, &own, &chain, begun.deadline};
-  const Proposal proposal = weigh(begun, chain, find_order(input, begun.reorder), terms);
-  say(begun.annotation, message_of(proposal, terms));
-  attempt_together(alone,
-                   [&] { begun.annotation.traffic = std::make_shared<const Traffic>(traffic_of(traced(comm))); });
-  set_annotation(comm, begun.annotation);
-  Communicator processes = moved(begun, proposal);
+  });
+  Proposal proposal = propose_or_not(begun, pairs, terms);
+  Notes known;
+  const Failure lost = share(begun.alone.get(), attempt([&] { known = notes(comm, begun, proposal, terms); }));
+  Communicator processes;
+  if (lost.error_class != MPI_SUCCESS) {
+    // Nothing moves, and the interval counts for the next call too.
+    proposal = {unchanged(begun.rank, lost.text), {}, 0, 0};
+    keep_message(comm, message_of(proposal, terms).view());
+  } else {
+    set_annotation(comm, std::move(known.of_old));
+    if (proposal.pays()) processes = arranged(begun, proposal.order);
+    annotate(processes.get(), std::move(known.of_new));
+  }
   if (proposal.pays() && newranks != nullptr)
     std::memcpy(newranks, proposal.newranks.data(), proposal.newranks.size() * sizeof(int));
   *made = processes.release();

@@ -5,11 +5,12 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "core/place/engine.h"
 #include "core/split/chain.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 
@@ -41,12 +42,17 @@ struct ReorderInput {
 // What one of the ways came to. `vertex` is the vertex this process shall own, that is its new rank.
 struct Reordering {
   int vertex = 0;
-  double before = 0;   // hops x weight over all edges, equal on all ranks
-  double after = 0;    // at most `before`
-  std::string reason;  // why nothing changes, empty where something does; equal on all ranks
+  std::optional<double> before;  // hops x weight over all edges, equal on all ranks; nothing where it was not computed
+  std::optional<double> after;   // at most `before`
+  Text reason;                   // why nothing changes, empty where something does; equal on all ranks
 };
 
-// Collective over input.comm. All ranks return alike or throw alike (AgreedError); MpiError as always.
+// The reasons that are no failures.
+Text no_better_order();
+Text too_late(const ReorderOptions& options);
+
+// Collective over input.comm. All ranks return alike or throw alike (AgreedError), whatever allocation of ours fails on
+// whichever of them; MpiError as always.
 Reordering reorder_central(const ReorderInput& input, const ReorderOptions& options);
 Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& options);
 Reordering reorder_distributed(const ReorderInput& input, const ReorderOptions& options);

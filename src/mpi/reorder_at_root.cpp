@@ -23,6 +23,7 @@
 #include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/reorder.h"
+#include "mpi/text.h"
 #include "mpi/wait.h"
 
 namespace ranktree::mpi {
@@ -71,28 +72,32 @@ struct Whole {
   }
 };
 
-// Collective. Throws AgreedError where the root has not room enough.
-Whole gather(const ReorderInput& input) {
+// Collective. Throws AgreedError where the root has not room enough. Even an empty graph takes memory: there is one
+// from the first agreed step on.
+std::optional<Whole> gather(const ReorderInput& input) {
   int rank = 0;
   int size = 0;
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
   const VertexEdges& own = *input.own;
   const auto degree = static_cast<int>(own.peers.size());
-  Whole all;
+  std::optional<Whole> all;
   std::vector<int> degrees;
-  attempt_together(input.comm, [&] { degrees.resize(rank == kRoot ? static_cast<std::size_t>(size) : 0); });
+  attempt_together(input.comm, [&] {
+    all.emplace();
+    degrees.resize(rank == kRoot ? static_cast<std::size_t>(size) : 0);
+  });
   check(MPI_Gather(&degree, 1, MPI_INT, degrees.data(), 1, MPI_INT, kRoot, input.comm), "MPI_Gather");
   attempt_together(input.comm, [&] {
-    if (rank == kRoot) all.make_room(degrees);
+    if (rank == kRoot) all->make_room(degrees);
   });
-  check(MPI_Gatherv(own.peers.data(), degree, MPI_INT, all.graph.indices.data(), all.of_edges.lengths.data(),
-                    all.of_edges.offsets.data(), MPI_INT, kRoot, input.comm),
+  check(MPI_Gatherv(own.peers.data(), degree, MPI_INT, all->graph.indices.data(), all->of_edges.lengths.data(),
+                    all->of_edges.offsets.data(), MPI_INT, kRoot, input.comm),
         "MPI_Gatherv");
-  check(MPI_Gatherv(own.weights.data(), degree, MPI_DOUBLE, all.graph.weights.data(), all.of_edges.lengths.data(),
-                    all.of_edges.offsets.data(), MPI_DOUBLE, kRoot, input.comm),
+  check(MPI_Gatherv(own.weights.data(), degree, MPI_DOUBLE, all->graph.weights.data(), all->of_edges.lengths.data(),
+                    all->of_edges.offsets.data(), MPI_DOUBLE, kRoot, input.comm),
         "MPI_Gatherv");
-  all.chains = gather_chains(input.comm, *input.chain, kRoot);
+  all->chains = gather_chains(input.comm, *input.chain, kRoot);
   return all;
 }
 
@@ -139,10 +144,9 @@ Answer place(const Whole& all, const ReorderInput& input, const ReorderOptions& 
   return answer;
 }
 
-std::string reason_of(const Answer& answer, const ReorderOptions& options) {
-  if (answer.after < answer.before) return "";
-  if (answer.late) return "the time limit of " + std::to_string(options.time_limit) + " ms was reached";
-  return "no order that was found costs less";
+Text reason_of(const Answer& answer, const ReorderOptions& options) {
+  if (answer.after < answer.before) return {};
+  return answer.late ? too_late(options) : no_better_order();
 }
 
 }  // namespace
@@ -153,19 +157,18 @@ Reordering reorder_at_root(const ReorderInput& input, const ReorderOptions& opti
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   Answer answer;
   {
-    const Whole all = gather(input);
+    const std::optional<Whole> all = gather(input);
     const Failure failure = attempt([&] {
-      if (rank == kRoot) answer = place(all, input, options, costs);
+      if (rank == kRoot) answer = place(*all, input, options, costs);
     });
     wait_for_all(input.comm);
-    const Failure shared = share(input.comm, failure);
-    if (shared.error_class != MPI_SUCCESS) throw AgreedError(shared.error_class, shared.text);
+    throw_together(input.comm, failure);
   }
   std::array<double, 3> found{answer.before, answer.after, answer.late ? 1.0 : 0.0};
   check(MPI_Bcast(found.data(), static_cast<int>(found.size()), MPI_DOUBLE, kRoot, input.comm), "MPI_Bcast");
   check(MPI_Scatter(answer.vertex_of.data(), 1, MPI_INT, &result.vertex, 1, MPI_INT, kRoot, input.comm), "MPI_Scatter");
-  answer.before = result.before = found[0];
-  answer.after = result.after = found[1];
+  result.before = answer.before = found[0];
+  result.after = answer.after = found[1];
   answer.late = found[2] != 0;
   result.reason = reason_of(answer, options);
   return result;

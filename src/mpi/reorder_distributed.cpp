@@ -1,16 +1,15 @@
 // Rank reordering without a centre (reorder-2011 §6): core::enforce::order_distributed() on MPI.
 #include <mpi.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/enforce/distributed.h"
 #include "core/enforce/network.h"
 #include "core/split/chain.h"
@@ -36,7 +35,8 @@ class Stopped : public std::exception {
 };
 
 // Every collective call starts with an allreduce of how everybody is doing, so that nobody waits for a rank that has
-// failed, and all notice at the same place that time is up.
+// failed, and all notice at the same place that time is up. Between that and the end of the call no rank may fail
+// alone: what it needs is allocated before.
 class MpiNetwork : public core::enforce::Network {
  public:
   MpiNetwork(MPI_Comm comm, double deadline) : deadline_(deadline) {
@@ -53,19 +53,23 @@ class MpiNetwork : public core::enforce::Network {
   }
 
   std::vector<double> sum(const std::vector<double>& own) override {
-    meet();
     std::vector<double> all(own.size());
+    meet();
     check(MPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, comm_.get()),
           "MPI_Allreduce");
     return all;
   }
 
+  // Nobody but the first rank knows beforehand how much room it takes: another meeting when all have it.
   Bytes broadcast(const Bytes& bytes) override {
-    meet();
-    auto length = static_cast<int>(std::min(bytes.size(), std::size_t{INT_MAX}));
-    check(MPI_Bcast(&length, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    if (bytes.size() > INT_MAX)
+      throw core::Error(core::Fault::kUnsupported, "a broadcast of more than 2147483647 bytes");
     Bytes told = bytes;
+    meet();
+    auto length = static_cast<int>(bytes.size());
+    check(MPI_Bcast(&length, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
     told.resize(static_cast<std::size_t>(length));
+    meet();
     check(MPI_Bcast(told.data(), length, MPI_BYTE, 0, comm_.get()), "MPI_Bcast");
     return told;
   }
@@ -136,10 +140,8 @@ Reordering reorder_distributed(const ReorderInput& input, const ReorderOptions& 
   result.after = state == State::kGood ? order.after : order.before;
   if (state == State::kGood) result.vertex = order.vertex.front();
   if (state == State::kFailed) result.reason = share(input.comm, failure).text;
-  if (state == State::kLate) {
-    result.reason = "the time limit of " + std::to_string(options.time_limit) + " ms was reached";
-  }
-  if (state == State::kGood && order.after >= order.before) result.reason = "no order that was found costs less";
+  if (state == State::kLate) result.reason = too_late(options);
+  if (state == State::kGood && !(order.after < order.before)) result.reason = no_better_order();
   return result;
 }
 

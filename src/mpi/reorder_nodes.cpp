@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,16 +69,18 @@ Prices learn_prices(const ReorderInput& input, int rank) {
   }
   auto count = static_cast<int>(levels.size());
   check(MPI_Bcast(&count, 1, MPI_INT, 0, input.comm), "MPI_Bcast");
-  levels.resize(static_cast<std::size_t>(count));
+  attempt_together(input.comm, [&] { levels.resize(static_cast<std::size_t>(count)); });
   check(MPI_Bcast(levels.data(), count * static_cast<int>(sizeof(PricedLevel)), MPI_BYTE, 0, input.comm), "MPI_Bcast");
   Prices prices;
-  for (const auto& [kind, number, cost] : levels) {
-    if (number < 0) {
-      prices.of_root = cost;
-    } else {
-      prices.of_levels[{static_cast<core::topo::Kind>(kind), number}] = cost;
+  attempt_together(input.comm, [&] {
+    for (const auto& [kind, number, cost] : levels) {
+      if (number < 0) {
+        prices.of_root = cost;
+      } else {
+        prices.of_levels[{static_cast<core::topo::Kind>(kind), number}] = cost;
+      }
     }
-  }
+  });
   return prices;
 }
 
@@ -91,13 +92,18 @@ double sum_of_all(MPI_Comm comm, double own) {
   return sum;
 }
 
+// Collective.
 double own_cost(const ReorderInput& input, const Prices& prices) {
   const VertexEdges& own = *input.own;
-  const auto chains = fetch_chains(input.comm, *input.chain, std::set<int>(own.peers.begin(), own.peers.end()));
+  std::set<int> peers;
+  attempt_together(input.comm, [&] { peers.insert(own.peers.begin(), own.peers.end()); });
+  const auto chains = fetch_chains(input.comm, *input.chain, peers);
   double cost = 0;
-  for (std::size_t i = 0; i < own.peers.size(); ++i) {
-    cost += own.weights[i] * prices.distance(*input.chain, chains.at(own.peers[i]));
-  }
+  attempt_together(input.comm, [&] {
+    for (std::size_t i = 0; i < own.peers.size(); ++i) {
+      cost += own.weights[i] * prices.distance(*input.chain, chains.at(own.peers[i]));
+    }
+  });
   return cost;
 }
 
@@ -137,27 +143,27 @@ Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& opt
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
   const Prices prices = learn_prices(input, rank);
-  Reordering result;
-  result.before = sum_of_all(input.comm, own_cost(input, prices)) / 2;
+  const double before = sum_of_all(input.comm, own_cost(input, prices)) / 2;
 
   const Communicator node = ranks_of_node(input);
   int members_count = 0;
   int node_rank = 0;
   check(MPI_Comm_size(node.get(), &members_count), "MPI_Comm_size");
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
-  std::vector<int> members(static_cast<std::size_t>(members_count));
+  std::vector<int> members;
+  attempt_together(input.comm, [&] { members.resize(static_cast<std::size_t>(members_count)); });
   check(MPI_Allgather(&rank, 1, MPI_INT, members.data(), 1, MPI_INT, node.get()), "MPI_Allgather");
   VertexEdges edges;
   attempt_together(input.comm, [&] { edges = inside(*input.own, members); });
   const ReorderInput of_node{node.get(), &edges, input.chain, input.deadline};
   Reordering own;
-  const Failure failure =
-      share(input.comm, attempt([&] { own = reorder_at_root(of_node, options, &prices.of_levels); }));
-  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure.error_class, failure.text);
+  attempt_together(input.comm, [&] { own = reorder_at_root(of_node, options, &prices.of_levels); });
 
-  const double saved = sum_of_all(input.comm, node_rank == 0 ? own.before - own.after : 0);
+  const double saved = sum_of_all(input.comm, node_rank == 0 ? *own.before - *own.after : 0);
+  Reordering result;
   result.vertex = members[static_cast<std::size_t>(own.vertex)];
-  result.after = std::min(result.before, result.before - saved);
+  result.before = before;
+  result.after = std::min(before, before - saved);
   // Where no node has changed anything: what the first one says.
   if (saved <= 0) result.reason = share(input.comm, {MPI_ERR_OTHER, own.reason}).text;
   return result;

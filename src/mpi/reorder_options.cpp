@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +17,7 @@
 #include "core/place/engine.h"
 #include "mpi/reorder.h"
 #include "mpi/split_options.h"
+#include "mpi/text.h"
 #include "mpi/words.h"
 
 namespace ranktree::mpi {
@@ -64,6 +67,14 @@ std::string_view mode_name(ReorderMode mode) {
   const auto* const word =
       std::find_if(kModes.begin(), kModes.end(), [mode](const auto& each) { return each.second == mode; });
   return word->first;
+}
+
+Text no_better_order() { return Text("no order that was found costs less"); }
+
+Text too_late(const ReorderOptions& options) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "the time limit of %" PRId64 " ms was reached", options.time_limit);
+  return Text(text.data());
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {

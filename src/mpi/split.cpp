@@ -85,7 +85,7 @@ Start start(MPI_Comm comm, int key, const MPI_Info* info, const std::function<vo
     caller.chain = chain_here(caller.options, caller.annotation);
     if (local) local(caller);
   });
-  say(caller.annotation, begun.failure.text);
+  say(caller.annotation, begun.failure.text.view());
   return begun;
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -70,14 +71,14 @@ double ratio_to_central(const Affinity& affinity, const std::vector<Chain>& chai
   options.coarse_vertices = coarse_vertices;
   const DistributedOrder order = order_in_one_process(affinity, chains, options);
   EXPECT_EQ(std::set<int>(order.vertex.begin(), order.vertex.end()).size(), chains.size());
-  EXPECT_DOUBLE_EQ(order.before, evaluate(positions.tree, affinity, positions.home).total);
-  EXPECT_DOUBLE_EQ(order.after, cost_of(affinity, positions, order.vertex));
+  EXPECT_DOUBLE_EQ(order.before.value(), evaluate(positions.tree, affinity, positions.home).total);
+  EXPECT_DOUBLE_EQ(order.after.value(), cost_of(affinity, positions, order.vertex));
   EXPECT_LE(order.after, order.before);
   core::place::EngineOptions central;
   central.start = positions.home;
   const auto placement = run_engine(positions.tree, affinity, central);
   const double cost = evaluate(positions.tree, affinity, placement).total;
-  return cost == 0 ? 1 : order.after / cost;
+  return cost == 0 ? 1 : *order.after / cost;
 }
 
 TEST(OrderDistributed, CostsWhatTheCentreCostsWhereOneProcessCanHoldAll) {
@@ -107,6 +108,21 @@ TEST(OrderDistributed, IsWithinThreePercentOfTheCentre) {
   for (const Case& one : cases) {
     const auto chains = machine_chains(one.arities, one.affinity.ranks);
     EXPECT_LE(ratio_to_central(one.affinity, chains, one.coarse_vertices), 1.03) << one.name;
+  }
+}
+
+TEST(OrderDistributed, GivesWeightsNearTheLargestDoubleTheSameOrder) {
+  const auto chains = machine_chains({4, 2, 4}, 32, true);
+  for (const int coarse : {4, 8, 32}) {
+    DistributedOptions options;
+    options.coarse_vertices = coarse;
+    Affinity affinity = random_graph(32, 200, 5);  // weights up to 100
+    const DistributedOrder plain = order_in_one_process(affinity, chains, options);
+    ASSERT_LT(*plain.after, *plain.before);
+    const double factor = std::ldexp(1.0, 1016);  // 100 becomes 7e307: two of them have no sum
+    for (double& weight : affinity.weights) weight *= factor;
+    const DistributedOrder huge = order_in_one_process(affinity, chains, options);
+    EXPECT_EQ(huge.vertex, plain.vertex) << coarse;
   }
 }
 
@@ -226,6 +242,14 @@ TEST(FindHalves, MeetsAnUnequalTarget) {
   const Sides sides = core::enforce::find_halves(graph, 30, 4, 1);
   EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 30);
   EXPECT_EQ(core::enforce::cut_between(graph, sides), 600);
+}
+
+TEST(FindHalves, EndsWhereSumsOfWeightsAreTooLargeForADouble) {
+  WeightedGraph graph = graph_of(stencil(8, 32, 1, false, 1));
+  for (double& weight : graph.weights) weight *= 1e306;  // 100 becomes 1e308
+  const Sides sides = core::enforce::find_halves(graph, 128, 4, 1);
+  EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 128);
+  EXPECT_EQ(core::enforce::cut_between(graph_of(stencil(8, 32, 1, false, 1)), sides), 800);
 }
 
 TEST(Refine, FollowsPullsFromOutside) {

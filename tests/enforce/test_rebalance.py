@@ -56,6 +56,13 @@ def test_orders_pay_by_the_model(mpi: Mpi, recording: str, tmp_path: Path) -> No
     assert [path for path in tmp_path.iterdir() if path != output] == []
 
 
+def test_a_rank_that_cannot_be_found_leaves_the_order(mpi: Mpi) -> None:
+    """No error: nothing moves, and the message says why."""
+    if mpi.family != "openmpi":
+        pytest.skip("eight spinning ranks take minutes here; Open MPI's yield")
+    expect(run(mpi, 8, "broken", "-"))
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_without_records_it_is_not_supported(mpi: Mpi, ranks: int) -> None:
     """Alike on all ranks, with a reason that names the command."""

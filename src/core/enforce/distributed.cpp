@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/scale.h"
 #include "core/enforce/division.h"
 #include "core/enforce/halving.h"
 #include "core/enforce/network.h"
@@ -22,14 +23,32 @@
 namespace ranktree::core::enforce {
 namespace {
 
-struct Nothing {};
+// What the shard of id 0 has, everywhere.
+double from_first(Network& network, double own) {
+  const auto bytes = std::as_bytes(std::span(&own, 1));
+  const Bytes told = network.broadcast(Bytes(bytes.begin(), bytes.end()));
+  std::memcpy(&own, told.data(), sizeof(own));
+  return own;
+}
 
-SpreadGraph graph_of(const std::vector<int>& held, const std::vector<Share>& shares) {
+// What all weights are multiplied by, so that sums stay finite; the same everywhere.
+double common_scale(Network& network, const std::vector<int>& held, const std::vector<Share>& shares) {
+  std::vector<Letter<double>> letters;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const auto weights = shares[i].weights;
+    if (!weights.empty()) letters.push_back({0, held[i], *std::max_element(weights.begin(), weights.end())});
+  }
+  double largest = 0;
+  for (const auto& letter : deliver(network, letters)) largest = std::max(largest, letter.content);
+  return scale_for_sums(from_first(network, largest));
+}
+
+SpreadGraph graph_of(const std::vector<int>& held, const std::vector<Share>& shares, double scale) {
   SpreadGraph graph;
   for (std::size_t i = 0; i < held.size(); ++i) {
     SpreadVertex vertex{held[i], 0, 1, {}};
     for (std::size_t edge = 0; edge < shares[i].peers.size(); ++edge) {
-      vertex.edges.push_back({shares[i].peers[edge], 1, shares[i].weights[edge]});
+      vertex.edges.push_back({shares[i].peers[edge], 1, shares[i].weights[edge] * scale});
     }
     graph.push_back(std::move(vertex));
   }
@@ -56,7 +75,7 @@ void require_both_ends(Network& network, const SpreadGraph& graph) {
 }
 
 // Hops x weight when the vertices held here are where `paths` lead; the same everywhere.
-double cost_of(Network& network, const std::vector<Share>& shares, const Survey& places,
+double cost_of(Network& network, const std::vector<Share>& shares, double scale, const Survey& places,
                const std::vector<const Path*>& paths) {
   const std::vector<int> held = network.held();
   std::vector<Letter<Step>> letters;
@@ -76,15 +95,11 @@ double cost_of(Network& network, const std::vector<Share>& shares, const Survey&
         path.push_back(own.front().content);
       }
       const auto level = static_cast<std::size_t>(common_level(*paths[i], path));
-      both_ways += shares[i].weights[edge] * places.cost[level];
+      both_ways += shares[i].weights[edge] * scale * places.cost[level];
     }
   }
   // One tells all others, as sums may differ in their last digits.
-  const double sum = network.sum({both_ways}).front();
-  const auto bytes = std::as_bytes(std::span(&sum, 1));
-  const Bytes told = network.broadcast(Bytes(bytes.begin(), bytes.end()));
-  std::memcpy(&both_ways, told.data(), sizeof(both_ways));
-  return both_ways / 2;
+  return from_first(network, network.sum({both_ways}).front()) / 2;
 }
 
 // Tells each process its vertex.
@@ -123,9 +138,10 @@ HalvingOptions effort(place::Preset preset, int coarse_vertices, std::uint64_t s
 void order_distributed(Network& network, const std::vector<Share>& shares, const DistributedOptions& options,
                        DistributedOrder& order) {
   const std::vector<int> held = network.held();
-  order = {held, 0, 0};
+  order = {held, {}, {}};
   const int coarse = std::max(2, options.coarse_vertices);
-  SpreadGraph graph = graph_of(held, shares);
+  const double scale = common_scale(network, held, shares);
+  SpreadGraph graph = graph_of(held, shares, scale);
   require_both_ends(network, graph);
   std::vector<split::Chain> chains;
   chains.reserve(shares.size());
@@ -134,7 +150,8 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   std::vector<const Path*> paths;
   paths.reserve(held.size());
   for (const Path& path : places.path) paths.push_back(&path);
-  order.before = order.after = cost_of(network, shares, places, paths);
+  const double before = cost_of(network, shares, scale, places, paths);
+  order.before = order.after = before / scale;
 
   int depth = 0;
   for (const Part& part : places.parts) depth = std::max(depth, part.depth);
@@ -146,9 +163,9 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   graph.clear();
   paths.clear();
   for (const Seat& seat : seats) paths.push_back(&seat.path);
-  const double after = cost_of(network, shares, places, paths);
+  const double after = cost_of(network, shares, scale, places, paths);
   std::vector<int> vertex = tell_processes(network, held, seats);
-  if (after < order.before) order = {std::move(vertex), order.before, after};
+  if (after < before) order = {std::move(vertex), before / scale, after / scale};
 }
 
 }  // namespace ranktree::core::enforce

@@ -2,6 +2,7 @@
 // divided on a coarsened graph, then the first process of each subtree places its part.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,16 +25,17 @@ struct DistributedOptions {
 };
 
 struct DistributedOrder {
-  std::vector<int> vertex;  // by id held here: the vertex the process shall own
-  double before = 0;        // hops x weight, each pair once; equal everywhere
-  double after = 0;
+  std::vector<int> vertex;       // by id held here: the vertex the process shall own
+  std::optional<double> before;  // hops x weight, each pair once; equal everywhere; nothing until it is known
+  std::optional<double> after;
 };
 
 // Collective. Permutes the vertices, or leaves everything where it is when nothing cheaper was found. The answer does
 // not depend on how ids are spread over shards. `order` says that nothing moves, and what that costs as soon as it is
 // known, also when an exception leaves. A shard holds the edges of its vertices and of those merged into them, and
 // where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also all
-// chains. Throws Error(kInput), not everywhere, when one end of an edge does not know of it.
+// chains. Weights are finite, at least 0. Throws Error(kInput), not everywhere, when one end of an edge does not know
+// of it.
 void order_distributed(Network& network, const std::vector<Share>& shares, const DistributedOptions& options,
                        DistributedOrder& order);
 

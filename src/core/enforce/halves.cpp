@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/scale.h"
 
 namespace ranktree::core::enforce {
 namespace {
@@ -333,6 +334,23 @@ Sides one_try(const WeightedGraph& graph, std::int64_t target, Random& random) {
   return sides;
 }
 
+bool sums_are_finite(const WeightedGraph& graph) {
+  double sum = 0;
+  for (const double weight : graph.weights) sum += weight;
+  for (const double pull : graph.pull) sum += std::abs(pull);
+  return std::isfinite(2 * sum);  // gains change by twice a weight
+}
+
+WeightedGraph scaled(WeightedGraph graph) {
+  double largest = 0;
+  for (const double weight : graph.weights) largest = std::max(largest, weight);
+  for (const double pull : graph.pull) largest = std::max(largest, std::abs(pull));
+  const double scale = scale_for_sums(largest);
+  for (double& weight : graph.weights) weight *= scale;
+  for (double& pull : graph.pull) pull *= scale;
+  return graph;
+}
+
 }  // namespace
 
 std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t excess, std::int64_t tolerance) {
@@ -358,6 +376,7 @@ double cut_between(const WeightedGraph& graph, const Sides& sides) {
 
 Sides find_halves(const WeightedGraph& graph, std::int64_t target, int tries, std::uint64_t seed) {
   if (graph.size() == 0) return {};
+  if (!sums_are_finite(graph)) return find_halves(scaled(graph), target, tries, seed);
   Random random(seed);
   Sides best;
   Quality best_quality;

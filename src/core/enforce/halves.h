@@ -13,8 +13,8 @@ struct WeightedGraph {
   std::vector<int> weight;  // of the vertices, at least 1
   std::vector<std::size_t> begin{0};
   std::vector<int> peers;
-  std::vector<double> weights;
-  std::vector<double> pull;  // weight of edges to the right minus edges to the left that lead out of the graph
+  std::vector<double> weights;  // their sums are finite, but for find_halves()
+  std::vector<double> pull;     // weight of edges to the right minus edges to the left that lead out of the graph
 
   [[nodiscard]] int size() const { return static_cast<int>(weight.size()); }
 };

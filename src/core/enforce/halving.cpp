@@ -24,8 +24,6 @@ constexpr std::size_t kRings = 3;  // how far from the cut vertices may still ch
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-struct Nothing {};
-
 class Halving {
  public:
   Halving(Network& network, const Survey& survey, int depth, const HalvingOptions& options)
@@ -148,7 +146,10 @@ class Halving {
   }
 
   Sides tell_sides(const SpreadGraph& graph, const Sides& sides) {
-    return tell_neighbours<std::uint8_t>(network_, graph, [&](std::size_t i) { return sides[i]; });
+    const auto told = tell_neighbours<std::int32_t>(network_, graph, [&](std::size_t i) { return sides[i]; });
+    Sides peers(told.size());
+    std::transform(told.begin(), told.end(), peers.begin(), [](int side) { return static_cast<std::uint8_t>(side); });
+    return peers;
   }
 
   void refine_band(const SpreadGraph& graph, Sides& sides, bool finest) {

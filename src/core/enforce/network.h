@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <span>
@@ -37,6 +38,11 @@ class Network {
   virtual Bytes broadcast(const Bytes& bytes) = 0;
 };
 
+// What a letter says whose coming says it all.
+struct Nothing {
+  std::int32_t unused = 0;  // no byte without a value leaves the process
+};
+
 // One thing that an id tells another.
 template <typename Content>
 struct Letter {
@@ -51,6 +57,7 @@ template <typename Content>
 std::vector<Letter<Content>> deliver(Network& network, const std::vector<Letter<Content>>& letters) {
   using Item = Letter<Content>;
   static_assert(std::is_trivially_copyable_v<Item>, "letters travel as bytes");
+  static_assert(sizeof(Item) == 2 * sizeof(int) + sizeof(Content), "no byte without a value leaves the process");
   std::map<int, Bytes> messages;
   for (const Item& letter : letters) {
     const auto bytes = std::as_bytes(std::span(&letter, 1));

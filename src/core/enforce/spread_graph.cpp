@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kProposals = 5;  // each matches a constant fraction of what is free
 
-struct Nothing {};
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // The same at both ends.

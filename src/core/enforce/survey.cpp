@@ -62,9 +62,10 @@ std::vector<Letter<Step>> places_of(const Positions& positions) {
 }
 
 struct LevelRecord {
-  topo::Kind kind = topo::Kind::kGroup;
+  std::int64_t kind = 0;  // as wide as the cost: no byte without a value leaves the process
   double cost = 0;
 };
+static_assert(sizeof(LevelRecord) == sizeof(std::int64_t) + sizeof(double) && sizeof(Part) == 6 * sizeof(int));
 
 template <typename Item>
 void append(Bytes& bytes, const std::vector<Item>& items) {
@@ -89,7 +90,7 @@ Bytes common_part(const Positions& positions, int largest) {
   std::vector<LevelRecord> levels;
   levels.reserve(at(positions.tree.level_count()));
   for (int level = 0; level < positions.tree.level_count(); ++level) {
-    levels.push_back({positions.tree.level(level).kind, positions.tree.cost(level)});
+    levels.push_back({static_cast<std::int64_t>(positions.tree.level(level).kind), positions.tree.cost(level)});
   }
   Bytes bytes;
   append(bytes, divide(positions, largest));
@@ -126,7 +127,7 @@ Survey survey(Network& network, const std::vector<Chain>& chains, int largest) {
   std::span<const std::byte> bytes(common);
   result.parts = take<Part>(bytes);
   for (const LevelRecord& level : take<LevelRecord>(bytes)) {
-    result.levels.push_back({level.kind, {}, {}});
+    result.levels.push_back({static_cast<topo::Kind>(level.kind), {}, {}});
     result.cost.push_back(level.cost);
   }
   std::span<const Letter<Step>> rest(places);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,7 @@ core::enforce::DistributedOrder expected_order(const Affinity& affinity, const s
 }
 
 // What all ranks say, at rank 0 and as long as there.
-bool all_say(const std::string& own) {
+bool all_say(std::string_view own) {
   std::vector<char> text(512, 0);
   own.copy(text.data(), text.size() - 1);
   std::vector<char> first = text;
@@ -72,10 +73,11 @@ bool all_say(const std::string& own) {
 }
 
 bool check_stopped(const mpi::Reordering& found, const Ranks& ranks) {
-  int good = found.vertex == ranks.own && found.after == found.before && !found.reason.empty() ? 1 : 0;
+  // Both troubles come before anything is counted.
+  int good = found.vertex == ranks.own && !found.before && !found.after && !found.reason.empty() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all_say(found.reason)) good = 0;
-  if (ranks.own == 0) std::cout << (good == 1 ? "stopped: " : "WRONG: ") << found.reason << '\n';
+  if (!all_say(found.reason.view())) good = 0;
+  if (ranks.own == 0) std::cout << (good == 1 ? "stopped: " : "WRONG: ") << found.reason.view() << '\n';
   return good == 1;
 }
 
@@ -88,7 +90,7 @@ bool check_order(const mpi::Reordering& found, const core::enforce::DistributedO
   std::vector<int> vertices(place_of(ranks.all));
   MPI_Gather(&found.vertex, 1, MPI_INT, vertices.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (ranks.own != 0) return good == 1;
-  std::cout << (good == 1 ? "" : "WRONG: ") << found.before << ' ' << found.after;
+  std::cout << (good == 1 ? "" : "WRONG: ") << *found.before << ' ' << *found.after;
   for (const int vertex : vertices) std::cout << ' ' << vertex;
   std::cout << '\n';
   return good == 1;

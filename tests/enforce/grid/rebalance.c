@@ -1,4 +1,5 @@
-/* ranktree_Comm_rebalance against a model that knows what was sent. Usage: rebalance recorded|unrecorded */
+/* ranktree_Comm_rebalance against a model that knows what was sent. Usage: rebalance
+ * recorded|broken|unrecorded */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -179,6 +180,29 @@ static void without_records(void) {
   if (strstr(text, "ranktree trace") == NULL) fail(text, 0);
 }
 
+/* Where one rank cannot be found, nothing moves, all say why, and the next call is as good as any. */
+static void broken_hwloc(void) {
+  static Graph seen;
+  char text[RANKTREE_MAX_ERROR_TEXT];
+  int length, newranks[kMostRanks] = {-5};
+  MPI_Comm made = MPI_COMM_SELF;
+  Result result;
+  subject = "hwloc failing on one rank";
+  if (rank == size - 1) setenv("HWLOC_COMPONENTS", "stop", 1);
+  send_along(MPI_COMM_WORLD, size / 2, 4000, &seen);
+  expect_success(ranktree_Comm_rebalance(MPI_COMM_WORLD, MPI_INFO_NULL, newranks, &made));
+  if (made != MPI_COMM_NULL || newranks[0] != -5) fail("expected no new order", newranks[0]);
+  ranktree_Comm_get_message(MPI_COMM_WORLD, text, sizeof text, &length);
+  if (strstr(text, "hwloc") == NULL) fail(text, length);
+  unsetenv("HWLOC_COMPONENTS");
+  subject = "hwloc working again";
+  seen.edge_count = 0;
+  send_along(MPI_COMM_WORLD, size / 2, 4000, &seen);
+  rebalance(MPI_COMM_WORLD, NULL, NULL, &result);
+  expect_better(MPI_COMM_WORLD, &seen, 0, &result);
+  MPI_Comm_free(&result.made);
+}
+
 /* One rank's argument is wrong, or differs. */
 static void wrong_values(void) {
   static const char* const values[] = {"-1", "nan", "inf", "much", "2"};
@@ -210,6 +234,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "recorded") == 0) {
     wrong_values();
     with_records();
+  } else if (argc > 1 && strcmp(argv[1], "broken") == 0) {
+    broken_hwloc();
   } else {
     without_records();
   }

@@ -1,5 +1,6 @@
 /* Random graphs through every call, checked against the model. Usage: reorder_graphs SEED ROUNDS [MODE [KIND]] */
 #define _GNU_SOURCE
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,9 @@ typedef struct {
   int n, sources[kMostEdges], degrees[kMostEdges], destinations[kMostEdges], weights[kMostEdges];
   double amounts[kMostEdges];
 } Declared;
+
+/* A power of two, so that nothing but the size of the numbers changes: no double holds the sum of some of them. */
+static const double kHuge = 0x1p1012;
 
 static void declare(Declared* mine) {
   int edges = 0;
@@ -155,6 +159,14 @@ static void expect_costs(MPI_Info info, const int* owner, int weighted, int chan
   if (!value_of(info, "ranktree_reorder_after", text) || atof(text) != after) fail(text, after);
 }
 
+/* A cost too large for a double is not told. */
+static void expect_huge_cost(MPI_Info info, const char* key, double expected) {
+  static char text[MPI_MAX_INFO_VAL];
+  const int told = value_of(info, key, text);
+  if (!told != !isfinite(expected)) fail(key, expected);
+  if (told && atof(text) != expected) fail(text, expected);
+}
+
 /* The processes are all there; the cost is what the model computes, and no more than before. */
 static void expect_order(MPI_Comm comm, int new_rank, int weighted, const char* mode, int reorder) {
   static char text[MPI_MAX_INFO_VAL];
@@ -170,6 +182,7 @@ static void expect_order(MPI_Comm comm, int new_rank, int weighted, const char* 
   if (strcmp(mode, "node") == 0 && !same_node(rank, owner[rank])) fail("changed nodes", rank);
   if (value_of(info, "ranktree_reorder_reason", text) == changed) fail("a reason, or none", changed);
   if (reorder) expect_costs(info, owner, weighted, changed);
+  if (!reorder && value_of(info, "ranktree_reorder_before", text)) fail("a cost that nobody asked for", 0);
   MPI_Info_free(&info);
 }
 
@@ -208,6 +221,26 @@ static void try_adjacent(int weighted, int reorder, MPI_Info info, const char* m
   MPI_Comm_free(&comm);
 }
 
+/* Weights up to the largest double give the order that small ones do. */
+static void try_huge(Declared* mine, int expected, MPI_Info info) {
+  int new_rank = -1, owner[kMostRanks], same[kMostRanks], edges = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Info told;
+  call = "Comm_reorder, huge weights";
+  for (int i = 0; i < mine->n; ++i) edges += mine->degrees[i];
+  for (int i = 0; i < edges; ++i) mine->amounts[i] *= kHuge;
+  expect_success(ranktree_Comm_reorder(MPI_COMM_WORLD, mine->n, mine->sources, mine->degrees, mine->destinations,
+                                       mine->amounts, info, &new_rank, &comm));
+  if (new_rank != expected) fail("not the rank that small weights give", new_rank);
+  expect_permutation(new_rank, owner);
+  for (int i = 0; i < size; ++i) same[i] = i;
+  expect_success(ranktree_Comm_get_info(comm, &told));
+  expect_huge_cost(told, "ranktree_reorder_before", cost_of(&graph, same, 1) * kHuge);
+  expect_huge_cost(told, "ranktree_reorder_after", cost_of(&graph, owner, 1) * kHuge);
+  MPI_Info_free(&told);
+  MPI_Comm_free(&comm);
+}
+
 static void try_reorder(int weighted, MPI_Info info, const char* mode) {
   static Declared mine;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -225,18 +258,71 @@ static void try_reorder(int weighted, MPI_Info info, const char* mode) {
                                        info, &again, NULL));
   if (again != new_rank) fail("the same arguments gave another rank", again);
   MPI_Comm_free(&comm);
+  if (weighted) try_huge(&mine, new_rank, info);
 }
 
-/* The first `nodes` vertices of the graph, every edge once. */
-static void try_graph(int nodes, int reorder) {
-  static int index[kMostRanks + 1], edges[kMostEdges], found[kMostEdges];
-  MPI_Comm comm = MPI_COMM_WORLD;
-  MPI_Group group;
-  int count = 0, kept = 0, topology, vertex = -1, many, members;
+/* The edges among the first `nodes` vertices; every edge also the other way round where `symmetric`. */
+static void keep_first(int nodes, int symmetric) {
+  int kept = 0;
   for (int i = 0; i < graph.edge_count; ++i) {
     if (graph.edges[i].source < nodes && graph.edges[i].destination < nodes) graph.edges[kept++] = graph.edges[i];
   }
   graph.edge_count = kept;
+  for (int i = 0; symmetric && i < kept; ++i) {
+    const Edge* edge = &graph.edges[i];
+    if (edge->source == edge->destination) continue;
+    if (graph.edge_count == kMostEdges) fail("too many edges", kept);
+    graph.edges[graph.edge_count++] = (Edge){edge->declarer, edge->destination, edge->source, edge->weight};
+  }
+}
+
+/* Every process of a symmetric graph sends its number to its neighbours. */
+static void expect_graph_messages(MPI_Comm comm, const int* neighbours, int many) {
+  static int sent[kMostEdges], received[kMostEdges];
+  int vertex;
+  MPI_Comm_rank(comm, &vertex);
+  for (int i = 0; i < many; ++i) sent[i] = vertex, received[i] = -7;
+  expect_success(MPI_Neighbor_alltoall(sent, 1, MPI_INT, received, 1, MPI_INT, comm));
+  for (int i = 0; i < many; ++i) {
+    if (received[i] != neighbours[i]) fail("not the neighbour's number", received[i]);
+  }
+}
+
+/* Collective over all ranks: those that own a vertex, each another one, at the cost that is told and no more than
+ * before. */
+static void expect_graph_order(MPI_Comm comm, int nodes, int reorder) {
+  static char text[MPI_MAX_INFO_VAL];
+  int vertex = -1, vertices[kMostRanks], owner[kMostRanks], seen[kMostRanks] = {0}, changed = 0, owned = 0;
+  MPI_Info info;
+  if (comm != MPI_COMM_NULL) MPI_Comm_rank(comm, &vertex);
+  MPI_Allgather(&vertex, 1, MPI_INT, vertices, 1, MPI_INT, MPI_COMM_WORLD);
+  for (int i = 0; i < size; ++i) {
+    if (vertices[i] < 0) continue;
+    if (vertices[i] >= nodes || seen[vertices[i]]++) fail("not a vertex of its own", vertices[i]);
+    owner[vertices[i]] = i;
+    changed |= vertices[i] != i;
+    ++owned;
+  }
+  if (owned != nodes) fail("not so many ranks as nodes", owned);
+  if (!reorder && changed) fail("reordered without being asked", 0);
+  renumbered += changed;
+  if (comm == MPI_COMM_NULL) return;
+  expect_success(ranktree_Comm_get_info(comm, &info));
+  if (!value_of(info, "ranktree_reorder", text)) fail("expected the key ranktree_reorder", 0);
+  if (changed && strcmp(text, "identity") == 0) fail(text, changed);
+  if (!reorder && strcmp(text, "identity") != 0) fail(text, reorder);
+  if (!reorder && (!value_of(info, "ranktree_reorder_reason", text) || !strstr(text, "reorder is 0"))) fail(text, 0);
+  if (reorder) expect_costs(info, owner, 0, changed);
+  MPI_Info_free(&info);
+}
+
+/* The first `nodes` vertices of the graph, every edge once. */
+static void try_graph(int nodes, int reorder, int symmetric) {
+  static int index[kMostRanks + 1], edges[kMostEdges], found[kMostEdges];
+  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Group group;
+  int count = 0, topology, vertex = -1, many, members;
+  keep_first(nodes, symmetric);
   for (int i = 0; i < nodes; ++i) {
     for (int j = 0; j < graph.edge_count; ++j) {
       if (graph.edges[j].source == i) edges[count++] = graph.edges[j].destination;
@@ -245,9 +331,7 @@ static void try_graph(int nodes, int reorder) {
   }
   call = "Graph_create";
   expect_success(ranktree_Graph_create(MPI_COMM_WORLD, nodes, index, edges, reorder, &comm));
-  int inside = comm != MPI_COMM_NULL, all_inside;
-  MPI_Allreduce(&inside, &all_inside, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (all_inside != nodes) fail("not so many ranks as nodes", all_inside);
+  expect_graph_order(comm, nodes, reorder);
   if (comm == MPI_COMM_NULL) return;
   MPI_Comm_rank(comm, &vertex);
   MPI_Topo_test(comm, &topology);
@@ -263,6 +347,7 @@ static void try_graph(int nodes, int reorder) {
   for (int i = 0; i < many; ++i) {
     if (found[i] != edges[begin + i]) fail("not the neighbour declared", found[i]);
   }
+  if (symmetric) expect_graph_messages(comm, found, many);
   MPI_Comm_free(&comm);
 }
 
@@ -302,7 +387,8 @@ static void one_round(unsigned long long* state, MPI_Info nodes, const char* mod
   try_dist_graph(weighted, reorder, info, chosen);
   try_adjacent(weighted, reorder, info, chosen);
   try_reorder(weighted, info, chosen);
-  try_graph(draw(state, size + 1), reorder);
+  const int vertices = draw(state, size + 1);
+  try_graph(vertices, reorder, draw(state, 2));
   MPI_Info_free(&info);
 }
 
