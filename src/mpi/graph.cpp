@@ -101,7 +101,9 @@ void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, boo
     require_graph(graph, size_of(comm));
   });
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
-  const Neighbourhood own = collect(begun.alone.get(), edges, weighted ? graph.weights : nullptr);
+  // A rank that declares nothing may have a null pointer for weights; it is told of weights all the same.
+  const int* weights = graph.n == 0 ? MPI_WEIGHTS_EMPTY : graph.weights;
+  const Neighbourhood own = collect(begun.alone.get(), edges, weighted ? weights : nullptr);
   VertexEdges traffic;
   attempt_together(begun.alone.get(), [&] { traffic = traffic_of(own, begun.rank); });
   *made = make_graph(begun, own, traffic, info, weighted).release();
