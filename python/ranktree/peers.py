@@ -101,6 +101,11 @@ def symmetric_levels(tree: _core.Tree, about: list[dict], below: np.ndarray) -> 
     return np.array(arities), whole(np.array(costs), LARGEST_COST / largest if largest else 1)
 
 
+def bounded(problem: Problem) -> np.ndarray:
+    """Smaller weights where these times the costs would not fit: Scotch and KaHIP add that up in 32 bits."""
+    return whole(problem.weights, LARGEST_SUM / max(problem.weights.sum() * problem.costs.max(initial=1), 1))
+
+
 def subgraph(problem: Problem, ranks: np.ndarray) -> tuple[list[int], list[int], list[int]]:
     """The graph of some ranks alone."""
     number = np.full(problem.ranks, -1, dtype=np.int64)
@@ -152,7 +157,7 @@ def kahip(problem: Problem) -> np.ndarray:
     if library is None:
         raise OSError("libkahip.so is not beside the wheel")
     integers = [
-        np.ascontiguousarray(each, dtype=np.int32) for each in (problem.indptr, problem.weights, problem.indices)
+        np.ascontiguousarray(each, dtype=np.int32) for each in (problem.indptr, bounded(problem), problem.indices)
     ]
     arities, costs = (np.ascontiguousarray(each[::-1], dtype=np.int32) for each in (problem.arities, problem.costs))
     part = np.zeros(problem.ranks, dtype=np.int32)
@@ -221,10 +226,11 @@ def scotch_program() -> str | None:
 def write_scotch_graph(path: Path, problem: Problem) -> None:
     """Version 0, base 0, weights on edges."""
     rows = zip(problem.indptr[:-1], problem.indptr[1:], strict=True)
+    weights = bounded(problem)
     with path.open("w", encoding="ascii") as file:
         file.write(f"0\n{problem.ranks} {len(problem.indices)}\n0 010\n")
         for begin, end in rows:
-            pairs = np.column_stack([problem.weights[begin:end], problem.indices[begin:end]])
+            pairs = np.column_stack([weights[begin:end], problem.indices[begin:end]])
             file.write(" ".join(map(str, [end - begin, *pairs.ravel().tolist()])) + "\n")
 
 

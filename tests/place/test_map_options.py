@@ -196,6 +196,8 @@ import sys
 graph, machine, answer = [each for each in sys.argv[1:] if not each.startswith("-")]
 ranks = int(open(graph).read().split()[1])
 assert open(machine).read().split() == ["tleaf", "3", "4", "6", "2", "4", "2", "2"], "root first"
+weights = [int(word) for line in open(graph).readlines()[3:] for word in line.split()[1::2]]
+assert sum(weights) * 6 < 2**31, "Scotch adds weight times cost in 32 bits"
 with open(answer, "w") as file:
     print(ranks, *(f"{{i}}\\t{{{place}}}" for i in range(ranks)), sep="\\n", file=file)
 """
@@ -238,6 +240,17 @@ def test_comparison_with_peers(ranktree: Callable, small: Path, tmp_path: Path) 
     rows = compared(ranktree, small, tmp_path, "oops")
     assert "NameError" not in rows["Scotch (gmap)"]["note"]
     assert rows["Scotch (gmap)"]["note"].startswith("failed: ")
+
+
+def test_peers_are_given_weights_whose_costs_they_can_add(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """Terabytes."""
+    head, units, *lines = small.read_text(encoding="ascii").splitlines()
+    rows = [line.rsplit(",", 1) for line in lines]
+    large = "\n".join([head, units, *(f"{pair},{int(size) * 10**9}" for pair, size in rows)])
+    (tmp_path / "large.csv").write_text(large + "\n", encoding="ascii")
+    found = compared(ranktree, tmp_path / "large.csv", tmp_path, "i")
+    assert found["Scotch (gmap)"]["note"] == ""
+    assert found["Scotch (gmap)"]["cost"] == found["identity"]["cost"]
 
 
 def test_a_peer_that_takes_too_long_leaves_neither_process_nor_file(
