@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from instances import read
 
-LARGEST_SUM = 2**30  # of all weights: the peers' whole numbers have 32 bits
+LARGEST_SUM = 2**30  # of all weights: METIS's and KaHIP's whole numbers have 32 bits
 KAHIP_ECO = 1
 KAHIP_MULTISECTION = 0
 SCOTCH_QUALITY = 1
@@ -186,40 +186,46 @@ def kahip(graph: Graph, tree: str, costs: str, seed: int) -> tuple[np.ndarray, f
     return part, time.process_time() - begin
 
 
-def scotch_library() -> ctypes.CDLL:
-    """Its error functions are a library of their own."""
-    ctypes.CDLL("libscotcherr-7.0.so", ctypes.RTLD_GLOBAL)
-    return ctypes.CDLL("libscotch-7.0.so")
+def scotch_library(wide: bool = False) -> ctypes.CDLL:
+    """Its error functions are a library of their own; its whole numbers have 32 bits, or 64."""
+    folder = "/usr/lib/x86_64-linux-gnu/scotch-int64/" if wide else ""
+    ctypes.CDLL(f"{folder}libscotcherr-7.0.so", ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(f"{folder}libscotch-7.0.so")
 
 
 def scotch(graph: Graph, tree: str, costs: str, seed: int, flags: int = 0, imbalance: float = 0.01) -> tuple:
-    """SCOTCH_graphMap on a tree-leaf architecture, one thread; 0.01 is what gmap allows."""
-    library = scotch_library()
-    arities, prices = (np.array([int(word) for word in text.split(":")[::-1]], np.int32) for text in (tree, costs))
+    """SCOTCH_graphMap on a tree-leaf architecture, one thread; 0.01 is what gmap allows.
+
+    It sums weights times costs in its whole numbers: where 32 bits may not hold that, those of 64 bits are used.
+    """
+    prices = [int(word) for word in costs.split(":")[::-1]]
+    wide = int(graph[2].sum(dtype=np.int64)) * max(prices) >= 2**31
+    library, number = scotch_library(wide), ctypes.c_int64 if wide else ctypes.c_int32
+    tables = [tree.split(":")[::-1], prices, *graph]
+    arities, prices, starts, columns, weights = (np.ascontiguousarray(each, number) for each in tables)
     mesh, machine, strategy = (
         ctypes.create_string_buffer(getattr(library, f"SCOTCH_{name}Sizeof")()) for name in ("graph", "arch", "strat")
     )
-    leaf_of = np.empty(graph[0].size - 1, np.int32)
-    starts, columns, weights = map(at, graph)
-    ends = ctypes.c_void_p(graph[0].ctypes.data + 4)
+    leaf_of = np.empty(starts.size - 1, number)
+    ends = ctypes.c_void_p(starts.ctypes.data + starts.itemsize)
+    ranks, arcs, levels, parts = map(number, (leaf_of.size, columns.size, arities.size, int(arities.prod())))
+    lists = (at(starts), ends, None, None, arcs, at(columns), at(weights))
     steps = [
         lambda: library.SCOTCH_graphInit(mesh),
-        lambda: library.SCOTCH_graphBuild(
-            mesh, 0, leaf_of.size, starts, ends, None, None, int(graph[0][-1]), columns, weights
-        ),
+        lambda: library.SCOTCH_graphBuild(mesh, number(0), ranks, *lists),
         lambda: library.SCOTCH_archInit(machine),
-        lambda: library.SCOTCH_archTleaf(machine, arities.size, at(arities), at(prices)),
+        lambda: library.SCOTCH_archTleaf(machine, levels, at(arities), at(prices)),
         lambda: library.SCOTCH_stratInit(strategy),
-        lambda: library.SCOTCH_stratGraphMapBuild(strategy, flags, int(arities.prod()), ctypes.c_double(imbalance)),
-        lambda: library.SCOTCH_randomSeed(seed),
-        library.SCOTCH_randomReset,
+        lambda: library.SCOTCH_stratGraphMapBuild(strategy, number(flags), parts, ctypes.c_double(imbalance)),
         lambda: library.SCOTCH_graphMap(mesh, machine, strategy, at(leaf_of)),
     ]
+    library.SCOTCH_randomSeed(number(seed))
+    library.SCOTCH_randomReset()
     begin = time.process_time()
-    for number, step in enumerate(steps):
-        if step() != 0 and number not in (6, 7):  # those return nothing
-            raise RuntimeError(f"Scotch failed at step {number}")
-    return leaf_of, time.process_time() - begin
+    for position, step in enumerate(steps):
+        if step() != 0:
+            raise RuntimeError(f"Scotch failed at step {position}")
+    return leaf_of.astype(np.int64), time.process_time() - begin
 
 
 def scotch_quality(graph: Graph, tree: str, costs: str, seed: int) -> tuple[np.ndarray, float]:
@@ -264,7 +270,7 @@ def main(method: str, instance: str, tree: str, costs: str, *seeds: str) -> None
     """All seeds in one process."""
     os.environ["SCOTCH_PTHREAD_NUMBER"] = "1"
     graph = read(Path(instance))
-    given = scaled(graph) if method != "identity" else graph
+    given = scaled(graph) if method.startswith(("metis", "kahip")) else graph
     for seed in map(int, seeds):
         leaf_of, seconds = METHODS[method](given, tree, costs, seed)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib import pyplot as plt
-from report import HERE, PRESETS, Row, Table, best, geometric_mean, load, profile, ratio, read_recorded, table_of
+from report import HERE, PRESETS, Row, Table, best, load, profile, ratio, read_recorded, table_of
 from run import COSTS
 
 LINES = (*PRESETS, "metis", "scotch", "scotch-quality", "kahip-viem", "treematch", "sharedmap-eco")
@@ -26,7 +26,10 @@ NAMES = {
     "sharedmap-eco": "SharedMap eco (recorded)",
 }
 COLOURS = dict(zip(LINES, mpl.color_sequences["tab10"], strict=False))
-FAMILIES = {"all pairs talk": ("dense",), "neighbours talk": ("grid", "halo", "geometric", "power law")}
+FAMILIES = {
+    "dense-grid": "all pairs talk, neighbours in a 3D grid most",
+    "grid3d": "only neighbours in a 3D grid talk",
+}
 SHORTEST = 1e-4  # seconds shown
 
 
@@ -41,38 +44,36 @@ def style(method: str) -> dict[str, object]:
     }
 
 
-def by_ranks(table: Table, kinds: tuple[str, ...], method: str) -> list[tuple[int, float, float]]:
-    """Ranks, mean seconds, mean cost over the best; sizes of which every instance has an answer."""
-    groups: dict[int, list[dict[str, Row]]] = {}
-    for (_, costs), methods in table.items():
-        about = next(iter(methods.values()))
-        if costs == COSTS[0] and about.kind in kinds:
-            groups.setdefault(about.ranks, []).append(methods)
-    points = []
-    for ranks, group in sorted(groups.items()):
-        rows = [(methods.get(method), best(methods, peers_only=False)) for methods in group]
-        if all(row is not None and row.cost is not None for row, _ in rows):
-            seconds = geometric_mean([max(row.cpu_seconds, SHORTEST) for row, _ in rows])
-            points.append((ranks, seconds, geometric_mean([ratio(row.cost, lowest) for row, lowest in rows])))
-    return points
+def by_ranks(table: Table, family: str, method: str) -> list[tuple[Row, float | None]]:
+    """The rows of the instances family-N, with cost over the best; fewest ranks first."""
+    rows = [
+        (methods[method], ratio(methods[method].cost, best(methods, peers_only=False)))
+        for (name, costs), methods in table.items()
+        if costs == COSTS[0] and name.rpartition("-")[0] == family and method in methods
+        if methods[method].kind != "spare places"
+    ]
+    return sorted((pair for pair in rows if pair[0].cpu_seconds is not None), key=lambda pair: pair[0].ranks)
 
 
 def scaling(table: Table, path: Path) -> None:
     """Two columns of families; time above, cost below."""
     figure, axes = plt.subplots(2, 2, figsize=(10, 7), sharex="col")
-    for column, (family, kinds) in enumerate(FAMILIES.items()):
+    for column, (family, title) in enumerate(FAMILIES.items()):
+        above, below = axes[0][column], axes[1][column]
         for method in LINES:
-            points = by_ranks(table, kinds, method)
-            if points:
-                ranks, seconds, costs = zip(*points, strict=True)
-                axes[0][column].plot(ranks, seconds, label=NAMES[method], **style(method))
-                axes[1][column].plot(ranks, costs, **style(method))
-        axes[0][column].set(title=family, xscale="log", yscale="log", ylabel="CPU seconds")
-        axes[1][column].set(xscale="log", xlabel="ranks", ylabel="cost / best")
-        axes[1][column].set_xscale("log", base=2)
-        for row in axes:
-            row[column].grid(alpha=0.3)
-    axes[0][0].legend(fontsize="small")
+            points = by_ranks(table, family, method)
+            seconds = [max(row.cpu_seconds, SHORTEST) for row, _ in points]
+            above.plot([row.ranks for row, _ in points], seconds, label=NAMES[method], **style(method))
+            failed = [(row.ranks, time) for (row, cost), time in zip(points, seconds, strict=True) if cost is None]
+            above.plot(*zip(*failed, strict=True) if failed else ([], []), "x", color=COLOURS[method], markersize=9)
+            solved = [(row.ranks, cost) for row, cost in points if cost is not None]
+            below.plot(*zip(*solved, strict=True) if solved else ([], []), **style(method))
+        above.set(title=title, yscale="log", ylabel="CPU seconds (x: not balanced)")
+        below.set(xlabel="ranks", ylabel="cost / best", ylim=(0.98, 1.5))
+        below.set_xscale("log", base=2)
+        for panel in (above, below):
+            panel.grid(alpha=0.3)
+    axes[0][1].legend(fontsize="x-small", loc="lower right")
     finish(figure, path)
 
 

@@ -137,15 +137,21 @@ def cells(group: list[dict[str, Row]], method: str, peers_only: bool = False) ->
 
 
 def summary(table: Table) -> Iterator[str]:
-    """One row for each method: all instances together."""
-    yield "| placed by | instances | cost / best: mean | worst | within 1 % | no answer |"
-    yield "|---|---|---|---|---|---|"
+    """One row for each method: all instances together, with both sets of costs; recorded ones have fewer."""
+    heads = ("placed by", "results", "no valid answer", "cost / best: mean", "worst", "within 1 %")
+    yield f"| {' | '.join((*heads, 'cost / that of strong: mean', 'lowest'))} |"
+    yield "|---" * 8 + "|"
     for method in methods_of(table):
         found, without = cells(list(table.values()), method)
-        if found:
-            share = sum(each <= 1.01 for each in found) / (len(found) + without)
-            about = f"{geometric_mean(found):.3f} | {max(found):.3f} | {100 * share:.0f} %"
-            yield f"| {method} | {len(found) + without} | {about} | {without or ''} |"
+        if not found:
+            yield f"| {method} | {without} | {without} | | | | | |"
+            continue
+        pairs = [(rows.get(method), rows.get("strong")) for rows in table.values()]
+        beside = [ratio(row.cost, strong.cost) for row, strong in pairs if row and strong and row.cost is not None]
+        share = sum(each <= 1.01 for each in found) / (len(found) + without)
+        about = f"{geometric_mean(found):.3f} | {max(found):.3f} | {100 * share:.0f} %"
+        about += f" | {geometric_mean(beside):.3f} | {min(beside, default=math.nan):.3f}"
+        yield f"| {method} | {len(found) + without} | {without or ''} | {about} |"
 
 
 def by_kind(table: Table, methods: Sequence[str]) -> Iterator[str]:

@@ -101,9 +101,11 @@ def output_of(command: list[str], limit: int) -> tuple[list[list[str]], str]:
         status = "ok" if process.returncode == 0 else f"failed: {(errors.strip().splitlines() or ['no text'])[-1]}"
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             status = "timeout"
-    except subprocess.TimeoutExpired:
+    except BaseException as stopped:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
+        if not isinstance(stopped, subprocess.TimeoutExpired):
+            raise
         status = "timeout"
     return [line.split() for line in output.splitlines(keepends=True) if line.endswith("\n")], status
 
