@@ -13,6 +13,7 @@ namespace ranktree::core::schedule {
 void arrive(Builder& builder, const Team& team, Algorithm tree, std::vector<std::int32_t>& waits) {
   const Node node = node_of(tree, team.me(), team.size());
   std::vector<std::int32_t> arrived;
+  arrived.reserve(node.children.size());
   for (const Rank child : node.children) arrived.push_back(builder.await(team.rank(child), {}));
   waits.insert(waits.end(), arrived.begin(), arrived.end());
   if (node.parent >= 0) builder.signal(team.rank(node.parent), waits);

@@ -1,7 +1,8 @@
-#include <bit>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/pieces.h"
@@ -24,41 +25,37 @@ void broadcast_tree(Builder& builder, const Team& team, Algorithm tree, const Ra
   for (const Rank child : node.children) builder.send(team.rank(child), data);
 }
 
-// Members of a complete binary tree without its root, level by level: on each, first those below member 1, then as many
-// below member 2.
-struct Halves {
+// A level of a complete binary tree has first the members below member 1, then as many places below member 2.
+struct Place {
   Rank half = 0;    // of the data that comes down: 0 below member 1
   Rank mirror = 0;  // the member at the same place in the other half; may be beyond the last
   Rank index = 0;   // among those of its half, level by level
 };
 
-Halves halves_of(Rank member) {
-  const auto width = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(member) + 1));  // of the level
-  const Rank place = member + 1 - width;
-  const Rank half = place < width / 2 ? 0 : 1;
+Place place_of(Rank member) {
+  const Rank level = power_of_two_in(member + 1);  // members above, and places on the level
+  const Rank width = std::max(level / 2, 1);
+  const Rank half = (member + 1 - level) / width;
   return {.half = half,
-          .mirror = half == 0 ? member + width / 2 : member - width / 2,
-          .index = width / 2 - 1 + place % (width / 2)};
+          .mirror = half == 0 ? member + width : member - width,
+          .index = width - 1 + (member + 1 - level) % width};
 }
 
-// Member `index` of the second half.
-Rank second_half(Rank index) {
-  const auto width = static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(index) + 1));
-  return 2 * width - 1 + width + (index + 1 - width);
-}
+// The member with this index in the first half.
+Rank first_half(Rank index) { return index + power_of_two_in(index + 1); }
+Rank second_half(Rank index) { return index + 2 * power_of_two_in(index + 1); }
 
 Rank second_half_size(Rank size) {
   Rank count = 0;
-  for (std::int64_t width = 1; 2 * width - 1 + width < size; width *= 2) {
-    const std::int64_t first = 3 * width - 1;
-    count += static_cast<Rank>(first + width <= size ? width : size - first);
+  for (std::int64_t width = 1; 3 * width - 1 < size; width *= 2) {
+    count += static_cast<Rank>(std::min(width, size - (3 * width - 1)));
   }
   return count;
 }
 
 // The first half may have more members than the second; those without a mirror are served by the second half in turn.
 void exchange_halves(Builder& builder, const Team& team, const Range& data) {
-  const Halves place = halves_of(team.me());
+  const Place place = place_of(team.me());
   const Range mine = part_of(data, place.half, 2);
   const Range other = part_of(data, 1 - place.half, 2);
   const Rank second = second_half_size(team.size());
@@ -71,8 +68,7 @@ void exchange_halves(Builder& builder, const Team& team, const Range& data) {
   if (place.half == 0) return;
   const Rank first = team.size() - 1 - second;
   for (Rank index = second + place.index; index < first; index += second) {
-    builder.send(
-        team.rank(second_half(index) - static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(index) + 1))), mine);
+    builder.send(team.rank(first_half(index)), mine);
   }
 }
 
@@ -107,7 +103,7 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
       builder.send(team.rank(1), cut(halves[0]));
       builder.send(team.rank(2), cut(halves[1]));
     } else {
-      down_half(builder, team, node, cut(halves[halves_of(team.me()).half]));
+      down_half(builder, team, node, cut(halves[place_of(team.me()).half]));
     }
   }
   if (team.me() > 0) exchange_halves(builder, team, data);

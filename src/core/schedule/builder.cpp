@@ -15,8 +15,7 @@ namespace ranktree::core::schedule {
 namespace {
 
 // Until the program is complete, an arena's scratch has addresses of its own.
-constexpr int kArenaShift = 52;
-constexpr std::int64_t kOffsetMask = (std::int64_t{1} << kArenaShift) - 1;
+constexpr std::int64_t kArenaSize = 4503599627370496;  // 2^52
 
 bool reads(const Step& step) { return step.action != Action::kReceive; }
 bool writes(const Step& step) { return step.action != Action::kSend; }
@@ -117,7 +116,7 @@ void Builder::enter(std::int64_t segment) {
 
 Range Builder::scratch(std::int64_t count) {
   Arena& arena = arenas_[arena_];
-  const std::int64_t first = (static_cast<std::int64_t>(arena_) << kArenaShift) + arena.used;
+  const std::int64_t first = static_cast<std::int64_t>(arena_) * kArenaSize + arena.used;
   arena.used += count;
   arena.most = std::max(arena.most, arena.used);
   return {.buffer = Buffer::kScratch, .first = first, .count = count};
@@ -131,7 +130,7 @@ void Builder::lay_out_scratch() {
   }
   const auto place = [&base](Range& range) {
     if (range.buffer != Buffer::kScratch) return;
-    range.first = base[static_cast<std::size_t>(range.first >> kArenaShift)] + (range.first & kOffsetMask);
+    range.first = base[static_cast<std::size_t>(range.first / kArenaSize)] + range.first % kArenaSize;
   };
   for (Step& step : program_.steps) {
     place(step.from);

@@ -1,5 +1,4 @@
-#include <cstdint>
-
+#include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/partners.h"
 #include "core/schedule/pieces.h"
@@ -9,14 +8,12 @@
 namespace ranktree::core::schedule {
 namespace {
 
-bool upper(Rank number, Rank distance) { return (number & distance) != 0; }
-
 // How often the partial result moves: with every partner that is appended, and first of all when one is prepended to an
 // operand that may not be written.
 int moves_of(const Partners& partners, bool in_order, bool writable) {
   int moves = partners.has_neighbour() ? 1 : 0;
   for (Rank distance = 1; distance < partners.power(); distance *= 2) {
-    const bool prepended = in_order && upper(partners.me(), distance);
+    const bool prepended = in_order && has_bit(partners.me(), distance);
     if (!prepended || (!writable && moves == 0)) ++moves;
   }
   return moves;
@@ -35,9 +32,9 @@ Range allreduce_doubling(Builder& builder, const Team& team, bool in_order, cons
   Moving sum(builder, operand, target, moves_of(partners, in_order, operand == target));
   if (partners.has_neighbour()) sum.append(partners.neighbour(), 0, operand.count);
   for (Rank distance = 1; distance < partners.power(); distance *= 2) {
-    const Rank peer = partners.rank(partners.me() ^ distance);
+    const Rank peer = partners.rank(across(partners.me(), distance));
     builder.send(peer, sum.part(0, operand.count));
-    if (in_order && upper(partners.me(), distance)) {
+    if (in_order && has_bit(partners.me(), distance)) {
       sum.prepend(peer, 0, operand.count);
     } else {
       sum.append(peer, 0, operand.count);

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/pieces.h"
 #include "core/schedule/schedule.h"
@@ -47,11 +47,52 @@ class Turns {
 
 void doubling_of_power_of_two(Builder& builder, const Team& team, const Blocks& blocks) {
   for (Rank distance = 1; distance < team.size(); distance *= 2) {
-    const Rank first = team.me() & ~(distance - 1);
-    const Rank peer = team.rank(team.me() ^ distance);
+    const Rank first = team.me() - team.me() % distance;
+    const Rank peer = team.rank(across(team.me(), distance));
     builder.send(peer, joined(blocks, first, distance));
-    builder.receive(peer, joined(blocks, first ^ distance, distance));
+    builder.receive(peer, joined(blocks, across(first, distance), distance));
   }
+}
+
+void pairwise_commutative(Builder& builder, const Team& team, const Blocks& operand, const Range& target) {
+  const Rank size = team.size();
+  const Range own = operand(team.me());
+  Turns turns(builder, own.count);
+  bool begun = overlap(own, target);
+  for (Rank step = 1; step < size; ++step) {
+    const Rank to = (team.me() + step) % size;
+    const Range arrived = begun ? turns.next(own.count) : target;
+    builder.send(team.rank(to), operand(to));
+    builder.receive(team.rank((team.me() - step + size) % size), arrived);
+    builder.reduce(begun ? arrived : own, target);
+    begun = true;
+  }
+}
+
+// At step k to member me+k and from member me-k, so the operands arrive from the ranks below downwards, then from the
+// last rank downwards: each is put before what is there already, and the two runs are put together at the end.
+void pairwise_in_order(Builder& builder, const Team& team, const Blocks& operand, const Range& target) {
+  const Rank size = team.size();
+  const Rank me = team.me();
+  const Range own = operand(me);
+  const bool last = me + 1 == size;
+  Turns turns(builder, own.count);
+  Range low = own;
+  if (me > 0) {
+    low = last ? target : builder.scratch(own.count);
+    builder.copy(own, low);
+  }
+  const Range high = !last && overlap(low, target) ? builder.scratch(own.count) : target;
+  for (Rank step = 1; step < size; ++step) {
+    const Rank from = (me - step + size) % size;
+    builder.send(team.rank((me + step) % size), operand((me + step) % size));
+    const bool first = from + 1 == size;  // of those above
+    const Range arrived = first ? high : turns.next(own.count);
+    builder.receive(team.rank(from), arrived);
+    if (!first) builder.reduce(arrived, from < me ? low : high);
+  }
+  if (!last) builder.reduce(low, high);
+  builder.copy(last ? low : high, target);
 }
 
 }  // namespace
@@ -80,7 +121,7 @@ void allgather_ring(Builder& builder, const Team& team, const Blocks& blocks) {
 // 1997).
 void allgather_doubling(Builder& builder, const Team& team, const Blocks& blocks) {
   const Rank size = team.size();
-  if (std::has_single_bit(static_cast<std::uint32_t>(size))) {
+  if (power_of_two_in(size) == size) {
     doubling_of_power_of_two(builder, team, blocks);
     return;
   }
@@ -124,42 +165,15 @@ void reduce_scatter_ring(Builder& builder, const Team& team, const Blocks& opera
   }
 }
 
-// At step k to member me+k and from member me-k, so the operands arrive from the ranks below downwards, then from the
-// last rank downwards: each is put before what is there already, and the two runs are put together at the end.
 void reduce_scatter_pairwise(Builder& builder, const Team& team, bool in_order, const Blocks& operand,
                              const Range& target) {
-  const Rank size = team.size();
-  const Rank me = team.me();
-  const Range own = operand(me);
-  if (size == 1) {
-    builder.copy(own, target);
-    return;
+  if (team.size() == 1) {
+    builder.copy(operand(0), target);
+  } else if (in_order) {
+    pairwise_in_order(builder, team, operand, target);
+  } else {
+    pairwise_commutative(builder, team, operand, target);
   }
-  const bool own_is_target = overlap(own, target);
-  Turns turns(builder, own.count);
-  std::optional<Range> low;   // from the ranks up to this one
-  std::optional<Range> high;  // from those above
-  if (!in_order && own_is_target) low = target;
-  for (Rank step = 1; step < size; ++step) {
-    const Rank from = (me - step + size) % size;
-    builder.send(team.rank((me + step) % size), operand((me + step) % size));
-    std::optional<Range>& run = in_order && from > me ? high : low;
-    if (in_order && from < me && !low) {
-      low = me + 1 == size ? target : builder.scratch(own.count);
-      builder.copy(own, *low);
-    }
-    if (run) {
-      const Range arrived = turns.next(own.count);
-      builder.receive(team.rank(from), arrived);
-      builder.reduce(arrived, *run);
-      continue;
-    }
-    run = in_order && me == 0 && own_is_target ? builder.scratch(own.count) : target;
-    builder.receive(team.rank(from), *run);
-    if (!in_order) builder.reduce(own, *run);
-  }
-  if (high) builder.reduce(low ? *low : own, *high);
-  builder.copy(high ? *high : *low, target);
 }
 
 void alltoall_pairwise(Builder& builder, const Team& team, const Blocks& from, const Blocks& into) {
@@ -187,7 +201,7 @@ void alltoall_bruck(Builder& builder, const Team& team, const Blocks& from, cons
   for (std::int64_t distance = 1; distance < size; distance *= 2) {
     std::vector<Rank> moved;
     for (Rank j = 1; j < size; ++j) {
-      if ((j & distance) != 0) moved.push_back(j);
+      if (has_bit(j, distance)) moved.push_back(j);
     }
     const auto blocks = static_cast<std::int64_t>(moved.size());
     for (std::int64_t i = 0; i < blocks; ++i)

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
-#include "core/schedule/makers.h"
 #include "core/schedule/partners.h"
 #include "core/schedule/pieces.h"
 #include "core/schedule/schedule.h"
@@ -26,9 +26,9 @@ std::vector<Halving> halvings_of(const Partners& partners, const Range& target) 
   std::vector<Halving> halvings;
   Range window = target;
   for (Rank distance = 1; distance < partners.power(); distance *= 2) {
-    const bool upper = (partners.me() & distance) != 0;
+    const bool upper = has_bit(partners.me(), distance);
     const Range kept = part_of(window, upper ? 1 : 0, 2);
-    halvings.push_back({.partner = partners.me() ^ distance,
+    halvings.push_back({.partner = across(partners.me(), distance),
                         .distance = distance,
                         .kept = kept,
                         .given = part_of(window, upper ? 0 : 1, 2),
@@ -111,7 +111,7 @@ Range reduce_halving(Builder& builder, const Team& team, const Reduction& reduct
   const Rank root = partners.number(reduction.root);
   const std::vector<Halving> halvings = halvings_of(partners, region);
   for (auto halving = halvings.rbegin(); halving != halvings.rend(); ++halving) {
-    if (((partners.me() ^ root) & halving->distance) != 0) {
+    if (has_bit(partners.me(), halving->distance) != has_bit(root, halving->distance)) {
       builder.send(partners.rank(halving->partner), halving->kept);
       return region;
     }

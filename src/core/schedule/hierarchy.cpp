@@ -31,6 +31,32 @@ std::vector<std::int32_t> refine(const std::vector<std::int32_t>& groups, const 
   return refined;
 }
 
+// Ranks by their groups, outermost first, then by number.
+std::vector<Rank> order_of(const std::vector<std::vector<std::int32_t>>& groups) {
+  std::vector<Rank> order(groups[0].size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&groups](Rank a, Rank b) {
+    const auto differ =
+        std::find_if(groups.begin(), groups.end(), [a, b](const auto& level) { return level[at(a)] != level[at(b)]; });
+    return differ != groups.end() && (*differ)[at(a)] < (*differ)[at(b)];
+  });
+  return order;
+}
+
+// Where the children of each group begin, counted along the order; `below` has the groups of the next level, or every
+// rank for itself.
+std::vector<std::int32_t> starts_of(const std::vector<Rank>& order, const std::vector<std::int32_t>& groups,
+                                    const std::vector<std::int32_t>& below) {
+  std::vector<std::int32_t> starts{0};
+  std::int32_t child = 0;
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (below[at(order[i])] != below[at(order[i - 1])]) ++child;
+    if (groups[at(order[i])] != groups[at(order[i - 1])]) starts.push_back(child);
+  }
+  starts.push_back(child + 1);
+  return starts;
+}
+
 void check_colours(std::span<const std::vector<std::int32_t>> colours) {
   if (colours.empty() || colours[0].empty()) throw Error(Fault::kInput, "hierarchy: expected colours, found none");
   for (std::size_t level = 0; level < colours.size(); ++level) {
@@ -81,29 +107,13 @@ Hierarchy Hierarchy::from_colours(std::span<const std::vector<std::int32_t>> col
   std::vector<std::vector<std::int32_t>> groups{std::vector<std::int32_t>(colours[0].size(), 0)};
   for (const auto& level : colours) groups.push_back(refine(groups.back(), level));
 
-  made.order_.resize(colours[0].size());
-  std::iota(made.order_.begin(), made.order_.end(), 0);
-  std::stable_sort(made.order_.begin(), made.order_.end(), [&groups](Rank a, Rank b) {
-    for (const auto& level : groups) {
-      if (level[at(a)] != level[at(b)]) return level[at(a)] < level[at(b)];
-    }
-    return false;
-  });
-  made.starts_.assign(groups.size(), {});
-  std::int32_t objects = 0;  // of the level below
-  for (std::size_t level = groups.size(); level-- > 0;) {
-    const bool last = level + 1 == groups.size();
-    std::int32_t index = 0;  // of the object of the level below
-    for (std::size_t i = 0; i < made.order_.size(); ++i) {
-      const bool begins = i == 0 || groups[level][at(made.order_[i])] != groups[level][at(made.order_[i - 1])];
-      const bool next =
-          i > 0 && (last || groups[level + 1][at(made.order_[i])] != groups[level + 1][at(made.order_[i - 1])]);
-      if (next) ++index;
-      if (begins) made.starts_[level].push_back(index);
-    }
-    objects = index + 1;
-    made.starts_[level].push_back(objects);
-    made.given_.insert(made.given_.begin(), static_cast<int>(level));
+  made.order_ = order_of(groups);
+  std::vector<std::int32_t> alone(colours[0].size());
+  std::iota(alone.begin(), alone.end(), 0);
+  for (std::size_t level = 0; level < groups.size(); ++level) {
+    made.starts_.push_back(
+        starts_of(made.order_, groups[level], level + 1 < groups.size() ? groups[level + 1] : alone));
+    made.given_.push_back(static_cast<int>(level));
   }
   if (std::is_sorted(made.order_.begin(), made.order_.end())) {
     made.order_.clear();

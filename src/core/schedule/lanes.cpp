@@ -2,7 +2,6 @@
 // vector that its lanes below have left it; on the last level that is everything. A lane beyond the width of its level
 // gives its operand away and gets the result back, but carries nothing.
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "core/schedule/builder.h"

@@ -1,6 +1,5 @@
 #include "core/schedule/layout.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +13,7 @@
 namespace ranktree::core::schedule {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 48;  // of all blocks together
+constexpr std::int64_t kMostElements = 281474976710656;  // 2^48, of all blocks together
 
 [[noreturn]] void refuse(const std::string& what, const std::string& expected, std::int64_t found) {
   throw Error(Fault::kInput, "schedule: " + what + ": expected " + expected + ", found " + std::to_string(found));

@@ -1,6 +1,5 @@
 // Hierarchical forms in which whole vectors move on every level: by the leaders of groups, and hier-reduce-2016's
 // allreduce among equal indices.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

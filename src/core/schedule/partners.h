@@ -1,10 +1,10 @@
 // Algorithms that want a power of two: the ranks beyond it hand their operands to a neighbour first.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <optional>
 
+#include "core/schedule/bits.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/team.h"
@@ -16,17 +16,14 @@ namespace ranktree::core::schedule {
 class Partners {
  public:
   explicit Partners(const Team& team, Rank kept = 0)
-      : team_(team),
-        power_(static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(team.size())))),
-        pairs_(team.size() - power_),
-        kept_(kept) {}
+      : team_(team), power_(power_of_two_in(team.size())), pairs_(team.size() - power_), kept_(kept) {}
 
   [[nodiscard]] Rank power() const { return power_; }
   // This rank's number among the partners, also when it stands aside: its neighbour's.
   [[nodiscard]] Rank me() const { return number(team_.me()); }
   [[nodiscard]] bool aside() const { return stands_aside(team_.me()); }
   [[nodiscard]] bool has_neighbour() const { return team_.me() < 2 * pairs_; }
-  [[nodiscard]] Rank neighbour() const { return team_.rank(team_.me() ^ 1); }
+  [[nodiscard]] Rank neighbour() const { return team_.rank(across(team_.me(), 1)); }
   [[nodiscard]] Rank number(Rank member) const { return member < 2 * pairs_ ? member / 2 : member - pairs_; }
   [[nodiscard]] Rank rank(Rank partner) const {
     if (partner >= pairs_) return team_.rank(partner + pairs_);
@@ -38,7 +35,7 @@ class Partners {
  private:
   [[nodiscard]] bool stands_aside(Rank member) const {
     if (member >= 2 * pairs_) return false;
-    return (kept_ | 1) == (member | 1) ? member != kept_ : member % 2 == 1;
+    return kept_ / 2 == member / 2 ? member != kept_ : member % 2 == 1;
   }
 
   Team team_;
@@ -59,25 +56,24 @@ class Moving {
 
   // The part from element `first` on, counted from the beginning of the operand.
   [[nodiscard]] Range part(std::int64_t first, std::int64_t count) const { return at(held_, first, count); }
-  [[nodiscard]] bool writable() const { return held_ == target_ || (spare_ && held_ == *spare_); }
+  [[nodiscard]] bool writable() const { return held_ == target_ || in_spare_; }
 
   // Elements of the higher ranks arrive from `peer` and are combined with ours.
   void append(Rank peer, std::int64_t first, std::int64_t count) {
     const Range next = move();
     builder_.receive(peer, at(next, first, count));
     builder_.reduce(part(first, count), at(next, first, count));
-    held_ = next;
+    hold(next);
   }
 
   // Elements of the lower ranks.
   void prepend(Rank peer, std::int64_t first, std::int64_t count) {
-    if (!arrival_) arrival_ = builder_.scratch(whole_.count);
-    const Range arrived = at(*arrival_, first, count);
+    const Range arrived = at(allocated(arrival_), first, count);
     builder_.receive(peer, arrived);
     if (!writable()) {
       const Range next = move();
       builder_.copy(part(first, count), at(next, first, count));
-      held_ = next;
+      hold(next);
     }
     builder_.reduce(arrived, part(first, count));
   }
@@ -91,12 +87,20 @@ class Moving {
  private:
   static Range at(const Range& whole, std::int64_t first, std::int64_t count) { return within(whole, first, count); }
 
+  const Range& allocated(std::optional<Range>& buffer) {
+    if (!buffer) buffer = builder_.scratch(whole_.count);
+    return *buffer;
+  }
+
+  void hold(const Range& next) {
+    held_ = next;
+    in_spare_ = next != target_;
+  }
+
   Range move() {
     const bool to_target = moves_-- % 2 != 0;
-    if (!spare_ && (!to_target || held_ == target_)) spare_ = builder_.scratch(whole_.count);
-    if (held_ == target_) return *spare_;
-    if (spare_ && held_ == *spare_) return target_;
-    return to_target ? target_ : *spare_;
+    if (held_ == target_) return allocated(spare_);
+    return in_spare_ || to_target ? target_ : allocated(spare_);
   }
 
   Builder& builder_;
@@ -104,6 +108,7 @@ class Moving {
   Range whole_;
   Range target_;
   int moves_;
+  bool in_spare_ = false;
   std::optional<Range> spare_;
   std::optional<Range> arrival_;
 };

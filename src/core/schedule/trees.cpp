@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/schedule/bits.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
@@ -34,7 +35,7 @@ Node binary_node(Rank member, Rank size) {
 }
 
 Node binomial_node(Rank member, Rank size) {
-  Node node{.parent = member > 0 ? member & (member - 1) : -1, .children = {}};
+  Node node{.parent = member > 0 ? member - lowest_bit(member) : -1, .children = {}};
   const Rank span = binomial_span(member, size);
   for (std::int64_t distance = 1; distance < span; distance *= 2) {
     node.children.push_back(static_cast<Rank>(member + distance));
@@ -61,7 +62,7 @@ Node in_order_node(Rank member, Rank size) {
 
 }  // namespace
 
-Rank binomial_span(Rank member, Rank size) { return member == 0 ? size : std::min(member & -member, size - member); }
+Rank binomial_span(Rank member, Rank size) { return member == 0 ? size : std::min(lowest_bit(member), size - member); }
 
 bool is_tree(Algorithm algorithm) {
   return algorithm == Algorithm::kFlat || algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline ||
