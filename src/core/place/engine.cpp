@@ -17,6 +17,8 @@
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/dense.h"
+#include "core/place/engine/divide.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/exact_search.h"
 #include "core/place/engine/graph.h"
@@ -201,12 +203,21 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   require_seats(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
-  const Graph graph = graph_of(affinity);
-  if (graph.arcs.empty()) return start;
-  Placement found = Engine(tree, graph, options).run(start);
+  std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
+  const Graph graph = dense ? Graph{} : graph_of(affinity);
+  if (!dense && graph.arcs.empty()) return start;
+  Placement found = dense ? std::move(*dense) : Engine(tree, graph, options).run(start);
   // Compared as evaluate() counts, whose sums round differently.
   const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
   return better ? found : start;
+}
+
+std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
+                                           bool loose, std::uint64_t seed) {
+  const Effort effort = effort_of(options.preset);
+  Workers workers(options.threads, options.keep_going);
+  const Spread spread = loose ? Spread::kLoose : Spread::kPacked;
+  return Multisection(tree, effort, spread, workers).place(guide_of(guide), seed);
 }
 
 }  // namespace ranktree::core::place

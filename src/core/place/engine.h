@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 
@@ -32,5 +33,10 @@ struct EngineOptions {
 // arguments give the same placement. Throws Error(kMismatch) when the ranks do not fit, Error(kInput) when a weight is
 // negative or not finite, or the start is not a placement.
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options);
+
+// The same for a whole matrix. Where at least a quarter of the pairs talk (of 256 ranks or more) it is read where it is,
+// in blocks, and only a few numbers a rank are kept beside it; others are turned into lists. Throws Error(kInput),
+// naming the entry, when one is negative or not finite.
+Placement run_engine(const topo::Tree& tree, const pattern::Matrix& matrix, const EngineOptions& options);
 
 }  // namespace ranktree::core::place

@@ -1,0 +1,123 @@
+#include "core/place/dense.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
+#include "core/pattern/pattern.h"
+#include "core/place/engine.h"
+#include "core/place/engine/dense_engine.h"
+#include "core/place/engine/divide.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/seat_tree.h"
+#include "core/place/engine/start.h"
+#include "core/place/placement.h"
+#include "core/place/seats.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+namespace {
+
+using engine::SeatTree;
+using pattern::Matrix;
+using pattern::MatrixView;
+using pattern::Rank;
+
+constexpr Rank kFewRanks = 256;  // fewer are placed from lists: better, and fast enough
+constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many on
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+engine::DenseEffort effort_of(Preset preset) {
+  switch (preset) {
+    case Preset::kFast:
+      return {16, 1, 1, 2};
+    case Preset::kDefault:
+      return {32, 2, 4, 3};
+    case Preset::kStrong:
+      break;
+  }
+  return {48, 4, 20, 6};
+}
+
+// Some rows, evenly apart.
+template <class Number>
+bool looks_dense(const MatrixView<Number>& matrix) {
+  constexpr Rank kRows = 64;
+  std::int64_t talking = 0;
+  for (Rank i = 0; i < kRows; ++i) {
+    const Number* row = matrix.row(static_cast<Rank>(std::int64_t{i} * matrix.ranks / kRows));
+    talking += matrix.ranks - std::count(row, row + matrix.ranks, Number{0});
+  }
+  return talking * kShare >= std::int64_t{kRows} * matrix.ranks;
+}
+
+Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
+                       const EngineOptions& options) {
+  const SeatTree seats(tree, options.constraints);
+  const auto divide = [&](const engine::Graph& guide, bool loose, std::uint64_t seed) {
+    return engine::divide(seats, guide, options, loose, seed);
+  };
+  auto seat_of = engine::seats_of(seats, start);
+  engine::place_dense({seats, effort_of(options.preset), options.seed, {}, options.keep_going, divide}, matrix,
+                      seat_of);
+  return engine::placement_of(seats, seat_of);
+}
+
+Placement start_of(const topo::Tree& tree, Rank ranks, const EngineOptions& options) {
+  if (!options.start) return identity(tree, ranks, options.constraints);
+  engine::check_start(tree, *options.start, ranks, options.constraints);
+  return *options.start;
+}
+
+}  // namespace
+
+bool is_dense(const Matrix& matrix) {
+  if (pattern::ranks_of(matrix) < kFewRanks) return false;
+  return std::visit([](const auto& view) { return looks_dense(view); }, matrix);
+}
+
+pattern::Affinity affinity_of(const Matrix& matrix) {
+  const auto ranks = pattern::ranks_of(matrix);
+  const std::size_t count = at(ranks) * at(ranks);
+  if (const auto* view = std::get_if<MatrixView<double>>(&matrix)) {
+    return pattern::affinity(ranks, std::span(view->values, count));
+  }
+  const auto* values = std::get<MatrixView<float>>(matrix).values;
+  const std::vector<double> wide(values, values + count);
+  return pattern::affinity(ranks, wide);
+}
+
+std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::Affinity& affinity,
+                                         const EngineOptions& options) {
+  const std::size_t ranks = at(affinity.ranks);
+  if (affinity.ranks < kFewRanks || affinity.indices.size() < ranks * ranks / at(kShare)) return std::nullopt;
+  std::vector<double> values(ranks * ranks, 0);
+  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+    const auto neighbours = affinity.neighbours(rank);
+    const auto weights = affinity.weights_of(rank);
+    // Half for each direction; nothing else keeps the matrix symmetric, whose rows alone are read then.
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (neighbours[i] < 0 || neighbours[i] >= affinity.ranks || !(weights[i] >= 0)) return std::nullopt;
+      values[at(rank) * ranks + at(neighbours[i])] = weights[i] / 2;
+    }
+  }
+  const MatrixView<double> matrix{affinity.ranks, values.data()};
+  return place_matrix(tree, matrix, start_of(tree, affinity.ranks, options), options);
+}
+
+Placement run_engine(const topo::Tree& tree, const Matrix& matrix, const EngineOptions& options) {
+  if (!is_dense(matrix)) return run_engine(tree, affinity_of(matrix), options);
+  const Rank ranks = pattern::ranks_of(matrix);
+  require_seats(tree, ranks, options.constraints);
+  return place_matrix(tree, matrix, start_of(tree, ranks, options), options);
+}
+
+}  // namespace ranktree::core::place

@@ -1,0 +1,86 @@
+#include "core/place/engine/dense_engine.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/pattern/matrix.h"
+#include "core/place/engine/dense_scan.h"
+#include "core/place/engine/dense_search.h"
+#include "core/place/engine/dense_weights.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+using Seat = SeatTree::Seat;
+
+constexpr double kNear = 1.3;
+
+template <class Number>
+class DenseEngine {
+ public:
+  DenseEngine(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, std::vector<Seat>& best)
+      : request_(request),
+        scan_(scan(matrix, static_cast<std::size_t>(request.effort.strongest))),
+        weights_{matrix, scan_.symmetric, scan_.scale},
+        search_{request.tree, {request.effort.passes, request.effort.homes}, request.keep_going, request.fixed},
+        best_(best) {}
+
+  void run() {
+    const bool spare = best_.size() < static_cast<std::size_t>(request_.tree.seats());
+    if (scan_.strongest.arcs.empty() && !spare) return;  // all placements cost the same
+    const std::vector<Seat> first = best_;
+    const double first_cost = best_cost_ = cost(first);
+    Random random(request_.seed);
+    for (int i = 0; i < divisions() && go_on(); ++i) {
+      try_division(false, random);
+      if (spare && go_on()) try_division(true, random);
+    }
+    // From farther away the search is slow and ends worse.
+    if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
+  }
+
+ private:
+  [[nodiscard]] bool go_on() const { return !request_.keep_going || request_.keep_going(); }
+  [[nodiscard]] double cost(const std::vector<Seat>& seats) const {
+    return cost_of(request_.tree, weights_, scan_.total, seats);
+  }
+  [[nodiscard]] int divisions() const {
+    constexpr std::size_t kSmall = 16000;  // arcs
+    const auto affordable = static_cast<int>(kSmall / (scan_.strongest.arcs.size() + 1));
+    return std::clamp(affordable, 1, request_.effort.divisions);
+  }
+
+  void try_division(bool loose, Random& random) {
+    auto seats = request_.divide(scan_.strongest, loose, random.next());
+    consider(std::move(seats), random.next());
+  }
+
+  void consider(std::vector<Seat> seats, std::uint64_t seed) {
+    improve(search_, weights_, seed, seats);
+    const double found = cost(seats);
+    if (found >= best_cost_) return;
+    best_cost_ = found;
+    best_ = std::move(seats);
+  }
+
+  const DenseRequest& request_;
+  DenseScan scan_;
+  DenseWeights<Number> weights_;
+  DenseSearch search_;
+  std::vector<Seat>& best_;
+  double best_cost_ = 0;
+};
+
+}  // namespace
+
+void place_dense(const DenseRequest& request, const pattern::Matrix& matrix, std::vector<Seat>& seat_of) {
+  std::visit([&](const auto& view) { DenseEngine(request, view, seat_of).run(); }, matrix);
+}
+
+}  // namespace ranktree::core::place::engine

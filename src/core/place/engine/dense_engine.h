@@ -1,0 +1,37 @@
+// Placing a dense pattern: divided by its strongest pairs, improved by all of them, never an adjacency list.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/pattern/matrix.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+
+// How hard it tries.
+struct DenseEffort {
+  int strongest;  // pairs of each rank that guide the division
+  int divisions;  // of patterns of few ranks, the best kept; larger ones afford fewer
+  int passes;     // of exchanges between the children of a group
+  int homes;      // children that a rank may go to, the strongest tied first
+};
+
+struct DenseRequest {
+  const SeatTree& tree;
+  DenseEffort effort;
+  std::uint64_t seed;
+  std::span<const std::uint8_t> fixed;  // ranks that stay where they start; empty: none
+  std::function<bool()> keep_going;     // if there is one
+  // Seats for the vertices of a guide, which are ranks; loose: spread over more subtrees than needed where that is
+  // cheaper.
+  std::function<std::vector<SeatTree::Seat>(const Graph& guide, bool loose, std::uint64_t seed)> divide;
+};
+
+// Makes a placement cheaper, never dearer. Throws Error(kInput), naming the entry, when one is negative or not finite.
+void place_dense(const DenseRequest& request, const pattern::Matrix& matrix, std::vector<SeatTree::Seat>& seat_of);
+
+}  // namespace ranktree::core::place::engine

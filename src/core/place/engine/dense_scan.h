@@ -1,0 +1,29 @@
+// One pass over a dense pattern: is it sound, what does it sum up to, and which pairs are the strongest.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/pattern/matrix.h"
+#include "core/place/engine/graph.h"
+
+namespace ranktree::core::place::engine {
+
+struct DenseScan {
+  double scale = 1;  // a power of two: weights times it have finite sums
+  bool symmetric = true;
+  double total = 0;  // of all pairs, each once, both directions added, scaled
+  // What every rank is tied to most strongly, less what all pairs have at least, scaled. Empty: all pairs are alike.
+  Graph strongest;
+};
+
+// Reads each entry once, in square blocks and their mirror images. A rank keeps its `strongest` pairs and those that
+// another end keeps; equal ones are drawn by a hash of both ends, so that numbering decides nothing. O(ranks^2) time,
+// O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
+template <class Number>
+DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
+
+extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest);
+extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest);
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,154 @@
+#include "core/place/engine/dense_search.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/pattern/matrix.h"
+#include "core/pattern/pattern.h"
+#include "core/place/engine/dense_exchange.h"
+#include "core/place/engine/dense_weights.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+using pattern::Rank;
+using Seat = SeatTree::Seat;
+using Group = SeatTree::Group;
+
+constexpr std::size_t kLocal = 1024;                      // ranks whose pairs are copied together
+constexpr std::size_t kMostSums = std::size_t{1} << 23U;  // of members to children, beyond 256 children
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+template <class Number>
+class Search {
+ public:
+  Search(const DenseSearch& search, const DenseWeights<Number>& weights, Random& random, std::vector<Seat>& seat_of,
+         std::vector<std::uint8_t>& taken)
+      : search_(search), weights_(weights), random_(random), seat_of_(seat_of), taken_(taken) {}
+
+  void run(int level, Group group, const std::vector<Rank>& members) {
+    if (level + 1 >= tree().levels() || members.size() < 2) return;
+    if (members.size() < at(weights_.matrix.ranks) && members.size() <= kLocal) {
+      run_apart(level, group, members);
+      return;
+    }
+    exchange(level, group, members);
+    std::vector<std::vector<Rank>> below(at(tree().child_count(level, group)));
+    const Group first = tree().first_child(level, group);
+    for (const Rank rank : members) below[at(tree().group(level + 1, seat_of_[at(rank)]) - first)].push_back(rank);
+    for (std::size_t i = 0; i < below.size(); ++i) run(level + 1, first + static_cast<Group>(i), below[i]);
+  }
+
+ private:
+  [[nodiscard]] const SeatTree& tree() const { return search_.tree; }
+  [[nodiscard]] bool go_on() const { return !search_.keep_going || search_.keep_going(); }
+
+  // The pairs of a few ranks as a small matrix of their own, which caches hold.
+  void run_apart(int level, Group group, const std::vector<Rank>& members) {
+    const std::size_t count = members.size();
+    std::vector<double> pairs(count * count);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        pairs[i * count + j] = pairs[j * count + i] = weights_.weight(members[i], members[j]) / 2;
+      }
+    }
+    const DenseWeights<double> weights{{static_cast<Rank>(count), pairs.data()}, true, 1};
+    std::vector<Seat> seats(count);
+    std::vector<std::uint8_t> fixed(search_.fixed.empty() ? 0 : count);
+    for (std::size_t i = 0; i < count; ++i) {
+      seats[i] = seat_of_[at(members[i])];
+      if (!fixed.empty()) fixed[i] = search_.fixed[at(members[i])];
+    }
+    const DenseSearch inner{search_.tree, search_.limits, search_.keep_going, fixed};
+    std::vector<Rank> self(count);
+    std::iota(self.begin(), self.end(), 0);
+    Search<double>(inner, weights, random_, seats, taken_).run(level, group, self);
+    for (std::size_t i = 0; i < count; ++i) seat_of_[at(members[i])] = seats[i];
+  }
+
+  void exchange(int level, Group group, const std::vector<Rank>& members) {
+    const Group first = tree().first_child(level, group);
+    const auto children = at(tree().child_count(level, group));
+    if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return;
+    if (children > 256 && children * members.size() > kMostSums) return;
+    Division division{members, {}, {}};
+    for (const Rank rank : members) division.child_of.push_back(tree().group(level + 1, seat_of_[at(rank)]) - first);
+    for (std::size_t i = 0; i < children; ++i) {
+      division.room.push_back(tree().capacity(level + 1, first + static_cast<Group>(i)));
+    }
+    const Exchanged exchanged = [&](std::int32_t one, std::int32_t other, std::int32_t child) {
+      if (other >= 0) {
+        std::swap(seat_of_[at(members[at(one)])], seat_of_[at(members[at(other)])]);
+      } else {
+        move_to_free(members[at(one)], level + 1, first + child);
+      }
+    };
+    DenseExchange<Number> search(weights_, division, search_.fixed, exchanged);
+    for (int i = 0; i < search_.limits.passes && go_on(); ++i) {
+      if (search.pass(search_.limits.homes, random_) <= 0) break;
+    }
+  }
+
+  void move_to_free(Rank rank, int level, Group group) {
+    Seat seat = tree().first_seat(level, group);
+    while (taken_[at(seat)] != 0) ++seat;
+    taken_[at(seat_of_[at(rank)])] = 0;
+    taken_[at(seat)] = 1;
+    seat_of_[at(rank)] = seat;
+  }
+
+  const DenseSearch& search_;
+  const DenseWeights<Number>& weights_;
+  Random& random_;
+  std::vector<Seat>& seat_of_;
+  std::vector<std::uint8_t>& taken_;
+};
+
+}  // namespace
+
+template <class Number>
+void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::uint64_t seed,
+             std::vector<Seat>& seat_of) {
+  Random random(seed);
+  std::vector<std::uint8_t> taken(at(search.tree.seats()), 0);
+  for (const Seat seat : seat_of) taken[at(seat)] = 1;
+  std::vector<Rank> all(seat_of.size());
+  std::iota(all.begin(), all.end(), 0);
+  Search<Number>(search, weights, random, seat_of, taken).run(0, 0, all);
+}
+
+template <class Number>
+double cost_of(const SeatTree& tree, const DenseWeights<Number>& weights, double total,
+               const std::vector<Seat>& seat_of) {
+  if (tree.levels() == 0) return 0;
+  std::vector<std::vector<Rank>> homes(at(tree.groups(1)));
+  for (std::size_t i = 0; i < seat_of.size(); ++i) {
+    homes[at(tree.group(1, seat_of[i]))].push_back(static_cast<Rank>(i));
+  }
+  double inside = 0;
+  double cost = 0;
+  for (const auto& home : homes) {
+    for (std::size_t i = 0; i < home.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const double weight = weights.weight(home[i], home[j]);
+        inside += weight;
+        cost += weight * tree.distance(seat_of[at(home[i])], seat_of[at(home[j])]);
+      }
+    }
+  }
+  return cost + std::max(0.0, total - inside) * tree.cost(0);
+}
+
+template void improve(const DenseSearch&, const DenseWeights<double>&, std::uint64_t, std::vector<Seat>&);
+template void improve(const DenseSearch&, const DenseWeights<float>&, std::uint64_t, std::vector<Seat>&);
+template double cost_of(const SeatTree&, const DenseWeights<double>&, double, const std::vector<Seat>&);
+template double cost_of(const SeatTree&, const DenseWeights<float>&, double, const std::vector<Seat>&);
+
+}  // namespace ranktree::core::place::engine

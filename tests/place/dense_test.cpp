@@ -1,0 +1,375 @@
+#include "core/place/dense.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
+#include "core/place/engine.h"
+#include "core/place/engine/dense_scan.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+#include "fixtures.h"
+
+namespace {
+
+using namespace ranktree::core::place;
+using ranktree::core::Error;
+using ranktree::core::Fault;
+using ranktree::core::Random;
+using ranktree::core::pattern::Affinity;
+using ranktree::core::pattern::Matrix;
+using ranktree::core::pattern::MatrixView;
+using ranktree::core::topo::Leaf;
+using ranktree::core::topo::Tree;
+using ranktree::test::machine;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// A matrix that owns its numbers.
+template <class Number = double>
+struct Numbers {
+  explicit Numbers(int count) : ranks(count), values(at(count) * at(count), 0) {}
+  Number& operator()(int from, int to) { return values[at(from) * at(ranks) + at(to)]; }
+  [[nodiscard]] MatrixView<Number> view() const { return {ranks, values.data()}; }
+  int ranks;
+  std::vector<Number> values;
+};
+
+template <class Number>
+double cost(const Tree& tree, const Numbers<Number>& matrix, const Placement& placement) {
+  double sum = 0;
+  for (int i = 0; i < matrix.ranks; ++i) {
+    for (int j = 0; j < matrix.ranks; ++j) {
+      if (i == j) continue;
+      const double weight = static_cast<double>(matrix.values[at(i) * at(matrix.ranks) + at(j)]);
+      sum += weight * tree.distance(placement.leaf_of[at(i)], placement.leaf_of[at(j)]);
+    }
+  }
+  return sum;
+}
+
+std::vector<int> shuffled(int count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<int> order(at(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
+}
+
+template <class Number = double>
+Numbers<Number> random_matrix(int ranks, std::uint64_t limit, bool symmetric, std::uint64_t seed) {
+  Random random(seed);
+  Numbers<Number> matrix(ranks);
+  for (int i = 0; i < ranks; ++i) {
+    for (int j = 0; j < ranks; ++j) {
+      matrix(i, j) = symmetric && j < i ? matrix(j, i) : static_cast<Number>(random.below(limit));
+    }
+  }
+  return matrix;
+}
+
+// All pairs talk, the nearer ones more: points in a square, weight 1 + 1 / distance^2.
+Numbers<> gravity(int ranks, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::pair<double, double>> points;
+  for (int i = 0; i < ranks; ++i) {
+    const double x = static_cast<double>(random.below(1U << 30U)) / (1U << 30U);
+    points.emplace_back(x, static_cast<double>(random.below(1U << 30U)) / (1U << 30U));
+  }
+  Numbers<> matrix(ranks);
+  for (int i = 0; i < ranks; ++i) {
+    for (int j = 0; j < ranks; ++j) {
+      const double x = points[at(i)].first - points[at(j)].first;
+      const double y = points[at(i)].second - points[at(j)].second;
+      if (i != j) matrix(i, j) = std::floor(1 + std::min(2000.0, 1 / (x * x + y * y)));
+    }
+  }
+  return matrix;
+}
+
+Numbers<> renumbered(Numbers<> matrix, const std::vector<int>& order) {
+  Numbers<> result(matrix.ranks);
+  for (int i = 0; i < matrix.ranks; ++i) {
+    for (int j = 0; j < matrix.ranks; ++j) result(order[at(i)], order[at(j)]) = matrix(i, j);
+  }
+  return result;
+}
+
+// Ranks whose numbers agree in their first digits, of these bases, exchange more.
+Numbers<> blocks(const std::vector<int>& bases, const std::vector<double>& weights) {
+  const int ranks = std::accumulate(bases.begin(), bases.end(), 1, std::multiplies<>());
+  Numbers<> matrix(ranks);
+  for (int i = 0; i < ranks; ++i) {
+    for (int j = 0; j < ranks; ++j) {
+      int size = ranks;
+      std::size_t depth = 0;
+      while (depth < bases.size() && i / (size / bases[depth]) == j / (size / bases[depth])) size /= bases[depth++];
+      if (i != j) matrix(i, j) = weights[depth];
+    }
+  }
+  return matrix;
+}
+
+Placement place(const Tree& tree, const Matrix& matrix, EngineOptions options = {}) {
+  Placement placement = run_engine(tree, matrix, options);
+  validate(tree, placement, ranktree::core::pattern::ranks_of(matrix), options.constraints);
+  return placement;
+}
+
+void expect_error(const Matrix& matrix, const std::string& text) {
+  try {
+    run_engine(machine({8, 64}), matrix, {});
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::kInput);
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST(DenseScan, SumsBothDirectionsOfEachPairOnce) {
+  for (const int ranks : {31, 32, 33, 64, 100}) {
+    for (const bool symmetric : {true, false}) {
+      auto matrix = random_matrix<float>(ranks, 1000, symmetric, 5);
+      double sum = 0;
+      for (int i = 0; i < ranks; ++i) {
+        for (int j = 0; j < ranks; ++j) sum += i == j ? 0 : static_cast<double>(matrix(i, j));
+      }
+      const auto scan = engine::scan(matrix.view(), 5);
+      EXPECT_EQ(scan.total, sum);
+      EXPECT_EQ(scan.symmetric, symmetric);
+    }
+  }
+}
+
+TEST(DenseScan, KeepsTheStrongestPairsOfEachRank) {
+  constexpr int kRanks = 75;
+  constexpr std::size_t kKept = 6;
+  auto matrix = random_matrix(kRanks, std::uint64_t{1} << 40U, false, 3);
+  const auto scan = engine::scan(matrix.view(), kKept);
+  double least = std::numeric_limits<double>::max();
+  std::vector<std::vector<double>> sums(kRanks, std::vector<double>(kRanks, -1));
+  for (int i = 0; i < kRanks; ++i) {
+    for (int j = 0; j < kRanks; ++j) {
+      if (i != j) least = std::min(least, sums[at(i)][at(j)] = matrix(i, j) + matrix(j, i));
+    }
+  }
+  std::vector<double> last;  // the weakest that each rank keeps itself
+  for (auto row : sums) {
+    std::nth_element(row.begin(), row.begin() + kKept - 1, row.end(), std::greater<>());
+    last.push_back(row[kKept - 1]);
+  }
+  for (int i = 0; i < kRanks; ++i) {
+    std::vector<int> found;
+    for (const auto& arc : scan.strongest.arcs_of(i)) {
+      found.push_back(arc.to);
+      EXPECT_EQ(arc.weight, sums[at(i)][at(arc.to)] - least);
+    }
+    std::vector<int> expected;
+    for (int j = 0; j < kRanks; ++j) {
+      if (i != j && sums[at(i)][at(j)] >= std::min(last[at(i)], last[at(j)])) expected.push_back(j);
+    }
+    EXPECT_EQ(found, expected);
+  }
+}
+
+TEST(DenseScan, SeesNothingInWhatIsAlikeEverywhere) {
+  Numbers<> matrix(70);
+  std::fill(matrix.values.begin(), matrix.values.end(), 3.5);
+  EXPECT_TRUE(engine::scan(matrix.view(), 5).strongest.arcs.empty());
+}
+
+// 8 nodes of 2 packages of 4 pairs of cores; every pair of ranks meets as deep as its blocks nest.
+TEST(DenseEngine, FindsBlocksThatNestAsTheMachineDoes) {
+  const Tree tree = machine({8, 2, 4, 8}).with_costs(std::vector<double>{1000, 100, 10, 1});
+  const Numbers<> natural = blocks({8, 2, 4, 8}, {1, 10, 100, 1000, 0});
+  const double best = cost(tree, natural, identity(tree, 512, {}));
+  const Numbers<> matrix = renumbered(natural, shuffled(512, 7));
+  for (const Preset preset : {Preset::kDefault, Preset::kStrong}) {
+    EngineOptions options;
+    options.preset = preset;
+    EXPECT_EQ(cost(tree, matrix, place(tree, matrix.view(), options)), best);
+  }
+}
+
+TEST(DenseEngine, TakesOneDirectionAndFloatsAsWell) {
+  const Tree tree = machine({8, 4, 8});
+  const Numbers<> natural = blocks({8, 4, 8}, {1, 10, 100, 0});
+  Numbers<> matrix = renumbered(natural, shuffled(256, 8));
+  const double best = cost(tree, natural, identity(tree, 256, {}));
+  Numbers<float> floats(256);
+  for (int i = 0; i < 256; ++i) {
+    for (int j = 0; j < 256; ++j) floats(i, j) = static_cast<float>(matrix(i, j));
+    for (int j = 0; j < i; ++j) matrix(i, j) = 0;  // half of all that is exchanged
+  }
+  EXPECT_EQ(2 * cost(tree, matrix, place(tree, matrix.view())), best);
+  EXPECT_EQ(cost(tree, floats, place(tree, floats.view())), best);
+}
+
+TEST(DenseEngine, NeverCostsMoreThanTheStart) {
+  const Tree tree = machine({5, 3, 23});  // 345 seats
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const int ranks : {256, 301, 345}) {
+      const auto matrix = random_matrix(ranks, 4, seed == 2, seed);
+      EngineOptions options;
+      options.seed = seed;
+      EXPECT_LE(cost(tree, matrix, place(tree, matrix.view(), options)), cost(tree, matrix, identity(tree, ranks, {})));
+      options.start = random(tree, ranks, {}, seed);
+      EXPECT_LE(cost(tree, matrix, place(tree, matrix.view(), options)), cost(tree, matrix, *options.start));
+    }
+  }
+}
+
+TEST(DenseEngine, ReachesWhatListsReach) {
+  const Tree tree = machine({4, 16, 2, 4}).with_costs(std::vector<double>{1000, 100, 10, 1});
+  const Numbers<> matrix = gravity(512, 11);
+  // Sparse enough to stay lists: what both share is the division, not the search.
+  EngineOptions options;
+  options.preset = Preset::kStrong;
+  const double dense = cost(tree, matrix, place(tree, matrix.view(), options));
+  EXPECT_LT(dense, 0.5 * cost(tree, matrix, identity(tree, 512, {})));
+  const double greedy_cost = cost(tree, matrix, greedy(tree, affinity_of(matrix.view()), {}));
+  EXPECT_LT(dense, 0.9 * greedy_cost);
+}
+
+TEST(DenseEngine, ListsOfADensePatternArePlacedAsItsMatrix) {
+  const Tree tree = machine({4, 16, 5});
+  const Numbers<> matrix = gravity(320, 12);
+  const Affinity lists = affinity_of(matrix.view());
+  EXPECT_EQ(run_engine(tree, lists, {}).leaf_of, place(tree, matrix.view()).leaf_of);
+}
+
+TEST(DenseEngine, HonoursForbiddenPlacesAndSharedOnes) {
+  const Tree whole = machine({8, 4, 16});
+  std::vector<Leaf> allowed;
+  for (Leaf leaf = 0; leaf < whole.leaf_count(); ++leaf) {
+    if (leaf % 7 != 3 && leaf / 64 != 5) allowed.push_back(leaf);
+  }
+  const Tree tree = whole.with_allowed(allowed);
+  const Numbers<> matrix = gravity(300, 13);
+  EXPECT_LE(cost(tree, matrix, place(tree, matrix.view())), cost(tree, matrix, identity(tree, 300, {})));
+  const Tree small = machine({8, 19});
+  EngineOptions options;
+  options.constraints.capacity = 2;
+  EXPECT_LE(cost(small, matrix, place(small, matrix.view(), options)),
+            cost(small, matrix, identity(small, 300, options.constraints)));
+}
+
+TEST(DenseEngine, UsesAsFewSubtreesAsHoldTheRanks) {
+  const Tree tree = machine({6, 64});
+  const Numbers<> natural = blocks({4, 64}, {1, 2, 0});
+  const Numbers<> matrix = renumbered(natural, shuffled(256, 9));
+  const auto placement = place(tree, matrix.view());
+  EXPECT_EQ(cost(tree, matrix, placement), cost(tree, natural, identity(tree, 256, {})));
+}
+
+TEST(DenseEngine, NumberingDecidesLessThanAHundredth) {
+  const Tree tree = machine({4, 16, 2, 4}).with_costs(std::vector<double>{1000, 100, 10, 1});
+  EngineOptions options;
+  options.preset = Preset::kStrong;
+  const Numbers<> matrix = gravity(512, 14);
+  const double before = cost(tree, matrix, place(tree, matrix.view(), options));
+  const Numbers<> other = renumbered(matrix, shuffled(512, 15));
+  const double after = cost(tree, other, place(tree, other.view(), options));
+  EXPECT_NEAR(after / before, 1, 0.01);
+}
+
+TEST(DenseEngine, GivesTheSameAnswerHoweverManyThreads) {
+  const Tree tree = machine({8, 2, 16, 2});
+  const Numbers<> matrix = gravity(500, 16);
+  EngineOptions options;
+  const auto one = place(tree, matrix.view(), options).leaf_of;
+  EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one);
+  options.threads = 3;
+  EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one);
+}
+
+TEST(DenseEngine, StopsWhenItIsTold) {
+  const Tree tree = machine({8, 64});
+  const Numbers<> matrix = gravity(512, 17);
+  EngineOptions options;
+  options.keep_going = [] { return false; };
+  EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, identity(tree, 512, {}).leaf_of);
+}
+
+TEST(DenseEngine, LargestWeightsDoNotOverflow) {
+  const Tree tree = machine({4, 64});
+  const Numbers<> natural = blocks({4, 64}, {1, 1e308, 0});
+  const Numbers<> matrix = renumbered(natural, shuffled(256, 18));
+  const auto placement = place(tree, matrix.view());
+  for (int i = 0; i < 256; ++i) {
+    for (int j = 0; j < 256; ++j) {
+      if (matrix.values[at(i) * 256 + at(j)] < 2) continue;
+      EXPECT_EQ(placement.leaf_of[at(i)] / 64, placement.leaf_of[at(j)] / 64);
+    }
+  }
+}
+
+TEST(DenseEngine, OneHugeWeightBringsItsRanksTogether) {
+  const Tree tree = machine({8, 32, 2});
+  auto matrix = random_matrix(512, 5, false, 19);
+  matrix(3, 500) = 9007199254740992.0;
+  const auto placement = place(tree, matrix.view());
+  EXPECT_EQ(placement.leaf_of[3] / 2, placement.leaf_of[500] / 2);
+}
+
+TEST(DenseEngine, MessagesToOneselfDoNotCount) {
+  const Tree tree = machine({8, 32});
+  Numbers<> matrix = gravity(256, 20);
+  const auto without = place(tree, matrix.view()).leaf_of;
+  for (int i = 0; i < 256; ++i) matrix(i, i) = 1e300;
+  EXPECT_EQ(place(tree, matrix.view()).leaf_of, without);
+}
+
+TEST(DenseEngine, WhatIsAlikeEverywhereStaysWhereItStarts) {
+  const Tree tree = machine({8, 32});
+  Numbers<> matrix(256);
+  std::fill(matrix.values.begin(), matrix.values.end(), 2);
+  EXPECT_EQ(place(tree, matrix.view()).leaf_of, identity(tree, 256, {}).leaf_of);
+}
+
+TEST(DenseEngine, NamesTheEntryThatIsNoWeight) {
+  auto matrix = random_matrix(300, 9, true, 21);
+  matrix(299, 13) = -1;
+  expect_error(matrix.view(), "[299, 13]");
+  matrix(299, 13) = std::numeric_limits<double>::quiet_NaN();
+  expect_error(matrix.view(), "[299, 13]");
+  matrix(299, 13) = 1;
+  matrix(40, 41) = std::numeric_limits<double>::infinity();
+  expect_error(matrix.view(), "[40, 41]");
+  matrix(40, 41) = 1;
+  matrix(7, 7) = -2;
+  expect_error(matrix.view(), "[7, 7]");
+  auto floats = random_matrix<float>(257, 9, false, 22);
+  floats(0, 256) = std::numeric_limits<float>::infinity();
+  expect_error(floats.view(), "[0, 256]");
+}
+
+TEST(DenseEngine, RefusesMoreRanksThanSeats) {
+  const auto matrix = random_matrix(300, 9, true, 23);
+  EXPECT_THROW(run_engine(machine({8, 32}), matrix.view(), {}), Error);
+}
+
+TEST(Dense, IsWhatHasAQuarterOfItsPairs) {
+  auto matrix = random_matrix(300, 2, true, 24);
+  EXPECT_TRUE(is_dense(matrix.view()));
+  for (int i = 0; i < 300; ++i) {
+    for (int j = 0; j < 300; ++j) matrix(i, j) = (i + j) % 5 == 0 ? 1 : 0;
+  }
+  EXPECT_FALSE(is_dense(matrix.view()));
+  EXPECT_FALSE(is_dense(random_matrix(200, 9, true, 25).view()));
+}
+
+}  // namespace
