@@ -24,6 +24,7 @@ STAGES = {
     "split": {"base", "topo"},
     "enforce": {"base", "topo", "pattern", "place", "split"},
     "schedule": {"base"},
+    "predict": {"base", "schedule"},
 }
 FORBIDDEN = {
     "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),

@@ -53,18 +53,19 @@ Rank second_half_size(Rank size) {
   return count;
 }
 
-// The first half may have more members than the second; those without a mirror are served by the second half in turn.
-void exchange_halves(Builder& builder, const Team& team, const Range& data) {
+// Not before this rank's own half is complete (step `complete`), which a whole half would hold up on its port. The
+// first half may have more members than the second; those without a mirror are served by the second half in turn.
+void exchange_halves(Builder& builder, const Team& team, const Range& data, std::int32_t complete) {
   const Place place = place_of(team.me());
   const Range mine = part_of(data, place.half, 2);
   const Range other = part_of(data, 1 - place.half, 2);
   const Rank second = second_half_size(team.size());
   if (place.half == 0 && place.mirror >= team.size()) {
-    builder.receive(team.rank(second_half((place.index - second) % second)), other);
+    builder.receive(team.rank(second_half((place.index - second) % second)), other, complete);
     return;
   }
   builder.send(team.rank(place.mirror), mine);
-  builder.receive(team.rank(place.mirror), other);
+  builder.receive(team.rank(place.mirror), other, complete);
   if (place.half == 0) return;
   const Rank first = team.size() - 1 - second;
   for (Rank index = second + place.index; index < first; index += second) {
@@ -72,9 +73,12 @@ void exchange_halves(Builder& builder, const Team& team, const Range& data) {
   }
 }
 
-void down_half(Builder& builder, const Team& team, const Node& node, const Range& part) {
+// Returns the step that receives.
+std::int32_t down_half(Builder& builder, const Team& team, const Node& node, const Range& part) {
   builder.receive(team.rank(node.parent), part);
+  const std::int32_t received = builder.latest();
   for (const Rank child : node.children) builder.send(team.rank(child), part);
+  return received;
 }
 
 }  // namespace
@@ -94,6 +98,7 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
   const Node node = node_of(Algorithm::kBinary, team.me(), team.size());
   const std::int64_t step = segment > 0 ? segment : (data.count + 1) / 2;
   const Range halves[2] = {part_of(data, 0, 2), part_of(data, 1, 2)};
+  std::int32_t complete = -1;
   for (std::int64_t at = 0; at < halves[0].count; at += step) {
     const auto cut = [at, step](const Range& half) {
       const std::int64_t first = at < half.count ? at : half.count;
@@ -103,10 +108,10 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
       builder.send(team.rank(1), cut(halves[0]));
       builder.send(team.rank(2), cut(halves[1]));
     } else {
-      down_half(builder, team, node, cut(halves[place_of(team.me()).half]));
+      complete = down_half(builder, team, node, cut(halves[place_of(team.me()).half]));
     }
   }
-  if (team.me() > 0) exchange_halves(builder, team, data);
+  if (team.me() > 0) exchange_halves(builder, team, data, complete);
 }
 
 void scatter_blocks(Builder& builder, const Team& team, const Blocks& blocks) {

@@ -79,10 +79,12 @@ void Builder::send(Rank to, const Range& from) {
   add(step, touch(step));
 }
 
-void Builder::receive(Rank from, const Range& into) {
+void Builder::receive(Rank from, const Range& into, std::int32_t after) {
   if (into.count == 0) return;
   const Step step{.action = Action::kReceive, .peer = from, .from = {}, .into = into};
-  add(step, touch(step));
+  std::vector<std::int32_t> waits = touch(step);
+  if (after >= 0) waits.push_back(after);
+  add(step, std::move(waits));
 }
 
 void Builder::reduce(const Range& from, const Range& into) {

@@ -38,13 +38,17 @@ class Builder {
 
   // Ranges of no elements make no step.
   void send(Rank to, const Range& from);
-  void receive(Rank from, const Range& into);
+  // Also after another step, when one is given, although they share no elements.
+  void receive(Rank from, const Range& into, std::int32_t after = -1);
   void reduce(const Range& from, const Range& into);
   void copy(const Range& from, const Range& into);  // nothing when they are the same
 
   // Empty messages, after the given steps. They return the step's index.
   std::int32_t signal(Rank to, std::span<const std::int32_t> after);
   std::int32_t await(Rank from, std::span<const std::int32_t> after);
+
+  // The latest step's index, -1 before the first.
+  [[nodiscard]] std::int32_t latest() const { return static_cast<std::int32_t>(program_.steps.size()) - 1; }
 
   // What follows works on this segment.
   void enter(std::int64_t segment);
