@@ -1,5 +1,6 @@
 // One allocation of the library after the other fails, on one rank after the other: all ranks see the same, nobody
-// waits. Usage: reorder_memory PATTERN [CALL...]: a pattern of as many ranks; calls by name, all without.
+// waits. Usage: reorder_memory PATTERN FIRST [CALL...]: a pattern of as many ranks; of each call the first so many
+// allocations are tried, and some of the later ones; calls by name, all without.
 #include <mpi.h>
 
 #include <algorithm>
@@ -252,11 +253,12 @@ struct Counts {
   int identities = 0;
 };
 
-// Each of the first few hundred allocations, then fewer and fewer of the many that the search makes.
+long first = 0;  // so many allocations of a call are tried; then fewer and fewer of the many that the search makes
+
 void sweep(MPI_Comm comm, const Named& named, MPI_Info info, const char* file, Counts& counts) {
   once(comm, named, info, file, 0, -1);  // what is learnt once is learnt
   for (int failing = 0; failing < size; ++failing) {
-    for (long allocation = 0;; allocation += 1 + std::max(0L, allocation - 200) / 20) {
+    for (long allocation = 0;; allocation += 1 + std::max(0L, allocation - first) / 4) {
       const Outcome outcome = once(comm, named, info, file, failing, allocation);
       if (!outcome.fired) break;
       ++counts.failures;
@@ -281,7 +283,7 @@ void sweep_fresh(const Named& named, MPI_Info info, const char* file, Counts& co
     ranktree_Comm_hsplit(comm, 0, info, &level);
     if (level != MPI_COMM_NULL) MPI_Comm_free(&level);
     MPI_Comm_free(&comm);
-    if (!outcome.fired || allocation == 60) return;
+    if (!outcome.fired || allocation >= first) return;
   }
 }
 
@@ -330,9 +332,11 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   Counts counts;
+  if (argc < 3) fail("expected a pattern and a number", argc);
+  first = std::atol(argv[2]);
   for (const Named& named : kCalls) {
-    bool wanted = argc == 2;
-    for (int i = 2; i < argc; ++i) wanted = wanted || std::string(argv[i]) == named.name;
+    bool wanted = argc == 3;
+    for (int i = 3; i < argc; ++i) wanted = wanted || std::string(argv[i]) == named.name;
     if (wanted) run(comm, named, argv[1], counts);
   }
   subject = "placing";
