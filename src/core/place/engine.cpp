@@ -55,8 +55,7 @@ Effort effort_of(Preset preset) {
   throw Error(Fault::kInput, "affinity: rank " + std::to_string(rank) + ": " + text);
 }
 
-// Weights are scaled by a power of two, so that sums of the largest doubles stay finite; nothing else changes.
-Graph graph_of(const pattern::Affinity& affinity) {
+double largest_weight(const pattern::Affinity& affinity) {
   double largest = 0;
   for (Rank rank = 0; rank < affinity.ranks; ++rank) {
     for (const double weight : affinity.weights_of(rank)) {
@@ -65,20 +64,51 @@ Graph graph_of(const pattern::Affinity& affinity) {
       }
       largest = std::max(largest, weight);
     }
+    for (const Rank other : affinity.neighbours(rank)) {
+      if (other >= 0 && other < affinity.ranks) continue;
+      refuse(rank,
+             "expected a neighbour in 0.." + std::to_string(affinity.ranks - 1) + ", found " + std::to_string(other));
+    }
   }
+  return largest;
+}
+
+// Breadth first, from the first rank of each connected part.
+std::vector<Rank> breadth_first_order(const pattern::Affinity& affinity) {
+  std::vector<Rank> order;
+  order.reserve(at(affinity.ranks));
+  std::vector<std::uint8_t> seen(at(affinity.ranks), 0);
+  for (Rank first = 0; first < affinity.ranks; ++first) {
+    if (seen[at(first)] != 0) continue;
+    seen[at(first)] = 1;
+    order.push_back(first);
+    for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
+      for (const Rank other : affinity.neighbours(order[next])) {
+        if (seen[at(other)] != 0) continue;
+        seen[at(other)] = 1;
+        order.push_back(other);
+      }
+    }
+  }
+  return order;
+}
+
+// Vertex i is rank order[i]: neighbours near each other in memory. Weights are scaled by a power of two, so that sums
+// of the largest doubles stay finite; nothing else changes.
+Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest) {
   const double scale = scale_for_sums(largest);
+  std::vector<engine::Vertex> vertex_of(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) vertex_of[at(order[i])] = static_cast<engine::Vertex>(i);
   Graph graph;
-  graph.size.assign(at(affinity.ranks), 1);
+  graph.size.assign(order.size(), 1);
   graph.arcs.reserve(affinity.indices.size());
-  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+  graph.offset.reserve(order.size() + 1);
+  for (const Rank rank : order) {
     const auto neighbours = affinity.neighbours(rank);
     const auto weights = affinity.weights_of(rank);
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      if (neighbours[i] < 0 || neighbours[i] >= affinity.ranks) {
-        refuse(rank, "expected a neighbour in 0.." + std::to_string(affinity.ranks - 1) + ", found " +
-                         std::to_string(neighbours[i]));
-      }
-      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], weights[i] * scale});
+      if (neighbours[i] == rank || weights[i] <= 0) continue;
+      graph.arcs.push_back({vertex_of[at(neighbours[i])], weights[i] * scale});
     }
     graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
   }
@@ -91,9 +121,11 @@ constexpr std::size_t kStrongest = 24;  // these
 
 class Engine {
  public:
-  Engine(const topo::Tree& tree, const Graph& graph, const EngineOptions& options)
+  // Vertex i of the graph is rank order[i].
+  Engine(const topo::Tree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options)
       : tree_(tree, options.constraints),
         graph_(graph),
+        order_(order),
         options_(options),
         effort_(effort_of(options.preset)),
         workers_(options.threads, options.keep_going) {}
@@ -114,9 +146,8 @@ class Engine {
       keep(std::move(candidate));
     }
     if (workers_.ask() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
-    Placement placement;
-    placement.leaf_of.reserve(best_.size());
-    for (const SeatTree::Seat seat : best_) placement.leaf_of.push_back(tree_.leaf(seat));
+    Placement placement{std::vector<topo::Leaf>(best_.size())};
+    for (std::size_t i = 0; i < best_.size(); ++i) placement.leaf_of[at(order_[i])] = tree_.leaf(best_[i]);
     return placement;
   }
 
@@ -156,9 +187,12 @@ class Engine {
       if (next.size() <= leaf) next.resize(leaf + 1);
       next[leaf] = seat;
     }
+    std::vector<SeatTree::Seat> seat_of;  // by rank
+    seat_of.reserve(start.leaf_of.size());
+    for (const topo::Leaf leaf : start.leaf_of) seat_of.push_back(next[at(leaf)]++);
     std::vector<SeatTree::Seat> seats;
-    seats.reserve(start.leaf_of.size());
-    for (const topo::Leaf leaf : start.leaf_of) seats.push_back(next[at(leaf)]++);
+    seats.reserve(order_.size());
+    for (const Rank rank : order_) seats.push_back(seat_of[at(rank)]);
     return seats;
   }
 
@@ -175,12 +209,23 @@ class Engine {
 
   SeatTree tree_;
   const Graph& graph_;
+  const std::vector<Rank>& order_;
   const EngineOptions& options_;
   Effort effort_;
   Workers workers_;
   std::vector<SeatTree::Seat> best_;
   double best_cost_ = 0;
 };
+
+Placement place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
+                         const EngineOptions& options) {
+  const double largest = largest_weight(affinity);
+  if (largest == 0) return start;
+  const std::vector<Rank> order = breadth_first_order(affinity);
+  const Graph graph = graph_of(affinity, order, largest);
+  if (graph.arcs.empty()) return start;
+  return Engine(tree, graph, order, options).run(start);
+}
 
 void check_start(const topo::Tree& tree, const Placement& start, Rank ranks, const Constraints& constraints) {
   try {
@@ -204,9 +249,7 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
   std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
-  const Graph graph = dense ? Graph{} : graph_of(affinity);
-  if (!dense && graph.arcs.empty()) return start;
-  Placement found = dense ? std::move(*dense) : Engine(tree, graph, options).run(start);
+  Placement found = dense ? std::move(*dense) : place_as_lists(tree, affinity, start, options);
   // Compared as evaluate() counts, whose sums round differently.
   const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
   return better ? found : start;

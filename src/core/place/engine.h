@@ -22,10 +22,11 @@ struct EngineOptions {
   Preset preset = Preset::kDefault;
   Constraints constraints;
   std::uint64_t seed = 1;
-  int threads = 1;  // at most so many; one is used so far, and the answer may not depend on it
+  int threads = 1;  // at most so many; the answer does not depend on it
   // Where the ranks are now: the result costs no more. Nothing: identity() in seat order.
   std::optional<Placement> start;
-  // Asked now and then, by one thread; false: stop and give the best placement found so far, which may be the start.
+  // Asked now and then, by the calling thread; false: stop and give the best placement found so far, which may be the
+  // start.
   std::function<bool()> keep_going;
 };
 

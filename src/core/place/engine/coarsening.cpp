@@ -4,12 +4,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/base/random.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
+#include "core/place/engine/visiting_order.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -23,11 +25,8 @@ void Coarsening::choose_order(Random& random) {
   constexpr std::size_t kClasses = 32;
   const std::size_t count = graph_->size.size();
   shuffled_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t j = random.below(i + 1);
-    shuffled_[i] = shuffled_[j];
-    shuffled_[j] = static_cast<Vertex>(i);
-  }
+  std::iota(shuffled_.begin(), shuffled_.end(), 0);
+  shuffle(shuffled_, random);
   const auto degree_class = [&](Vertex vertex) { return std::min(graph_->arcs_of(vertex).size(), kClasses - 1); };
   std::array<std::size_t, kClasses + 1> begin{};
   for (std::size_t i = 0; i < count; ++i) ++begin.at(degree_class(static_cast<Vertex>(i)) + 1);

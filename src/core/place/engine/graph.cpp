@@ -116,26 +116,6 @@ BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const V
   return result;
 }
 
-// Breadth first, from the first vertex of each connected part.
-std::vector<Vertex> breadth_first_order(const Graph& graph) {
-  std::vector<Vertex> order;
-  order.reserve(graph.size.size());
-  std::vector<std::uint8_t> seen(graph.size.size(), 0);
-  for (Vertex first = 0; first < graph.vertices(); ++first) {
-    if (seen[at(first)] != 0) continue;
-    seen[at(first)] = 1;
-    order.push_back(first);
-    for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
-      for (const Arc& arc : graph.arcs_of(order[next])) {
-        if (seen[at(arc.to)] != 0) continue;
-        seen[at(arc.to)] = 1;
-        order.push_back(arc.to);
-      }
-    }
-  }
-  return order;
-}
-
 }  // namespace
 
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
@@ -150,20 +130,13 @@ Piece guide_of(const Graph& graph) {
   double largest = 0;
   for (const Arc& arc : graph.arcs) largest = std::max(largest, arc.weight);
   const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
-  Piece piece;  // gcc 12 frees a list twice that is made within braces and throws
-  piece.name = breadth_first_order(graph);
-  std::vector<Vertex> place(piece.name.size());
-  for (std::size_t i = 0; i < place.size(); ++i) place[at(piece.name[i])] = static_cast<Vertex>(i);
-  piece.graph.size.reserve(place.size());
-  piece.graph.offset.reserve(place.size() + 1);
+  Piece piece;
+  piece.graph.offset = graph.offset;
+  piece.graph.size = graph.size;
   piece.graph.arcs.reserve(graph.arcs.size());
-  for (const Vertex vertex : piece.name) {
-    piece.graph.size.push_back(graph.size[at(vertex)]);
-    for (const Arc& arc : graph.arcs_of(vertex)) {
-      piece.graph.arcs.push_back({place[at(arc.to)], static_cast<float>(arc.weight * scale)});
-    }
-    piece.graph.offset.push_back(static_cast<std::int64_t>(piece.graph.arcs.size()));
-  }
+  for (const Arc& arc : graph.arcs) piece.graph.arcs.push_back({arc.to, static_cast<float>(arc.weight * scale)});
+  piece.name.resize(graph.size.size());
+  std::iota(piece.name.begin(), piece.name.end(), 0);
   return piece;
 }
 

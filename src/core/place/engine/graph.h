@@ -48,12 +48,13 @@ Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts
 // graph itself, as a copy, where it is no larger than that. O(arcs).
 Graph strongest_arcs(const Graph& graph, std::size_t strongest);
 
-// The same graph, scaled so that the heaviest arc is about 1, its vertices in an order in which neighbours are near
-// each other, and how they were called. O(vertices + arcs).
+// A graph and what its vertices are called elsewhere.
 struct Piece {
   Guide graph;
   std::vector<Vertex> name;
 };
+
+// The same graph, scaled so that the heaviest arc is about 1; vertices are called as in it. O(vertices + arcs).
 Piece guide_of(const Graph& graph);
 
 // The pieces that `part_of` cuts a graph into, vertices in the order they had; arcs between pieces are dropped. The

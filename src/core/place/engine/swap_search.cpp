@@ -15,6 +15,7 @@
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
+#include "core/place/engine/visiting_order.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -127,16 +128,25 @@ class SwapSearch {
         aggregates_(tree, level, graph, position_of),
         vertex_at_(at(tree.groups(level)), -1),
         home_(at(tree.groups(level))),
-        cost_(position_of.size()),
+        least_(position_of.size()),
+        excess_(at(tree.groups(level)), 0),
         active_(position_of.size(), 1),
         hub_degree_(8 * graph.arcs.size() / std::max<std::size_t>(1, position_of.size()) + 16) {
     for (Group group = 0; group < tree.groups(level); ++group) {
       home_[at(group)] = tree.group(level - 1, tree.first_seat(level, group));
     }
     for (std::size_t i = 0; i < position_of.size(); ++i) vertex_at_[at(position_of[i])] = static_cast<Vertex>(i);
+    nearest_ = tree.cost(level - 1);
+    for (int i = 0; i + 1 < level; ++i) nearest_ = std::min(nearest_, tree.cost(i));
     workers_.for_each(kShares, steps_of(position_of.size()), [this](int share) {
       const auto [begin, end] = part_of(share, position_of_.size());
-      for (std::size_t i = begin; i < end; ++i) cost_[i] = cost_at(static_cast<Vertex>(i), position_of_[i]);
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto vertex = static_cast<Vertex>(i);
+        double weight = 0;
+        for (const Arc& arc : graph_.arcs_of(vertex)) weight += arc.weight;
+        least_[i] = weight * nearest_;
+        excess_[at(position_of_[i])] = cost_at(vertex, position_of_[i]) - least_[i];
+      }
     });
   }
 
@@ -146,7 +156,7 @@ class SwapSearch {
     for (std::size_t i = 0; i < active_.size(); ++i) {
       if (active_[i] != 0) order.push_back(static_cast<Vertex>(i));
     }
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    shuffle(order, random);
     const std::size_t block = std::clamp<std::size_t>(active_.size() / kBlocks, 1, kLargestBlock);
     bool any = false;
     for (std::size_t begin = 0; begin < order.size(); begin += block) {
@@ -169,7 +179,7 @@ class SwapSearch {
   // What looking for moves needs, for each share.
   struct Desk {
     std::vector<double> tie;  // by home
-    std::vector<Group> homes;
+    std::vector<Group> homes, places;
     std::vector<double> row;  // the arcs of the vertex at hand by their ends
   };
 
@@ -253,7 +263,7 @@ class SwapSearch {
       }
     }
     // The arc between the two costs as much after as before: both counted it as brought within one home.
-    return alone + (cost_[at(other)] - there) - 2 * between * (distance_(from, to) - near);
+    return alone + (cost_of(other) - there) - 2 * between * (distance_(from, to) - near);
   }
 
   // The arcs of the vertex at hand by their ends, for gain_of().
@@ -265,7 +275,29 @@ class SwapSearch {
     }
   }
 
-  [[nodiscard]] double least_gain(Vertex vertex) const { return 1e-12 * cost_[at(vertex)]; }
+  // Of its arcs, where it is.
+  [[nodiscard]] double cost_of(Vertex vertex) const {
+    return least_[at(vertex)] + excess_[at(position_of_[at(vertex)])];
+  }
+  [[nodiscard]] double least_gain(Vertex vertex) const { return 1e-12 * cost_of(vertex); }
+
+  // The positions of a home where a swap might gain: who is there costs more than `least` above the least he could. Of
+  // many, those whose swap promises most.
+  void collect_places(Group home, std::int32_t form, double least, std::vector<Group>& places) const {
+    constexpr std::size_t kMost = 16;
+    places.clear();
+    const Group first = tree_.first_child(level_ - 1, home);
+    for (Group to = first; to < first + tree_.child_count(level_ - 1, home); ++to) {
+      if (excess_[at(to)] <= least || tree_.form(level_, to) != form) continue;
+      const Vertex other = vertex_at_[at(to)];
+      if (other < 0 || !is_hub(other)) places.push_back(to);
+    }
+    if (places.size() <= kMost) return;
+    std::nth_element(places.begin(), places.begin() + kMost, places.end(), [&](Group a, Group b) {
+      return excess_[at(a)] != excess_[at(b)] ? excess_[at(a)] > excess_[at(b)] : a < b;
+    });
+    places.resize(kMost);
+  }
 
   [[nodiscard]] Move best_move(Vertex vertex, Desk& desk) const {
     collect_homes(vertex, desk);
@@ -274,12 +306,9 @@ class SwapSearch {
     const Group from = position_of_[at(vertex)];
     spread_row(vertex, true, desk);
     for (const Group home : desk.homes) {
-      const Group first = tree_.first_child(level_ - 1, home);
-      const double alone = cost_[at(vertex)] - cost_at(vertex, first);
-      for (Group to = first; to < first + tree_.child_count(level_ - 1, home); ++to) {
-        if (tree_.form(level_, to) != tree_.form(level_, from)) continue;
-        const Vertex other = vertex_at_[at(to)];
-        if (other >= 0 && (is_hub(other) || alone + cost_[at(other)] <= best.gain)) continue;
+      const double alone = cost_of(vertex) - cost_at(vertex, tree_.first_child(level_ - 1, home));
+      collect_places(home, tree_.form(level_, from), best.gain - alone, desk.places);
+      for (const Group to : desk.places) {
         const double gain = gain_of(vertex, to, alone, &desk);
         if (gain > best.gain) best = {gain, to};
       }
@@ -291,7 +320,7 @@ class SwapSearch {
   [[nodiscard]] bool still_helps(Vertex vertex, Group to) const {
     const Group from = position_of_[at(vertex)];
     if (home_[at(to)] == home_[at(from)] || tree_.form(level_, to) != tree_.form(level_, from)) return false;
-    return gain_of(vertex, to, cost_[at(vertex)] - cost_at(vertex, to), nullptr) > least_gain(vertex);
+    return gain_of(vertex, to, cost_of(vertex) - cost_at(vertex, to), nullptr) > least_gain(vertex);
   }
 
   void swap(Vertex vertex, Group to) {
@@ -301,8 +330,8 @@ class SwapSearch {
     if (other >= 0) move(other, to, from);
     vertex_at_[at(to)] = vertex;
     vertex_at_[at(from)] = other;
-    cost_[at(vertex)] = cost_at(vertex, to);
-    if (other >= 0) cost_[at(other)] = cost_at(other, from);
+    excess_[at(to)] = cost_at(vertex, to) - least_[at(vertex)];
+    excess_[at(from)] = other >= 0 ? cost_at(other, from) - least_[at(other)] : 0;
   }
 
   // The neighbours' costs follow; of the two that swap they are counted afterwards.
@@ -315,9 +344,8 @@ class SwapSearch {
         aggregates_.add(arc.to, from, -arc.weight);
         aggregates_.add(arc.to, to, arc.weight);
       }
-      double& cost = cost_[at(arc.to)];
       const Group place = position_of_[at(arc.to)];
-      cost = std::max(0.0, cost + arc.weight * (distance_(place, to) - distance_(place, from)));
+      excess_[at(place)] += arc.weight * (distance_(place, to) - distance_(place, from));
     }
   }
 
@@ -331,7 +359,9 @@ class SwapSearch {
   Aggregates aggregates_;
   std::vector<Vertex> vertex_at_;
   std::vector<Group> home_;
-  std::vector<double> cost_;  // of a vertex's arcs now
+  double nearest_ = 0;          // the lowest cost of two positions
+  std::vector<double> least_;   // by vertex: what its arcs cost at least
+  std::vector<double> excess_;  // by position: what the arcs of the vertex there cost above that; 0: nobody there
   std::vector<std::uint8_t> active_;
   std::size_t hub_degree_;
   std::array<Desk, kShares> desks_;
