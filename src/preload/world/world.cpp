@@ -378,13 +378,20 @@ class World {
   static void publish(MPI_Comm comm, MPI_Errhandler errhandler) {
     std::array<char, MPI_MAX_OBJECT_NAME> name{};
     int length = 0;
-    PMPI_Comm_get_name(MPI_COMM_WORLD, name.data(), &length);
-    PMPI_Comm_set_name(comm, name.data());
-    PMPI_Comm_set_errhandler(comm, errhandler);
+    // The ranks have agreed: what fails here costs a name or a handler, but nobody may stay behind in the old world.
+    const auto told = [](int code, const char* call) {
+      if (code != MPI_SUCCESS) say(call, "failed");
+      return code == MPI_SUCCESS;
+    };
+    if (told(PMPI_Comm_get_name(MPI_COMM_WORLD, name.data(), &length), "MPI_Comm_get_name")) {
+      told(PMPI_Comm_set_name(comm, name.data()), "MPI_Comm_set_name");
+    }
+    told(PMPI_Comm_set_errhandler(comm, errhandler), "MPI_Comm_set_errhandler");
     int key = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr);
-    PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-    PMPI_Comm_free_keyval(&key);  // lives on as long as the attribute does
+    if (told(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr), "MPI_Comm_create_keyval")) {
+      told(PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+      told(PMPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");  // lives on as long as the attribute does
+    }
     new_world.store(comm, std::memory_order_release);
   }
 
