@@ -104,6 +104,8 @@ TEST_P(Papers, Reduce) {
   expect_same(time(Algorithm::kFlat), (p - 1) * reduced());
   expect_same(time(Algorithm::kChain), (p - 1) * reduced());
   expect_same(time(Algorithm::kPipeline, kRanks, kSegments), (p + kSegments - 2) * reduced(kSegments));
+  expect_same(time(Algorithm::kBinary, 63, kSegments), 2 * (6 + kSegments - 2) * reduced(kSegments));
+  expect_same(time(Algorithm::kInOrderBinary, 63, kSegments), 2 * (6 + kSegments - 2) * reduced(kSegments));
   expect_same(time(Algorithm::kBinomial), 6 * reduced());
   expect_same(time(Algorithm::kRabenseifner), 12 * a() + (p - 1) / p * m() * (2 * b() + g()));
 }
@@ -116,6 +118,22 @@ TEST_P(Papers, ReduceInGroups) {
   expect_same(time(Algorithm::kChain), (G + q - 2) * reduced());
   expect_same(time(Algorithm::kBinomial), 6 * reduced());
   expect_same(time(Algorithm::kRabenseifner), 12 * a() + (2 - 1 / G - 1 / q) * m() * (2 * b() + g()));
+  expect_same(grouped(Collective::kReduce, Form::kLeaders, Algorithm::kPipeline, kRanks, kGroups, kSegments),
+              (2 * kSegments + G + q - 4) * reduced(kSegments));
+}
+
+TEST_P(Papers, Blocks) {
+  const auto time = [&](Collective collective, Algorithm algorithm) { return flat(collective, algorithm, kRanks); };
+  for (const Collective collective : {Collective::kGather, Collective::kScatter}) {
+    expect_same(time(collective, Algorithm::kFlat), (p - 1) * whole());
+    expect_same(time(collective, Algorithm::kBinomial), 6 * a() + (p - 1) * m() * b());
+  }
+  expect_same(time(Collective::kAllgather, Algorithm::kRing), (p - 1) * whole());
+  expect_same(time(Collective::kAllgather, Algorithm::kRecursiveDoubling), 6 * a() + (p - 1) * m() * b());
+  expect_same(time(Collective::kReduceScatter, Algorithm::kRing), (p - 1) * reduced());
+  expect_same(time(Collective::kReduceScatter, Algorithm::kPairwise), (p - 1) * reduced());
+  expect_same(time(Collective::kAlltoall, Algorithm::kFlat), (p - 1) * whole());
+  expect_same(time(Collective::kAlltoall, Algorithm::kBruck), 6 * (a() + p / 2 * m() * b()));
 }
 
 TEST_P(Papers, Allreduce) {

@@ -97,18 +97,19 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
   }
   const Node node = node_of(Algorithm::kBinary, team.me(), team.size());
   const std::int64_t step = segment > 0 ? segment : (data.count + 1) / 2;
-  const Range halves[2] = {part_of(data, 0, 2), part_of(data, 1, 2)};
+  const Range larger = part_of(data, 0, 2);
+  const Range smaller = part_of(data, 1, 2);
   std::int32_t complete = -1;
-  for (std::int64_t at = 0; at < halves[0].count; at += step) {
+  for (std::int64_t at = 0; at < larger.count; at += step) {
     const auto cut = [at, step](const Range& half) {
       const std::int64_t first = at < half.count ? at : half.count;
       return within(half, first, half.count - first < step ? half.count - first : step);
     };
     if (team.me() == 0) {
-      builder.send(team.rank(1), cut(halves[0]));
-      builder.send(team.rank(2), cut(halves[1]));
+      builder.send(team.rank(1), cut(larger));
+      builder.send(team.rank(2), cut(smaller));
     } else {
-      complete = down_half(builder, team, node, cut(halves[place_of(team.me()).half]));
+      complete = down_half(builder, team, node, cut(place_of(team.me()).half == 0 ? larger : smaller));
     }
   }
   if (team.me() > 0) exchange_halves(builder, team, data, complete);
