@@ -22,7 +22,10 @@ struct Region {
 
 class BlockLevels {
  public:
-  explicit BlockLevels(const Levels& levels) : levels_(levels), packing_(levels.request, levels.hierarchy) {}
+  explicit BlockLevels(const Levels& levels)
+      : levels_(levels),
+        packing_(levels.request, levels.hierarchy),
+        by_rank_(levels.request, Hierarchy::flat(levels.request.ranks)) {}
 
   [[nodiscard]] const Packing& packing() const { return packing_; }
 
@@ -42,12 +45,10 @@ class BlockLevels {
     }
   }
 
-  // A rank's block in the caller's buffer of all blocks. Lists without displacements are packed by rank.
+  // A rank's block in the caller's buffer of all blocks.
   [[nodiscard]] Range place(Buffer buffer, Rank rank) const {
-    Range block = given_block(levels_.request, buffer, rank);
-    if (levels_.request.counts.empty() || !levels_.request.displacements.empty()) return block;
-    for (Rank before = 0; before < rank; ++before) block.first += block_count(levels_.request, before);
-    return block;
+    if (!levels_.request.displacements.empty()) return given_block(levels_.request, buffer, rank);
+    return {buffer, by_rank_.first(rank), by_rank_.first(rank + 1) - by_rank_.first(rank)};
   }
 
   // The blocks of a member of this rank's team on a level, all of the group below it.
@@ -119,6 +120,7 @@ class BlockLevels {
 
   const Levels& levels_;
   Packing packing_;
+  Packing by_rank_;  // where blocks are without displacements
 };
 
 void exchange_blocks(const Levels& levels, const Blocks& blocks) {

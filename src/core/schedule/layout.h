@@ -18,12 +18,9 @@ inline std::int64_t block_count(const Request& request, Rank rank) {
   return request.counts.empty() ? request.count : request.counts[static_cast<std::size_t>(rank)];
 }
 
-// The block of a rank in the caller's buffer of all blocks.
-inline Range given_block(const Request& request, const Buffer buffer, Rank rank) {
-  const std::int64_t count = block_count(request, rank);
-  if (request.counts.empty()) return {buffer, count * rank, count};
-  if (!request.displacements.empty()) return {buffer, request.displacements[static_cast<std::size_t>(rank)], count};
-  return {buffer, 0, count};
+// The block of a rank in the caller's buffer of all blocks, when there are displacements.
+inline Range given_block(const Request& request, Buffer buffer, Rank rank) {
+  return {buffer, request.displacements[static_cast<std::size_t>(rank)], block_count(request, rank)};
 }
 
 // Blocks one after the other in the order of a hierarchy's positions (rank order where it is flat). O(1) for blocks of

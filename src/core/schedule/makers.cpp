@@ -74,10 +74,10 @@ void make_barrier(const Call& call) {
 }
 
 // Where all blocks are in a buffer, in rank order: the caller's places for algorithms that take them one by one.
-Blocks given_blocks(const Call& call, Buffer buffer, const Packing* packing) {
-  return [&call, buffer, packing](Rank rank) {
-    if (packing == nullptr || !call.request.displacements.empty()) return given_block(call.request, buffer, rank);
-    return Range{buffer, packing->first(rank), packing->first(rank + 1) - packing->first(rank)};
+Blocks given_blocks(const Call& call, Buffer buffer, const Packing& packing) {
+  return [&call, buffer, &packing](Rank rank) {
+    if (!call.request.displacements.empty()) return given_block(call.request, buffer, rank);
+    return Range{buffer, packing.first(rank), packing.first(rank + 1) - packing.first(rank)};
   };
 }
 
@@ -95,7 +95,7 @@ void make_gather(const Call& call) {
     return;
   }
   const Packing packing(request, call.hierarchy);
-  const Blocks given = given_blocks(call, Buffer::kOutput, &packing);
+  const Blocks given = given_blocks(call, Buffer::kOutput, packing);
   if (root && request.in_place) own = given(call.me());
   const bool direct = call.method.algorithm == Algorithm::kFlat || packing.is_given();
   const Range whole =
@@ -114,7 +114,7 @@ void make_scatter(const Call& call) {
     return;
   }
   const Packing packing(request, call.hierarchy);
-  const Blocks given = given_blocks(call, Buffer::kInput, &packing);
+  const Blocks given = given_blocks(call, Buffer::kInput, packing);
   const bool direct = call.method.algorithm == Algorithm::kFlat || packing.is_given();
   const Range whole =
       direct || !root ? Range{Buffer::kInput, 0, packing.total()} : call.builder.scratch(packing.total());
@@ -126,7 +126,7 @@ void make_scatter(const Call& call) {
 
 void make_allgather(const Call& call) {
   const Packing packing(call.request, call.hierarchy);
-  const Blocks given = given_blocks(call, Buffer::kOutput, &packing);
+  const Blocks given = given_blocks(call, Buffer::kOutput, packing);
   const bool direct = call.method.algorithm != Algorithm::kRecursiveDoubling || packing.is_given();
   const Range whole = direct ? Range{Buffer::kOutput, 0, packing.total()} : call.builder.scratch(packing.total());
   const Blocks packed = packed_blocks(whole, packing);
