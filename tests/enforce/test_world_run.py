@@ -208,6 +208,15 @@ def test_grids_are_tiled_though_they_say_reorder_0(compiled, bound, language):
     assert sorted(rank for _, _, rank in plain) == [0, 1, 2, 3]
 
 
+@two_pus
+def test_grids_of_sessions_are_tiled(mpi, compiled, bound):
+    if mpi.name == "openmpi":
+        pytest.skip("Open MPI 4.1 has no sessions")
+    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], compiled("session_cart.c"))]
+    pus = [pu for _, pu, _ in places]
+    assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
+
+
 def test_without_cart_grids_are_the_mpis(compiled, bound):
     program = compiled("cart.c")
     lines = bound(["run", "--split"], program)

@@ -13,13 +13,14 @@
 #include <string_view>
 
 #include "preload/next.h"
+#include "preload/world/reason.h"
 
 namespace ranktree::preload {
 namespace {
 
 // The program's own copy where it has one, linked or loaded: attributes belong to the library that made them.
 // RTLD_DEFAULT is a null pointer.
-std::optional<void*> open_library() {
+std::optional<void*> open_library(Reason& missing) {
   if (dlsym(RTLD_DEFAULT, "ranktree_Comm_reorder") != nullptr) return RTLD_DEFAULT;
   void* const loaded = dlopen(RANKTREE_CALLS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
   if (loaded != nullptr) return loaded;
@@ -29,7 +30,8 @@ std::optional<void*> open_library() {
   const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_CALLS_LIBRARY;
   void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened != nullptr) return opened;
-  say("world", dlerror());  // NOLINT(concurrency-mt-unsafe)
+  const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe)
+  missing = Reason(why != nullptr ? why : RANKTREE_CALLS_LIBRARY " is missing");
   return {};
 }
 
@@ -40,13 +42,16 @@ void find(void* library, const char* name, Function& function) {
 
 Library load() {
   Library library;
-  const std::optional<void*> handle = open_library();
+  const std::optional<void*> handle = open_library(library.missing);
   if (!handle) return library;
   find(*handle, "ranktree_read_pattern", library.read_pattern);
   find(*handle, "ranktree_Comm_reorder", library.reorder);
   find(*handle, "ranktree_Cart_create", library.cart_create);
   find(*handle, "ranktree_Comm_get_info", library.get_info);
   find(*handle, "ranktree_Comm_get_message", library.message);
+  if (library.read_pattern == nullptr || library.reorder == nullptr) {
+    library.missing = Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Comm_reorder");
+  }
   return library;
 }
 
@@ -77,7 +82,9 @@ const Library& Library::instance() noexcept {
     try {
       return load();
     } catch (...) {  // no memory: as if it were not there
-      return Library{};
+      Library none;
+      none.missing = Reason("out of memory");
+      return none;
     }
   }();
   return library;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "preload/world/library.h"
+#include "preload/world/reason.h"
 
 namespace ranktree::preload {
 namespace {

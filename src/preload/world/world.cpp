@@ -22,6 +22,7 @@
 #include "preload/next.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
+#include "preload/world/reason.h"
 #include "preload/world/vote.h"
 
 namespace ranktree::preload {
@@ -170,9 +171,7 @@ const char* call_out_of_reach() {
 // Why this process cannot have a new world; empty where nothing is in the way.
 Reason obstacle(bool spawned) noexcept {
   if (spawned) return Reason("started by MPI_Comm_spawn");
-  const Library& library = Library::instance();
-  if (library.read_pattern == nullptr || library.reorder == nullptr)
-    return Reason(RANKTREE_CALLS_LIBRARY " is missing");
+  if (!Library::instance().missing.empty()) return Library::instance().missing;
   const char* const name = call_out_of_reach();
   if (name == nullptr) return {};
   return reason_of([name] { throw std::runtime_error(std::string(name) + " is unknown to this library"); });
@@ -281,8 +280,11 @@ NewOrder find_order(const PrivateCopy& world, bool spawned) {
 // Collective: RANKTREE_CART, which all ranks must follow or none.
 bool decide_on_grids(MPI_Comm comm) noexcept {
   const bool wanted = std::string_view(setting("RANKTREE_CART")) == "1";
-  const bool possible = !wanted || Library::instance().cart_create != nullptr;
-  const Reason obstacle = possible ? Reason() : Reason(RANKTREE_CALLS_LIBRARY " is missing");
+  Reason obstacle;
+  if (wanted && Library::instance().cart_create == nullptr) {
+    const Reason& missing = Library::instance().missing;
+    obstacle = missing.empty() ? Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Cart_create") : missing;
+  }
   return all_agree(comm, "grids: made by the MPI", {"RANKTREE_CART=1", wanted, obstacle});
 }
 

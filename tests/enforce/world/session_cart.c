@@ -1,0 +1,23 @@
+/* Sessions without MPI_Init: a chain of ranks as a grid. "place in the grid, PU, rank in the communicator". */
+#define _GNU_SOURCE
+#include <sched.h>
+
+#include "tell.h"
+
+int main(void) {
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm comm, grid;
+  const int periods[1] = {0};
+  int at;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "grid", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Comm_rank(comm, &my_rank), MPI_Comm_size(comm, &ranks);
+  MPI_Cart_create(comm, 1, &ranks, periods, 0, &grid);
+  MPI_Comm_rank(grid, &at);
+  printf("%d %d %d\n", at, sched_getcpu(), my_rank);
+  fflush(stdout);
+  MPI_Comm_free(&grid), MPI_Comm_free(&comm), MPI_Group_free(&group);
+  return MPI_Session_finalize(&session);
+}
