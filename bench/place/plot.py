@@ -73,7 +73,7 @@ def scaling(table: Table, path: Path) -> None:
         below.set_xscale("log", base=2)
         for panel in (above, below):
             panel.grid(alpha=0.3)
-    axes[0][1].legend(fontsize="x-small", loc="lower right")
+    axes[0][1].legend(fontsize="x-small", loc="upper left")
     finish(figure, path)
 
 

@@ -10,6 +10,7 @@ same: ranks, pairs, sum of weights and the cost of the identity.
 import argparse
 import csv
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -174,6 +175,53 @@ def by_kind(table: Table, methods: Sequence[str]) -> Iterator[str]:
         yield "| " + " | ".join(line) + " |"
 
 
+def one_by_one(table: Table, methods: Sequence[str]) -> Iterator[str]:
+    """Cost over the best / CPU seconds of each large instance, costs that grow tenfold."""
+    yield "| instance | " + " | ".join(methods) + " | MB |"
+    yield "|---" * (len(methods) + 2) + "|"
+    for (name, costs), rows in table.items():
+        about = next(iter(rows.values()))
+        if costs != COSTS[0] or about.ranks < (2048 if about.kind == "dense" else 32768):
+            continue
+        line = [name]
+        for method in methods:
+            row = rows.get(method)
+            found = None if row is None else ratio(row.cost, best(rows, peers_only=False))
+            missing = "" if row is None else row.status.split(":")[0]
+            line.append(missing if found is None else f"{found:.3f} / {row.cpu_seconds:.2f}")
+        memory = max((rows[preset].peak_mb or 0 for preset in PRESETS if preset in rows), default=0)
+        yield f"| {' | '.join(line)} | {memory:,} |"
+
+
+def renumbered(path: Path) -> Iterator[str]:
+    """How far random renumberings move the cost, a line for each preset."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    yield "| preset | instances | spread below 1 % | median | largest spread |"
+    yield "|---|---|---|---|---|"
+    for preset in PRESETS:
+        spreads = {row["instance"]: float(row["spread_percent"]) for row in rows if row["preset"] == preset}
+        worst = max(spreads, key=spreads.get)
+        held = sum(spread < 1 for spread in spreads.values())
+        middle = statistics.median(spreads.values())
+        yield f"| {preset} | {len(spreads)} | {held} | {middle:.2f} % | {spreads[worst]:.2f} % ({worst}) |"
+
+
+def threaded(path: Path) -> Iterator[str]:
+    """Seconds by the clock on one thread, and how many times faster more are, a line for each instance."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    yield "| instance | " + " | ".join(PRESETS) + " |"
+    yield "|---" * (len(PRESETS) + 1) + "|"
+    for name in dict.fromkeys(row["instance"] for row in rows):
+        mine = {row["preset"]: row for row in rows if row["instance"] == name}
+        line = [f"{float(mine[each]['seconds_one']):.2f} s, {float(mine[each]['speed_up']):.2f}" for each in PRESETS]
+        line = [
+            text + (" other!" if mine[each]["same"] != "True" else "") for text, each in zip(line, PRESETS, strict=True)
+        ]
+        yield f"| {name} | {' | '.join(line)} |"
+
+
 def size_class(row: Row) -> int:
     """Which of SIZES."""
     return next(i for i, limit in enumerate(SIZES.values()) if row.ranks <= limit)
@@ -190,7 +238,15 @@ def main() -> None:
     if arguments.bars or not arguments.tables:
         print(*missed(table), sep="\n")
     if arguments.tables:
-        print(*summary(table), "", *by_kind(table, (*PRESETS, "metis", "scotch-quality", "sharedmap-eco")), sep="\n")
+        methods = (*PRESETS, "metis", "scotch-quality", "sharedmap-eco")
+        large = (*PRESETS, "metis", "scotch-quality", "treematch")
+        real = {key: rows for key, rows in table.items() if key[0].startswith("real-")}
+        made = {key: rows for key, rows in table.items() if key not in real}
+        for lines in (summary(made), summary(real), by_kind(table, methods), one_by_one(table, large)):
+            print(*lines, "", sep="\n")
+        for name, lines in (("relabel.csv", renumbered), ("threads.csv", threaded)):
+            if arguments.csv[0].with_name(name).exists():
+                print(*lines(arguments.csv[0].with_name(name)), "", sep="\n")
 
 
 if __name__ == "__main__":

@@ -115,10 +115,10 @@ def short(costs: str, tree: str) -> str:
     return ":".join(costs.split(":")[: tree.count(":") + 1])
 
 
-def engine(build: Path, path: Path, tree: str, costs: str, *rest: str) -> tuple[list[list[str]], str]:
+def engine(arguments: argparse.Namespace, path: Path, tree: str, costs: str, *rest: str) -> tuple[list[list[str]], str]:
     """Lines of bench_place."""
-    program = build / "bin" / "bench_place"
-    return output_of([str(program), str(path), tree, short(costs, tree), *rest], ENGINE_LIMIT)
+    program = [*arguments.prefix.split(), str(arguments.build / "bin" / "bench_place")]
+    return output_of([*program, str(path), tree, short(costs, tree), *rest], ENGINE_LIMIT)
 
 
 def medians(lines: list[list[str]]) -> dict[str, object]:
@@ -141,7 +141,7 @@ def measure(arguments: argparse.Namespace, path: Path, tree: str, costs: str, me
     ranks = ranks_of(path.stem)
     seeds = [str(seed) for seed in (arguments.seeds[:1] if ranks > ONE_SEED else arguments.seeds)]
     if method in PRESETS:
-        lines, status = engine(arguments.build, path, tree, costs, method, *seeds)
+        lines, status = engine(arguments, path, tree, costs, method, *seeds)
         lines = [[cost, cpu, memory] for cost, cpu, _, memory, _ in lines]
     else:
         seeds = seeds[:1] if method in ("identity", "kahip") else seeds
@@ -207,19 +207,19 @@ def line_of(name: str, costs: str, rows: list[Row]) -> str:
 
 
 def speed_up(arguments: argparse.Namespace) -> None:
-    """One thread and more in turn, five times: the shortest of each, so that other work on the machine counts less."""
-    names = arguments.instances or ["grid3d-32768", "geometric-32768", "power-32768", "gravity-2048", "grid3d-4096"]
+    """One thread and more in turn, three times: the shortest of each, so that other work on the machine counts less."""
+    names = arguments.instances or ["grid3d-32768", "geometric-32768", "power-32768", "gravity-2048"]
     rows = []
     for name in names:
         path, tree = made(arguments.data, name), CASES[name].tree
         for preset in PRESETS:
             found: dict[int, list[list[str]]] = {1: [], arguments.threads: []}
-            for _ in range(5):
+            for _ in range(3):
                 for threads in found:
                     given = ["--threads", str(threads)]
-                    found[threads] += engine(arguments.build, path, tree, COSTS[0], preset, "1", *given)[0]
-            wall = [min(float(line[2]) for line in lines) for lines in found.values()]
-            cpu = [min(float(line[1]) for line in lines) for lines in found.values()]
+                    found[threads] += engine(arguments, path, tree, COSTS[0], preset, "1", *given)[0]
+            wall = [round(min(float(line[2]) for line in lines), 4) for lines in found.values()]
+            cpu = [round(min(float(line[1]) for line in lines), 4) for lines in found.values()]
             same = len({line[4] for lines in found.values() for line in lines}) == 1
             rows.append({"instance": name, "preset": preset, "threads": arguments.threads, "same": same})
             rows[-1] |= {"seconds_one": wall[0], "seconds_more": wall[1], "speed_up": round(wall[0] / wall[1], 3)}
@@ -236,7 +236,7 @@ def renumbered(arguments: argparse.Namespace) -> None:
         path, tree = made(arguments.data, name), CASES[name].tree
         paths = [path, *(relabel(path, seed) for seed in range(1, arguments.relabel + 1))]
         for preset in PRESETS:
-            costs = [float(engine(arguments.build, each, tree, COSTS[0], preset, "1")[0][0][0]) for each in paths]
+            costs = [float(engine(arguments, each, tree, COSTS[0], preset, "1")[0][0][0]) for each in paths]
             middle = statistics.median(costs)
             rows.append({"instance": name, "preset": preset, "renumberings": arguments.relabel, "given": costs[0]})
             rows[-1] |= {"lowest": min(costs), "median": middle, "highest": max(costs)}
@@ -263,6 +263,7 @@ def main() -> None:
     parser.add_argument("--costs", nargs="+", default=list(COSTS), help="innermost first")
     parser.add_argument("--methods", nargs="+", default=[*PRESETS, *METHODS], choices=(*PRESETS, *METHODS))
     parser.add_argument("--limit", type=int, default=60, help="CPU seconds for a peer on an instance, all seeds")
+    parser.add_argument("--prefix", default="", help='before the engine, such as "chrt -f 50" on a busy machine')
     parser.add_argument("instances", nargs="*", help=f"of {' '.join(CASES)}")
     arguments = parser.parse_args()
     mode, default = (compare, "results.csv")
