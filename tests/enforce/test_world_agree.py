@@ -62,6 +62,21 @@ def test_one_rank_that_fails_is_waited_for_by_none(mpi, made, forced, said, orde
     assert told[0].startswith(f"{UNCHANGED}rank {culprit}: error ")
 
 
+def test_memory_that_ends_on_one_rank(mpi, made, forced, said):
+    """Allocation by allocation: all ranks move or none does, and the rank without memory says so."""
+    settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": "shift", "RANKTREE_REORDER_INFO": f"{20 * 'a'}=b"}
+    moves = f"ranktree: world: {RANKS} of {RANKS} ranks move"
+    ended = f"{UNCHANGED}rank 0: out of memory"
+    seen = []
+    while seen[-3:] != [moves] * 3:  # the first allocation of all is the C++ library's, which can do without
+        lines, told = said(settings | {"NO_MEMORY": str(len(seen) + 1)}, made(mpi.name, "first.c"), also=forced)
+        assert len(told) == 1
+        seen += [told[0].partition(", cost")[0]]
+        assert unmoved(lines) == (seen[-1] == ended)
+        assert all(line.split()[0] == line.split()[3] for line in lines) == unmoved(lines)
+    assert seen.count(ended) > 3
+
+
 @pytest.mark.parametrize(
     ("pattern", "culprit"), [(not_on(2, "any"), 2), (only_on(2, "any"), 0)], ids=["all but one", "one"]
 )

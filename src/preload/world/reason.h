@@ -3,6 +3,7 @@
 
 #include <array>
 #include <exception>
+#include <new>
 #include <string_view>
 
 namespace ranktree::preload {
@@ -28,6 +29,8 @@ Reason reason_of(Work work) noexcept {
   try {
     work();
     return {};
+  } catch (const std::bad_alloc&) {
+    return Reason("out of memory");
   } catch (const std::exception& error) {
     return Reason(error.what());
   } catch (...) {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
@@ -136,7 +137,7 @@ struct Graph {
   Numbers degrees;
   Numbers destinations;
   Numbers weights;
-  std::vector<double> amounts{0};  // not empty: no weights at all would count every edge once
+  std::vector<double> amounts;
 
   int receive(MPI_Comm comm) noexcept {
     int* lists[4] = {};
@@ -153,7 +154,9 @@ struct Graph {
 
   void convert() {
     const std::int64_t edges = std::accumulate(degrees.get(), degrees.get() + vertices, std::int64_t{0});
-    if (edges != 0) amounts.assign(weights.get(), weights.get() + edges);
+    amounts.reserve(static_cast<std::size_t>(edges) + 1);
+    amounts.assign(weights.get(), weights.get() + edges);
+    amounts.push_back(0);  // no weights at all would count every edge once
     weights.reset();
   }
 };
@@ -309,7 +312,8 @@ enum class Grids : std::uint8_t { kUndecided, kOurs, kTheMpis };
 class World {
  public:
   static World& instance() noexcept {
-    static auto* const world = new World;  // NOLINT(bugprone-unhandled-exception-at-new): nothing works without
+    alignas(World) static std::array<std::byte, sizeof(World)> memory;
+    static auto* const world = new (memory.data()) World;  // not from the heap, which may have ended; never destroyed
     return *world;
   }
 

@@ -1,10 +1,29 @@
 /* For LD_PRELOAD behind the world library: an order of the ranks that is not computed but given, so that a call that
  * escapes the new world shows. FORCED_ORDER: reverse (new rank = size - 1 - rank), shift (new rank = rank + 1), swap
  * (0 with 1, 2 with 3), same, fail. One rank alone fails: unread (rank 0 reading the pattern), lost (rank 1 reordering,
- * when the others are done). */
+ * when the others are done). NO_MEMORY=K: the world library's K-th allocation on the launcher's rank 0 fails, and no
+ * other. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+
+void* __libc_malloc(size_t size);
+
+static int may_fail(const void* caller) {
+  Dl_info from;
+  const char* rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (rank == NULL) rank = getenv("PMI_RANK");
+  if (getenv("NO_MEMORY") == NULL || rank == NULL || strcmp(rank, "0") != 0) return 0;
+  return dladdr(caller, &from) != 0 && strstr(from.dli_fname, "libranktree_world") != NULL;
+}
+
+void* malloc(size_t size) {
+  static int count;
+  if (may_fail(__builtin_return_address(0)) && ++count == atoi(getenv("NO_MEMORY"))) return NULL;
+  return __libc_malloc(size);
+}
 
 static int is_forced(const char* word) {
   const char* order = getenv("FORCED_ORDER");
