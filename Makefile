@@ -82,7 +82,7 @@ bench-reorder: mpis
 bench-place: build
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r bench/place/requirements.txt
 	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --large --dense --patterns
-	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --relabel 5
+	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --relabel 3
 	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --threads 2
 	$(VENV)/bin/python bench/place/report.py --tables
 	$(VENV)/bin/python bench/place/plot.py

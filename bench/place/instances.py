@@ -427,9 +427,17 @@ def made(folder: Path, name: str) -> Path:
 def relabel(path: Path, seed: int) -> Path:
     """The same instance renumbered, in a file beside it."""
     starts, columns, weights = read(path)
-    rows = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-    once = rows < columns
-    edges = Edges(starts.size - 1, rows[once], columns[once], weights[once])
+    ranks = starts.size - 1
+    rows = np.repeat(np.arange(ranks), np.diff(starts))
+    with path.open("rb") as file:
+        dense = file.read(4) == b"CGD1"
+    if dense:
+        matrix = np.zeros((ranks, ranks), np.int32)
+        matrix[rows, columns] = weights
+        pattern: Pattern = Matrix(matrix)
+    else:
+        once = rows < columns
+        pattern = Edges(ranks, rows[once], columns[once], weights[once])
     target = path.with_name(f"relabelled-{seed}-{path.name}")
-    write(target, edges.relabelled(seed))
+    write(target, pattern.relabelled(seed))
     return target

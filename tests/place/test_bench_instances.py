@@ -82,6 +82,16 @@ def test_what_is_written_is_read(tmp_path: Path, large: bool) -> None:
         assert np.array_equal(matrix, full(pattern))
 
 
+def test_a_renumbered_file_has_the_form_of_the_other(tmp_path: Path) -> None:
+    for pattern in (instances.halo(3, 4, 5), instances.gravity(40, 1)):
+        path = tmp_path / "a.cg"
+        instances.write(path, pattern)
+        other = instances.relabel(path, 3)
+        assert other.read_bytes()[:24] == path.read_bytes()[:24]
+        assert other.read_bytes() != path.read_bytes()
+        assert sorted(instances.read(other)[2]) == sorted(instances.read(path)[2])
+
+
 def test_the_cost_is_that_of_the_lowest_level_that_a_pair_shares() -> None:
     # Ranks 0 and 1 talk on one pair of leaves, 0 and 2 over the next level, 0 and 4 over the outermost.
     edges = instances.Edges(5, np.array([0, 0, 0]), np.array([1, 2, 4]), np.array([3, 5, 7]))
