@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"

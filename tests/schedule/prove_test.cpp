@@ -1,8 +1,10 @@
 // The proof itself: what is wrong with a schedule is found.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"

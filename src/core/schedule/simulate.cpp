@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/symbols.h"
 
@@ -237,6 +238,7 @@ void prove(const Request& request, std::span<const Program> schedule, std::uint6
            const std::vector<bool>& in_place) {
   Symbols symbols(request, in_place);
   std::vector<Memory> memory;
+  memory.reserve(schedule.size());
   for (const Program& program : schedule) {
     memory.push_back(symbols.before(program));
     memory.back().check_ranges(program, request.collective == Collective::kBarrier);
@@ -263,6 +265,7 @@ std::vector<Traffic> traffic_of(std::span<const Program> schedule) {
     }
   }
   std::vector<Traffic> traffic;
+  traffic.reserve(sums.size());
   for (const auto& [pair, sum] : sums) traffic.push_back(sum);
   return traffic;
 }
