@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/pins.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
 #include "core/topo/tree.h"
@@ -58,9 +59,10 @@ class FreeSeats {
       object = tree_.first_child(object);
       while (free_[at(object)] == 0) ++object;
     }
-    change(tree_.first_leaf(object), -1);
+    take(tree_.first_leaf(object));
     return tree_.first_leaf(object);
   }
+  void take(Leaf leaf) { change(leaf, -1); }
 
  private:
   void change(Leaf leaf, int amount) {
@@ -126,7 +128,10 @@ std::vector<Leaf> seats_of(const Tree& tree, const Constraints& constraints) {
 
 void require_seats(const Tree& tree, Rank ranks, const Constraints& constraints) {
   const auto seats = static_cast<std::int64_t>(seats_of(tree, constraints).size());
-  if (ranks <= seats) return;
+  if (ranks <= seats) {
+    check_pins(tree, ranks, constraints);
+    return;
+  }
   throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
                                     " places for the pattern's ranks, found " + std::to_string(seats) +
                                     "; name a larger machine or allow oversubscription");
@@ -134,30 +139,30 @@ void require_seats(const Tree& tree, Rank ranks, const Constraints& constraints)
 
 Placement identity(const Tree& tree, Rank ranks, const Constraints& constraints) {
   require_seats(tree, ranks, constraints);
-  auto seats = seats_of(tree, constraints);
-  seats.resize(at(ranks));
-  return {std::move(seats)};
+  return around_pins(seats_of(tree, constraints), ranks, constraints);
 }
 
 Placement round_robin(const Tree& tree, Rank ranks, const Constraints& constraints) {
   require_seats(tree, ranks, constraints);
   const auto nodes = seats_by_node(tree, constraints);
-  Placement placement;
-  for (std::size_t turn = 0; placement.leaf_of.size() < at(ranks); ++turn) {
+  std::vector<Leaf> order;
+  std::size_t most = 0;
+  for (const auto& seats : nodes) most = std::max(most, seats.size());
+  for (std::size_t turn = 0; turn < most; ++turn) {
     for (const auto& seats : nodes) {
-      if (turn < seats.size() && placement.leaf_of.size() < at(ranks)) placement.leaf_of.push_back(seats[turn]);
+      if (turn < seats.size()) order.push_back(seats[turn]);
     }
   }
-  return placement;
+  return around_pins(order, ranks, constraints);
 }
 
 Placement random(const Tree& tree, Rank ranks, const Constraints& constraints, std::uint64_t seed) {
   require_seats(tree, ranks, constraints);
   auto seats = seats_of(tree, constraints);
   Random generator(seed);
-  for (std::size_t i = 0; i < at(ranks); ++i) std::swap(seats[i], seats[i + generator.below(seats.size() - i)]);
-  seats.resize(at(ranks));
-  return {std::move(seats)};
+  const std::size_t drawn = constraints.pins.empty() ? at(ranks) : seats.size();
+  for (std::size_t i = 0; i < drawn; ++i) std::swap(seats[i], seats[i + generator.below(seats.size() - i)]);
+  return around_pins(seats, ranks, constraints);
 }
 
 // Each rank in turn goes to the free seat nearest to the placed rank it talks to most. O((pairs + n depth arity) log
@@ -167,8 +172,12 @@ Placement greedy(const Tree& tree, const pattern::Affinity& affinity, const Cons
   FreeSeats free(tree, constraints);
   Frontier frontier(affinity);
   Placement placement{std::vector<Leaf>(at(affinity.ranks), -1)};
+  for (const Pin& pin : constraints.pins) {
+    free.take(placement.leaf_of[at(pin.rank)] = pin.leaf);
+    frontier.place(pin.rank);
+  }
   Leaf last = 0;
-  for (Rank step = 0; step < affinity.ranks; ++step) {
+  for (auto step = static_cast<Rank>(constraints.pins.size()); step < affinity.ranks; ++step) {
     const Rank rank = frontier.next();
     const auto neighbours = affinity.neighbours(rank);
     const auto weights = affinity.weights_of(rank);

@@ -63,10 +63,14 @@ Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Place
                        const EngineOptions& options) {
   const SeatTree seats(tree, options.constraints);
   const auto divide = [&](const engine::Graph& guide, bool loose, std::uint64_t seed) {
-    return engine::divide(seats, guide, options, loose, seed);
+    auto divided = engine::divide(seats, guide, options, loose, seed);
+    engine::bring_home(seats, seats.pinned(), divided);
+    return divided;
   };
   auto seat_of = engine::seats_of(seats, start);
-  engine::place_dense({seats, effort_of(options.preset), options.seed, {}, options.keep_going, divide}, matrix,
+  std::vector<std::uint8_t> fixed(seats.pinned().empty() ? 0 : seat_of.size(), 0);
+  for (const SeatTree::Pinned& pinned : seats.pinned()) fixed[at(pinned.rank)] = 1;
+  engine::place_dense({seats, effort_of(options.preset), options.seed, fixed, options.keep_going, divide}, matrix,
                       seat_of);
   return engine::placement_of(seats, seat_of);
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include "core/place/engine/graph.h"
 #include "core/place/engine/multisection.h"
 #include "core/place/engine/seat_tree.h"
+#include "core/place/engine/start.h"
 #include "core/place/engine/swap_search.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
@@ -128,10 +130,18 @@ class Engine {
         order_(order),
         options_(options),
         effort_(effort_of(options.preset)),
-        workers_(options.threads, options.keep_going) {}
+        workers_(options.threads, options.keep_going) {
+    std::map<Rank, SeatTree::Seat> seat_of;
+    for (const SeatTree::Pinned& pinned : tree_.pinned()) seat_of[pinned.rank] = pinned.seat;
+    for (std::size_t i = 0; i < order.size() && !seat_of.empty(); ++i) {
+      const auto found = seat_of.find(order[i]);
+      if (found != seat_of.end()) pinned_.push_back({static_cast<engine::Vertex>(i), found->second});
+    }
+  }
 
   Placement run(const Placement& start) {
-    best_ = seats_of_start(start);
+    const auto seat_of = engine::seats_of(tree_, start);
+    for (const Rank rank : order_) best_.push_back(seat_of[at(rank)]);
     best_cost_ = engine::cost_of(tree_, graph_, best_);
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
@@ -174,26 +184,10 @@ class Engine {
       const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
       const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
       candidates[at(i)].seats = engine::Multisection(tree_, effort_, spread, workers_).place(guide, seed_of(seed, 0));
+      engine::bring_home(tree_, pinned_, candidates[at(i)].seats);
       search(candidates[at(i)], seed_of(seed, 1));
     });
     for (Candidate& candidate : candidates) keep(std::move(candidate));
-  }
-
-  // A leaf that takes several ranks gives them its seats in the order of ranks.
-  [[nodiscard]] std::vector<SeatTree::Seat> seats_of_start(const Placement& start) const {
-    std::vector<SeatTree::Seat> next;  // by leaf
-    for (SeatTree::Seat seat = tree_.seats(); seat-- > 0;) {
-      const auto leaf = at(tree_.leaf(seat));
-      if (next.size() <= leaf) next.resize(leaf + 1);
-      next[leaf] = seat;
-    }
-    std::vector<SeatTree::Seat> seat_of;  // by rank
-    seat_of.reserve(start.leaf_of.size());
-    for (const topo::Leaf leaf : start.leaf_of) seat_of.push_back(next[at(leaf)]++);
-    std::vector<SeatTree::Seat> seats;
-    seats.reserve(order_.size());
-    for (const Rank rank : order_) seats.push_back(seat_of[at(rank)]);
-    return seats;
   }
 
   void search(Candidate& candidate, std::uint64_t seed) {
@@ -213,6 +207,7 @@ class Engine {
   const EngineOptions& options_;
   Effort effort_;
   Workers workers_;
+  std::vector<SeatTree::Pinned> pinned_;  // vertices, not ranks
   std::vector<SeatTree::Seat> best_;
   double best_cost_ = 0;
 };
@@ -227,14 +222,6 @@ Placement place_as_lists(const topo::Tree& tree, const pattern::Affinity& affini
   return Engine(tree, graph, order, options).run(start);
 }
 
-void check_start(const topo::Tree& tree, const Placement& start, Rank ranks, const Constraints& constraints) {
-  try {
-    validate(tree, start, ranks, constraints);
-  } catch (const Error& error) {
-    throw Error(Fault::kInput, std::string("start: ") + error.what());
-  }
-}
-
 }  // namespace
 
 std::optional<Preset> preset_from_name(std::string_view word) {
@@ -247,7 +234,7 @@ std::optional<Preset> preset_from_name(std::string_view word) {
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options) {
   require_seats(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
-  if (options.start) check_start(tree, start, affinity.ranks, options.constraints);
+  if (options.start) engine::check_start(tree, start, affinity.ranks, options.constraints);
   std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
   Placement found = dense ? std::move(*dense) : place_as_lists(tree, affinity, start, options);
   // Compared as evaluate() counts, whose sums round differently.

@@ -51,6 +51,10 @@ void validate(const topo::Tree& tree, const Placement& placement, pattern::Rank 
       refuse(place + ": leaf " + std::to_string(leaf) + " already holds " + std::to_string(constraints.capacity));
     }
   }
+  for (const Pin& pin : constraints.pins) {
+    if (pin.rank >= 0 && pin.rank < ranks && placement.leaf_of[at(pin.rank)] == pin.leaf) continue;
+    refuse("rank " + std::to_string(pin.rank) + " is pinned to leaf " + std::to_string(pin.leaf) + ", found elsewhere");
+  }
 }
 
 }  // namespace ranktree::core::place

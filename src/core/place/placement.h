@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -25,9 +26,16 @@ struct Cost {
 // O(pairs x depth). The sums are doubles, exact for whole numbers up to 2^53.
 Cost evaluate(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& placement);
 
+// A rank that must sit on a leaf.
+struct Pin {
+  pattern::Rank rank = 0;
+  topo::Leaf leaf = 0;
+};
+
 // What a placement must honour.
 struct Constraints {
-  int capacity = 1;  // ranks a leaf takes
+  int capacity = 1;            // ranks a leaf takes
+  std::vector<Pin> pins = {};  // each rank once at most
 };
 
 // The baselines. Each uses allowed leaves only and throws Error(kMismatch) when the ranks do not fit.
@@ -38,7 +46,8 @@ Placement round_robin(const topo::Tree& tree, pattern::Rank ranks,
 Placement random(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints, std::uint64_t seed);
 Placement greedy(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
 
-// Throws Error(kMismatch) unless `placement` puts every rank on an allowed leaf and no leaf holds more than capacity.
+// Throws Error(kMismatch) unless `placement` puts every rank on an allowed leaf, pinned ones on theirs, and no leaf
+// holds more than capacity.
 void validate(const topo::Tree& tree, const Placement& placement, pattern::Rank ranks, const Constraints& constraints);
 
 }  // namespace ranktree::core::place

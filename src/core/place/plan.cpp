@@ -46,6 +46,7 @@ class Planner {
       if (places > 0) constraints_.capacity = static_cast<int>((affinity.ranks + places - 1) / places);
       constraints_.capacity = std::max(constraints_.capacity, 1);
     }
+    constraints_.pins = options.pins;
   }
 
   [[nodiscard]] Candidate run(std::string_view name) const {
@@ -85,6 +86,7 @@ class Planner {
     constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
     Candidate best = run(kPortfolio[0]);
     for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
+      if (kPortfolio.at(i) == "treematch" && !constraints_.pins.empty()) continue;
       Candidate next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);
     }
@@ -106,6 +108,9 @@ class Planner {
       const auto found = seats.find(host);
       if (found == seats.end() || taken[host] == found->second.size()) return std::nullopt;
       placement.leaf_of.push_back(found->second[taken[host]++]);
+    }
+    for (const Pin& pin : constraints_.pins) {
+      if (placement.leaf_of.at(static_cast<std::size_t>(pin.rank)) != pin.leaf) return std::nullopt;
     }
     return cost_of("traced", std::move(placement));
   }

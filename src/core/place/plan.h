@@ -54,6 +54,7 @@ struct PlanOptions {
   pattern::Metric metric = pattern::Metric::kSize;
   std::uint64_t seed = 1;
   bool oversubscribe = false;        // allow ceil(ranks / leaves) ranks a leaf
+  std::vector<Pin> pins = {};        // every row of the table honours them; treematch cannot
   int threads = 1;                   // the plan does not depend on it
   std::function<bool()> keep_going;  // as in EngineOptions: asked now and then, false keeps the best found so far
 };

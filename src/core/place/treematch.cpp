@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/place/grouping.h"
 #include "core/place/growth.h"
@@ -135,6 +137,11 @@ std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item 
 
 Placement treematch(const topo::Tree& tree, const pattern::Affinity& affinity, const TreeMatchOptions& options) {
   require_seats(tree, affinity.ranks, options.constraints);
+  if (!options.constraints.pins.empty()) {
+    throw Error(Fault::kUnsupported, "treematch: expected no pinned ranks, found " +
+                                         std::to_string(options.constraints.pins.size()) +
+                                         ": take another algorithm, such as engine");
+  }
   Placer placer(affinity, options);
   Group all(at(affinity.ranks));
   std::iota(all.begin(), all.end(), 0);

@@ -32,14 +32,18 @@ class ExactSearch {
   void run() { place(0, 0); }
 
  private:
-  // Heaviest first, then the most strongly tied to those before it. rest_[i]: the least that arcs with an end at
-  // order_[i] or later can cost.
+  // Pinned ranks, which stay where they are.
+  [[nodiscard]] bool held(Vertex vertex) const { return tree_.held(tree_.levels(), best_[at(vertex)]); }
+
+  // Those who stay, then the heaviest, then the most strongly tied to those before it. rest_[i]: the least that arcs
+  // with an end at order_[i] or later can cost.
   void order_vertices() {
     const Vertex count = graph_.vertices();
     std::vector<double> tie(at(count), 0);
     std::vector<std::uint8_t> taken(at(count), 0);
     for (Vertex vertex = 0; vertex < count; ++vertex) {
       for (const Arc& arc : graph_.arcs_of(vertex)) tie[at(vertex)] += 1e-9 * arc.weight;
+      if (held(vertex)) tie[at(vertex)] = std::numeric_limits<double>::infinity();
     }
     rest_.assign(at(count) + 1, 0);
     for (Vertex step = 0; step < count; ++step) {
@@ -64,7 +68,11 @@ class ExactSearch {
       best_ = seat_of_;
       return;
     }
-    try_below(step, cost, 0, 0);
+    if (held(order_[step])) {
+      try_seat(step, cost, best_[at(order_[step])]);
+    } else {
+      try_below(step, cost, 0, 0);
+    }
   }
 
   int& used(int level, Group group) { return used_[at(level)][group]; }

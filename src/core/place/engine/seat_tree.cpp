@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -25,6 +26,7 @@ SeatTree::SeatTree(const Tree& tree, const Constraints& constraints) {
   number_groups(tree);
   compare_forms();
   encode_paths();
+  hold_pins(constraints);
 }
 
 void SeatTree::collect_seats(const Tree& tree, const Constraints& constraints) {
@@ -112,6 +114,18 @@ void SeatTree::encode_paths() {
       code_[at(seat)] |= width[at(level)] == 0 ? 0 : static_cast<std::uint64_t>(child) << static_cast<unsigned>(bit);
     }
     for (int i = 0; i < width[at(level)]; ++i) cost_of_bit_[at(++bit)] = cost(level);
+  }
+}
+
+void SeatTree::hold_pins(const Constraints& constraints) {
+  if (constraints.pins.empty()) return;
+  std::map<Leaf, Seat> next;
+  for (Seat seat = seats(); seat-- > 0;) next[leaf(seat)] = seat;
+  for (int level = 0; level <= levels(); ++level) held_.emplace_back(at(groups(level)), std::uint8_t{0});
+  for (const Pin& pin : constraints.pins) {
+    const Seat seat = next[pin.leaf]++;
+    pinned_.push_back({pin.rank, seat});
+    for (int level = 0; level <= levels(); ++level) held_[at(level)][at(group(level, seat))] = 1;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 
@@ -46,6 +47,15 @@ class SeatTree {
   // Groups of a level that have the same form look the same from left to right; they can be swapped as they are.
   [[nodiscard]] std::int32_t form(int level, Group group) const { return form_[at(level)][at(group)]; }
 
+  // Where pinned ranks sit: of a leaf that takes several ranks, its first seats.
+  struct Pinned {
+    pattern::Rank rank;
+    Seat seat;
+  };
+  [[nodiscard]] const std::vector<Pinned>& pinned() const { return pinned_; }
+  // Whether a pinned rank sits in the group, so that its contents stay.
+  [[nodiscard]] bool held(int level, Group group) const { return !held_.empty() && held_[at(level)][at(group)] != 0; }
+
   // The distance of two different seats. O(1), or O(levels) where the paths do not fit 64 bits.
   [[nodiscard]] double distance(Seat a, Seat b) const {
     if (code_.empty()) return slow_distance(a, b);
@@ -60,6 +70,7 @@ class SeatTree {
   void number_groups(const topo::Tree& tree);
   void compare_forms();
   void encode_paths();
+  void hold_pins(const Constraints& constraints);
 
   std::vector<topo::Leaf> leaf_;
   std::vector<int> level_in_tree_;
@@ -67,7 +78,9 @@ class SeatTree {
   std::vector<std::vector<Group>> group_;      // level -> seat -> group
   std::vector<std::vector<Seat>> first_seat_;  // level -> group -> first seat, and the end
   std::vector<std::vector<std::int32_t>> form_;
-  std::vector<std::uint64_t> code_;  // seat -> path from the root
+  std::vector<Pinned> pinned_;
+  std::vector<std::vector<std::uint8_t>> held_;  // level -> group; empty: nobody is pinned
+  std::vector<std::uint64_t> code_;              // seat -> path from the root
   std::array<double, 65> cost_of_bit_{};
 };
 

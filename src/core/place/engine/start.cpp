@@ -1,8 +1,13 @@
 #include "core/place/engine/start.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -25,10 +30,98 @@ std::vector<SeatTree::Seat> seats_of(const SeatTree& tree, const Placement& plac
     if (next.size() <= leaf) next.resize(leaf + 1);
     next[leaf] = seat;
   }
-  std::vector<SeatTree::Seat> seats;
-  seats.reserve(placement.leaf_of.size());
-  for (const topo::Leaf leaf : placement.leaf_of) seats.push_back(next[at(leaf)]++);
+  std::vector<SeatTree::Seat> seats(placement.leaf_of.size(), -1);
+  for (const SeatTree::Pinned& pinned : tree.pinned()) {
+    seats[at(pinned.rank)] = pinned.seat;
+    ++next[at(tree.leaf(pinned.seat))];
+  }
+  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+    if (seats[rank] < 0) seats[rank] = next[at(placement.leaf_of[rank])]++;
+  }
   return seats;
+}
+
+namespace {
+
+using Seat = SeatTree::Seat;
+using Group = SeatTree::Group;
+
+// Who sits where, and how the contents of groups change places.
+class Homecoming {
+ public:
+  Homecoming(const SeatTree& tree, std::span<const SeatTree::Pinned> pinned, std::vector<Seat>& seat_of)
+      : tree_(tree), pinned_(pinned), seat_of_(seat_of), sitting_(at(tree.seats()), -1) {
+    for (std::size_t i = 0; i < seat_of.size(); ++i) sitting_[at(seat_of[i])] = static_cast<std::int32_t>(i);
+  }
+
+  // Contents of sibling groups of the same form are permuted so that most pinned ranks are where they belong, from the
+  // root down; what is left is exchanged one by one.
+  void run() {
+    for (int level = 0; level < tree_.levels(); ++level) {
+      for (Group group = 0; group < tree_.groups(level); ++group) {
+        if (tree_.held(level, group)) permute_children(level, group);
+      }
+    }
+    for (const SeatTree::Pinned& pinned : pinned_) swap_seats(seat_of_[at(pinned.rank)], pinned.seat);
+  }
+
+ private:
+  void permute_children(int level, Group group) {
+    std::map<std::pair<Group, Group>, int> count;  // pinned ranks that sit below a child and belong below another
+    for (const SeatTree::Pinned& pinned : pinned_) {
+      const Seat now = seat_of_[at(pinned.rank)];
+      if (tree_.group(level, now) != group || tree_.group(level, pinned.seat) != group) continue;
+      ++count[{tree_.group(level + 1, now), tree_.group(level + 1, pinned.seat)}];
+    }
+    std::vector<std::pair<int, std::pair<Group, Group>>> wishes;
+    for (const auto& [pair, ranks] : count) wishes.emplace_back(-ranks, pair);
+    std::sort(wishes.begin(), wishes.end());
+    std::map<Group, Group> place_of;  // where the contents of a child are now, for those moved
+    std::set<Group> settled_from;
+    std::set<Group> settled_to;
+    for (const auto& [ranks, pair] : wishes) {
+      const auto [from, to] = pair;
+      if (settled_from.contains(from) || settled_to.contains(to)) continue;
+      if (tree_.form(level + 1, from) != tree_.form(level + 1, to)) continue;
+      settled_from.insert(from);
+      settled_to.insert(to);
+      exchange(level + 1, place_of.try_emplace(from, from).first->second, to, place_of);
+    }
+  }
+
+  // The contents at `now` go to `to`, and the other way round.
+  void exchange(int level, Group now, Group to, std::map<Group, Group>& place_of) {
+    if (now == to) return;
+    Group other = to;  // whose contents are at `to`
+    for (const auto& [child, place] : place_of) {
+      if (place == to) other = child;
+    }
+    for (auto& [child, place] : place_of) {
+      if (place == now) place = to;
+    }
+    place_of[other] = now;
+    const Seat here = tree_.first_seat(level, now);
+    const Seat there = tree_.first_seat(level, to);
+    for (Seat i = 0; i < tree_.capacity(level, now); ++i) swap_seats(here + i, there + i);
+  }
+
+  void swap_seats(Seat a, Seat b) {
+    std::swap(sitting_[at(a)], sitting_[at(b)]);
+    for (const Seat seat : {a, b}) {
+      if (sitting_[at(seat)] >= 0) seat_of_[at(sitting_[at(seat)])] = seat;
+    }
+  }
+
+  const SeatTree& tree_;
+  std::span<const SeatTree::Pinned> pinned_;
+  std::vector<Seat>& seat_of_;
+  std::vector<std::int32_t> sitting_;  // by seat, -1: nobody
+};
+
+}  // namespace
+
+void bring_home(const SeatTree& tree, std::span<const SeatTree::Pinned> pinned, std::vector<Seat>& seat_of) {
+  if (!pinned.empty()) Homecoming(tree, pinned, seat_of).run();
 }
 
 Placement placement_of(const SeatTree& tree, const std::vector<SeatTree::Seat>& seats) {

@@ -1,6 +1,7 @@
 // Where ranks are before anything is searched for.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/pattern/pattern.h"
@@ -10,8 +11,13 @@
 
 namespace ranktree::core::place::engine {
 
-// The seats of a placement; a leaf that takes several ranks gives them its seats in the order of ranks.
+// The seats of a placement; a leaf that takes several ranks gives them its seats in the order of ranks, pinned ones
+// first.
 std::vector<SeatTree::Seat> seats_of(const SeatTree& tree, const Placement& placement);
+
+// Makes a placement that knew no pins honour them: subtrees of the same form change places as a whole first, ranks one
+// by one then. `pinned` may name vertices instead of ranks, as `seat_of` does.
+void bring_home(const SeatTree& tree, std::span<const SeatTree::Pinned> pinned, std::vector<SeatTree::Seat>& seat_of);
 
 Placement placement_of(const SeatTree& tree, const std::vector<SeatTree::Seat>& seats);
 

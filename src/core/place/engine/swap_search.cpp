@@ -288,7 +288,7 @@ class SwapSearch {
     places.clear();
     const Group first = tree_.first_child(level_ - 1, home);
     for (Group to = first; to < first + tree_.child_count(level_ - 1, home); ++to) {
-      if (excess_[at(to)] <= least || tree_.form(level_, to) != form) continue;
+      if (excess_[at(to)] <= least || tree_.form(level_, to) != form || tree_.held(level_, to)) continue;
       const Vertex other = vertex_at_[at(to)];
       if (other < 0 || !is_hub(other)) places.push_back(to);
     }
@@ -300,8 +300,9 @@ class SwapSearch {
   }
 
   [[nodiscard]] Move best_move(Vertex vertex, Desk& desk) const {
-    collect_homes(vertex, desk);
     Move best{least_gain(vertex), -1};
+    if (tree_.held(level_, position_of_[at(vertex)])) return best;
+    collect_homes(vertex, desk);
     if (desk.homes.empty()) return best;
     const Group from = position_of_[at(vertex)];
     spread_row(vertex, true, desk);

@@ -1,0 +1,65 @@
+#include "core/place/pins.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+void check_pins(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints) {
+  std::set<pattern::Rank> seen;
+  std::map<topo::Leaf, int> load;
+  for (const Pin& pin : constraints.pins) {
+    const std::string rank = std::to_string(pin.rank);
+    const std::string leaf = std::to_string(pin.leaf);
+    if (pin.rank < 0 || pin.rank >= ranks) {
+      throw Error(Fault::kInput, "pins: expected ranks in 0.." + std::to_string(ranks - 1) + ", found " + rank);
+    }
+    if (!seen.insert(pin.rank).second) throw Error(Fault::kInput, "pins: rank " + rank + " is pinned twice");
+    if (pin.leaf < 0 || pin.leaf >= tree.leaf_count()) {
+      throw Error(Fault::kInput, "pins: rank " + rank + ": expected a leaf in 0.." +
+                                     std::to_string(tree.leaf_count() - 1) + ", found " + leaf);
+    }
+    if (!tree.allowed(pin.leaf)) {
+      throw Error(Fault::kMismatch, "pins: rank " + rank + ": leaf " + leaf + " may not be used");
+    }
+    if (++load[pin.leaf] > constraints.capacity) {
+      throw Error(Fault::kMismatch,
+                  "pins: rank " + rank + ": leaf " + leaf + " already holds " + std::to_string(constraints.capacity));
+    }
+  }
+}
+
+Placement around_pins(const std::vector<topo::Leaf>& seats, pattern::Rank ranks, const Constraints& constraints) {
+  Placement placement{std::vector<topo::Leaf>(at(ranks), -1)};
+  std::map<topo::Leaf, int> taken;
+  for (const Pin& pin : constraints.pins) {
+    placement.leaf_of[at(pin.rank)] = pin.leaf;
+    ++taken[pin.leaf];
+  }
+  std::size_t next = 0;
+  for (topo::Leaf& leaf : placement.leaf_of) {
+    if (leaf >= 0) continue;
+    for (auto held = taken.find(seats[next]); held != taken.end() && held->second > 0; held = taken.find(seats[next])) {
+      --held->second;
+      ++next;
+    }
+    leaf = seats[next++];
+  }
+  return placement;
+}
+
+}  // namespace ranktree::core::place
