@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>

@@ -6,8 +6,8 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,17 +74,17 @@ struct Whole {
 
 // Collective. Throws AgreedError where the root has not room enough. Even an empty graph takes memory: there is one
 // from the first agreed step on.
-std::optional<Whole> gather(const ReorderInput& input) {
+std::unique_ptr<Whole> gather(const ReorderInput& input) {
   int rank = 0;
   int size = 0;
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
   const VertexEdges& own = *input.own;
   const auto degree = static_cast<int>(own.peers.size());
-  std::optional<Whole> all;
+  std::unique_ptr<Whole> all;
   std::vector<int> degrees;
   attempt_together(input.comm, [&] {
-    all.emplace();
+    all = std::make_unique<Whole>();
     degrees.resize(rank == kRoot ? static_cast<std::size_t>(size) : 0);
   });
   check(MPI_Gather(&degree, 1, MPI_INT, degrees.data(), 1, MPI_INT, kRoot, input.comm), "MPI_Gather");
@@ -157,7 +157,7 @@ Reordering reorder_at_root(const ReorderInput& input, const ReorderOptions& opti
   check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
   Answer answer;
   {
-    const std::optional<Whole> all = gather(input);
+    const std::unique_ptr<Whole> all = gather(input);
     const Failure failure = attempt([&] {
       if (rank == kRoot) answer = place(*all, input, options, costs);
     });
