@@ -35,8 +35,8 @@ struct EngineOptions {
 // negative or not finite, or the start is not a placement.
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options);
 
-// The same for a whole matrix. Where at least a quarter of the pairs talk (of 256 ranks or more) it is read where it is,
-// in blocks, and only a few numbers a rank are kept beside it; others are turned into lists. Throws Error(kInput),
+// The same for a whole matrix. Where at least a quarter of the pairs talk (of 256 ranks or more) it is read where it
+// is, in blocks, and only a few numbers a rank are kept beside it; others are turned into lists. Throws Error(kInput),
 // naming the entry, when one is negative or not finite.
 Placement run_engine(const topo::Tree& tree, const pattern::Matrix& matrix, const EngineOptions& options);
 
