@@ -159,7 +159,7 @@ Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& opt
   Reordering own;
   attempt_together(input.comm, [&] { own = reorder_at_root(of_node, options, &prices.of_levels); });
 
-  const double saved = sum_of_all(input.comm, node_rank == 0 ? *own.before - *own.after : 0);
+  const double saved = sum_of_all(input.comm, node_rank == 0 ? own.before.value_or(0) - own.after.value_or(0) : 0);
   Reordering result;
   result.vertex = members[static_cast<std::size_t>(own.vertex)];
   result.before = before;
