@@ -23,6 +23,13 @@ typedef struct ranktree_plan ranktree_plan;
  *  a flag. Zero: stop, and keep the best placement found so far. May not throw. */
 typedef int (*ranktree_keep_going)(void* user);
 
+/** Where a rank must sit. */
+typedef struct ranktree_pin {
+  int rank;
+  const char* host; /**< NULL where the machine has one host */
+  int pu;           /**< by the operating system's number */
+} ranktree_pin;
+
 typedef struct ranktree_place_options {
   const char* algorithm; /**< "best" (default), "engine", "treematch", "greedy", "round-robin", "random", "identity" */
   const char* metric;    /**< "size" (bytes, default), "msg" (messages), "avg" */
@@ -33,6 +40,8 @@ typedef struct ranktree_place_options {
   int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
   void* user;                     /**< what keep_going is called with */
+  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere; "treematch" refuses pins */
+  int pin_count;                  /**< of pins, 0 by default */
 } ranktree_place_options;
 
 /** The defaults. */

@@ -10,13 +10,14 @@ plan.save("plan.json")    # for `ranktree emit` and `ranktree run`
 Nothing but numpy is imported: sparse matrices and graphs are known by what they can do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ranktree import _core
 from ranktree.pattern import expand, natural_model
+from ranktree.pins import pins_of
 
 Plan = _core.Plan
 MAX_RANKS = 2**31 - 1
@@ -33,6 +34,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     time_limit: float | None = None,
     oversubscribe: bool = False,
     keep_going: Callable[[], bool | None] | None = None,
+    pins: Mapping[int, int | str] | None = None,
     metric: str = "size",
     unit: str = "core",
     cost: str = "hops",
@@ -47,6 +49,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     machine: what `ranktree map --machine` takes, with `unit` and `cost`; or a tree, taken as it is.
     time_limit: seconds, after which the best placement found so far is kept.
     keep_going: called now and then; False keeps the best found so far.
+    pins: where some ranks must sit: {rank: leaf}, or {rank: "host:pu"} ("pu" where there is one host).
 
     Raises ValueError, one line that names what is wrong. Same arguments, same plan, unless the search is cut short.
     """
@@ -62,6 +65,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         "threads": threads,
         "time_limit": time_limit,
         "keep_going": keep_going,
+        "pins": pins_of(tree, pins),
     }
     if isinstance(pattern, _core.Pattern):
         model = natural_model(pattern) if collectives == "model" else collectives

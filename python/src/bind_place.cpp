@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>  // IWYU pragma: keep
+#include <nanobind/stl/pair.h>      // IWYU pragma: keep
 #include <nanobind/stl/string.h>    // IWYU pragma: keep
 #include <nanobind/stl/vector.h>    // IWYU pragma: keep
 
@@ -124,7 +125,8 @@ void take(const nb::kwargs& given, const char* name, Value& value, const char* e
 }
 
 void check_names(const nb::kwargs& given) {
-  constexpr std::array<std::string_view, 5> kNames{"oversubscribe", "preset", "threads", "time_limit", "keep_going"};
+  constexpr std::array<std::string_view, 6> kNames{"oversubscribe", "preset",     "threads",
+                                                   "time_limit",    "keep_going", "pins"};
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) refuse("'" + name + "' is not an option");
@@ -145,6 +147,9 @@ Keywords keywords_of(const std::string& algorithm, const std::string& metric, st
   take(given, "threads", options.threads, "a whole number");
   take(given, "time_limit", keywords.time_limit, "a number or None");
   take(given, "keep_going", keywords.keep_going, "a function or None");
+  std::vector<std::pair<pattern::Rank, ranktree::core::topo::Leaf>> pins;
+  take(given, "pins", pins, "(rank, leaf) pairs");
+  for (const auto& [rank, leaf] : pins) options.pins.push_back({rank, leaf});
   options.preset = preset_of(preset);
   if (options.threads < 1) refuse("threads: expected at least 1, found " + std::to_string(options.threads));
   return keywords;
@@ -302,7 +307,8 @@ void bind_place(nb::module_& module) {
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4). "
              "Keywords: oversubscribe, preset, threads; time_limit, in seconds; keep_going, a function called now and "
-             "then, which returns False to keep the best found so far.");
+             "then, which returns False to keep the best found so far; pins, (rank, leaf) pairs that every placement "
+             "honours.");
   module.def("make_plan", &make_plan<pattern::Affinity>, "tree"_a, "weights"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The same for weights without a pattern; metric says what they count.");

@@ -1,5 +1,6 @@
 #include "ranktree/place.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/plan.h"
+#include "core/topo/tree.h"
 #include "io/plan_file.h"
 #include "ranktree/base.h"
 #include "ranktree/pattern.h"
@@ -66,6 +68,31 @@ place_core::PlanOptions read_options(const ranktree_place_options& options) {
   return result;
 }
 
+// The leaf that owns a PU; without a host there may be only one that has it.
+ranktree::core::topo::Leaf leaf_of(const ranktree::core::topo::Tree& tree, const ranktree_pin& pin) {
+  const std::string option = "pins of rank " + std::to_string(pin.rank);
+  ranktree::core::topo::Leaf found = -1;
+  for (ranktree::core::topo::Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    const auto pus = tree.pus(leaf);
+    const auto node = tree.node_of(leaf);
+    if (std::find(pus.begin(), pus.end(), pin.pu) == pus.end()) continue;
+    if (pin.host != nullptr && (node < 0 || tree.name(node) != pin.host)) continue;
+    if (found >= 0) refuse(option, "a host", "none, and several have PU " + std::to_string(pin.pu));
+    found = leaf;
+  }
+  if (found < 0) refuse(option, "a PU of the machine", std::to_string(pin.pu));
+  return found;
+}
+
+void read_pins(const ranktree_place_options& options, const ranktree::core::topo::Tree& tree,
+               place_core::PlanOptions& result) {
+  if (options.pin_count < 0) refuse("pin_count", "at least 0", std::to_string(options.pin_count));
+  if (options.pin_count > 0) require(options.pins, "options.pins");
+  for (int i = 0; i < options.pin_count; ++i) {
+    result.pins.push_back({options.pins[i].rank, leaf_of(tree, options.pins[i])});
+  }
+}
+
 double bound_of(const ranktree_plan& plan) {
   if (plan.plan.bound) return *plan.plan.bound;
   throw Error(Fault::kUnsupported, "plan: expected a bound, found none: its file is older than bounds");
@@ -78,7 +105,7 @@ bool has_rank(const ranktree_plan* plan, int rank) {
 }  // namespace
 
 void ranktree_place_options_init(ranktree_place_options* options) {
-  *options = {"best", "size", 1, 0, "default", 1, 0, nullptr, nullptr};
+  *options = {"best", "size", 1, 0, "default", 1, 0, nullptr, nullptr, nullptr, 0};
 }
 
 ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
@@ -90,7 +117,9 @@ ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern
     ranktree_place_options chosen;
     ranktree_place_options_init(&chosen);
     if (options != nullptr) chosen = *options;
-    *plan = new ranktree_plan{place_core::make_plan(topo->tree, pattern->pattern, read_options(chosen))};
+    place_core::PlanOptions read = read_options(chosen);
+    read_pins(chosen, topo->tree, read);
+    *plan = new ranktree_plan{place_core::make_plan(topo->tree, pattern->pattern, read)};
   });
 }
 

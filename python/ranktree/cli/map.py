@@ -14,6 +14,7 @@ from ranktree.compare import Request, Result, compare, comparison_table
 from ranktree.forbid import without
 from ranktree.interrupt import Interruption
 from ranktree.pattern import expand, load, natural_model
+from ranktree.pins import leaf_of, parsed
 from ranktree.progress import LongWork
 
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
@@ -123,7 +124,25 @@ def load_expanded(path: str, collectives: str) -> _core.Pattern:
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
 
 
-def search(request: Request, algorithm: str, preset: str, interruption: Interruption) -> tuple[_core.Plan, str | None]:
+def read_pins(words: list[str], comparison: bool) -> dict[int, str]:
+    """What --pin says, usage errors where it makes no sense."""
+    if words and comparison:
+        raise typer.BadParameter("expected no --compare, whose peers know no pinned ranks", param_hint="--pin")
+    pins: dict[int, str] = {}
+    for word in words:
+        try:
+            rank, place = parsed(word)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--pin") from error
+        if rank in pins:
+            raise typer.BadParameter(f"expected each rank once, found {rank} again", param_hint="--pin")
+        pins[rank] = place
+    return pins
+
+
+def search(
+    request: Request, algorithm: str, preset: str, interruption: Interruption, pins: list[tuple[int, int]]
+) -> tuple[_core.Plan, str | None]:
     """The plan, and what cut the search short, if anything did."""
     begin = time.monotonic()
     with LongWork(f"placing {request.pattern.ranks:,} ranks", request.limit):
@@ -138,6 +157,7 @@ def search(request: Request, algorithm: str, preset: str, interruption: Interrup
             threads=request.threads,
             time_limit=request.limit,
             keep_going=request.keep_going,
+            pins=pins,
         )
     if interruption.requested:
         return plan, "Ctrl-C"
@@ -166,6 +186,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     threads: Annotated[int, typer.Option(min=1, help="at most so many; the plan does not depend on it")] = 1,
     time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
+    pin: Annotated[list[str] | None, typer.Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
     comparison: Annotated[
         bool, typer.Option("--compare", help="run every algorithm and every installed peer: pymetis, kahip, Scotch")
     ] = False,
@@ -181,18 +202,20 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(metric, tuple(METRICS), "--metric")
     choice(collectives, MODELS, "--collectives")
     choice(preset, PRESETS, "--preset")
+    wanted = read_pins(pin or [], comparison)
     if time_limit is not None and not time_limit > 0:
         raise typer.BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or [])
+    pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     expanded = load_expanded(pattern, collectives)
     with Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
         )
-        plan, stopped = search(request, algorithm, preset, interruption)
+        plan, stopped = search(request, algorithm, preset, interruption, pins)
         if output is not None:
             _core.save_plan(output, plan)
         results = compare_all(request) if comparison else []
