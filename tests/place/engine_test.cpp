@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -285,6 +287,48 @@ TEST(Engine, KeepsTheStartWhenItIsToldToStop) {
   const Tree tree = machine({8, 8});
   options.start = random(tree, 64, {}, 3);
   EXPECT_EQ(run_engine(tree, grid(8, 8, 2), options).leaf_of, options.start->leaf_of);
+}
+
+TEST(Engine, TheAnswerDoesNotDependOnTheNumberOfThreads) {
+  const Tree full = machine({16, 4, 16});
+  const Tree spare = machine({5, 7, 31});
+  const Affinity halo = grid(32, 32, 3);
+  for (const Preset preset : kPresets) {
+    for (const Tree* tree : {&full, &spare}) {
+      EngineOptions options;
+      options.preset = preset;
+      const std::vector<Leaf> alone = run_engine(*tree, halo, options).leaf_of;
+      for (const int threads : {2, 3, 5}) {
+        options.threads = threads;
+        EXPECT_EQ(run_engine(*tree, halo, options).leaf_of, alone) << threads;
+      }
+    }
+  }
+}
+
+TEST(Engine, AsksOneThreadAndPassesOnWhatItThrows) {
+  const Tree tree = machine({16, 4, 16});
+  const Affinity halo = grid(32, 32, 3);
+  const auto caller = std::this_thread::get_id();
+  int asked = 0;
+  bool elsewhere = false;
+  EngineOptions options;
+  options.threads = 3;
+  options.preset = Preset::kStrong;
+  options.keep_going = [&] {
+    elsewhere = elsewhere || std::this_thread::get_id() != caller;
+    return ++asked < 4;
+  };
+  const Placement start = identity(tree, 1024, {});
+  const Placement stopped = run_engine(tree, halo, options);
+  validate(tree, stopped, 1024, {});
+  EXPECT_LE(cost(tree, halo, stopped), cost(tree, halo, start));
+  EXPECT_FALSE(elsewhere);
+  options.keep_going = [&asked]() -> bool {
+    if (++asked > 6) throw std::runtime_error("enough");
+    return true;
+  };
+  EXPECT_THROW(run_engine(tree, halo, options), std::runtime_error);
 }
 
 TEST(Engine, WeightsOfAnyFiniteSize) {

@@ -1,7 +1,9 @@
 #include "core/base/workers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -21,9 +23,13 @@ constexpr std::chrono::milliseconds kWaitToAsk{10};
 
 Workers::Workers(int threads, std::function<bool()> keep_going)
     : keep_going_(std::move(keep_going)), owner_(std::this_thread::get_id()) {
-  try {
-    for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { help(); });
-  } catch (const std::system_error&) {  // those that there are will do
+  bool more = true;
+  for (int i = 1; i < threads && more; ++i) {
+    try {
+      threads_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {
+      more = false;
+    }
   }
 }
 

@@ -21,6 +21,8 @@ class Workers {
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
+  Workers(Workers&&) = delete;
+  Workers& operator=(Workers&&) = delete;
 
   // work(0) .. work(count - 1), each once, in any order; returns when all have ended. What is thrown goes on to the
   // caller, that of the lowest index first; the rest is then told to stop. `steps` is about what all of it takes, an

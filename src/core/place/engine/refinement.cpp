@@ -1,6 +1,7 @@
 #include "core/place/engine/refinement.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,8 @@
 
 namespace ranktree::core::place::engine {
 namespace {
+
+constexpr int kWord = 64;  // bits
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -66,7 +69,7 @@ void Refinement::load(const Guide& graph, const Sides& sides) {
 
 // Monotone in the gain: the exponent and the first bits of the mantissa of its share of the largest.
 int Refinement::bucket_of(double gain) const {
-  constexpr int kFirst = (127 - 16) << kSubBits;
+  constexpr int kFirst = (127 - 16) * kToPowerOfTwo;
   const auto share = static_cast<float>(gain * inverse_of_largest_);
   const auto bits = std::bit_cast<std::uint32_t>(share);
   const int rank = static_cast<int>((bits & 0x7fffffffU) >> (23U - kSubBits)) - kFirst;
@@ -78,7 +81,7 @@ void Refinement::push(Vertex vertex) {
   Node& node = nodes_[at(vertex)];
   Side& side = waiting_[node.side];
   const int bucket = bucket_of(node.gain);
-  std::uint64_t& word = side.marked[at(bucket >> 6)];
+  std::uint64_t& word = side.marked[at(bucket / kWord)];
   const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(bucket) & 63U);
   node.bucket = static_cast<std::int16_t>(bucket);
   node.previous = -1;
@@ -86,7 +89,7 @@ void Refinement::push(Vertex vertex) {
   if (node.next >= 0) nodes_[at(node.next)].previous = vertex;
   side.head[at(bucket)] = vertex;
   word |= bit;
-  side.best_word = std::max(side.best_word, bucket >> 6);
+  side.best_word = std::max(side.best_word, bucket / kWord);
 }
 
 void Refinement::erase(Vertex vertex) {
@@ -98,7 +101,7 @@ void Refinement::erase(Vertex vertex) {
   } else if (node.next >= 0) {
     side.head[at(node.bucket)] = node.next;
   } else {
-    side.marked[at(node.bucket >> 6)] &= ~(std::uint64_t{1} << (static_cast<unsigned>(node.bucket) & 63U));
+    side.marked[at(node.bucket / kWord)] &= ~(std::uint64_t{1} << (static_cast<unsigned>(node.bucket) & 63U));
   }
   node.bucket = -1;
 }
@@ -108,7 +111,7 @@ Vertex Refinement::top(Side& side) {
   while (side.best_word >= 0 && side.marked[at(side.best_word)] == 0) --side.best_word;
   if (side.best_word < 0) return -1;
   const int bit = 63 - std::countl_zero(side.marked[at(side.best_word)]);
-  return side.head[at(side.best_word * 64 + bit)];
+  return side.head[at(side.best_word * kWord + bit)];
 }
 
 // Those on the border wait; all when the balance is to be mended.

@@ -44,9 +44,10 @@ class Refinement {
     std::uint8_t side;
     std::uint8_t locked;
   };
-  static constexpr int kSubBits = 4;            // buckets to a power of two, as bits
-  static constexpr int kHalf = 16 << kSubBits;  // buckets of gains of one sign: 2^-16..1 times the largest
-  static constexpr int kBuckets = 2 * kHalf;    // of a side
+  static constexpr unsigned kSubBits = 4;           // buckets to a power of two, as bits
+  static constexpr int kToPowerOfTwo = 16;          // the same as a number
+  static constexpr int kHalf = 16 * kToPowerOfTwo;  // buckets of gains of one sign: 2^-16..1 times the largest
+  static constexpr int kBuckets = 2 * kHalf;        // of a side
   static constexpr int kWords = kBuckets / 64;
 
   struct Side {
