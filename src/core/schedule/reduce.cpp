@@ -1,6 +1,5 @@
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -107,7 +106,7 @@ Range combine(Builder& builder, const Operands& operands, const Range& target) {
     builder.receive(rank, place);
     append(place);
   }
-  builder.copy(*partial, target);
+  builder.copy(partial.value_or(operands.own), target);
   return target;
 }
 
