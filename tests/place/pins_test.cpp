@@ -196,7 +196,7 @@ TEST(Pins, AreCheckedBeforeAnythingElse) {
   expect_error({1, {{4, 0}}}, Fault::kInput, "expected ranks in 0..3, found 4", tree);
   expect_error({1, {{-1, 0}}}, Fault::kInput, "found -1", tree);
   expect_error({1, {{2, 6}}}, Fault::kInput, "expected a leaf in 0..5, found 6", tree);
-  expect_error({1, {{2, 1}, {2, 1}}}, Fault::kInput, "rank 2 is pinned twice", tree);
+  expect_error({1, {{2, 1}, {2, 1}}}, Fault::kInput, "rank 2: expected one pin, found another", tree);
   expect_error({1, {{2, 1}, {3, 1}}}, Fault::kMismatch, "leaf 1 already holds 1", tree);
   const std::vector<Leaf> allowed{0, 1, 3, 4};
   expect_error({1, {{2, 5}}}, Fault::kMismatch, "leaf 5 may not be used", tree.with_allowed(allowed));

@@ -17,28 +17,31 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+[[noreturn]] void refuse(Fault fault, const Pin& pin, const std::string& text) {
+  throw Error(fault, "pins: rank " + std::to_string(pin.rank) + ": " + text);
+}
+
 }  // namespace
 
 void check_pins(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints) {
   std::set<pattern::Rank> seen;
   std::map<topo::Leaf, int> load;
   for (const Pin& pin : constraints.pins) {
-    const std::string rank = std::to_string(pin.rank);
-    const std::string leaf = std::to_string(pin.leaf);
     if (pin.rank < 0 || pin.rank >= ranks) {
-      throw Error(Fault::kInput, "pins: expected ranks in 0.." + std::to_string(ranks - 1) + ", found " + rank);
+      throw Error(Fault::kInput,
+                  "pins: expected ranks in 0.." + std::to_string(ranks - 1) + ", found " + std::to_string(pin.rank));
     }
-    if (!seen.insert(pin.rank).second) throw Error(Fault::kInput, "pins: rank " + rank + " is pinned twice");
+    if (!seen.insert(pin.rank).second) refuse(Fault::kInput, pin, "expected one pin, found another");
     if (pin.leaf < 0 || pin.leaf >= tree.leaf_count()) {
-      throw Error(Fault::kInput, "pins: rank " + rank + ": expected a leaf in 0.." +
-                                     std::to_string(tree.leaf_count() - 1) + ", found " + leaf);
+      refuse(Fault::kInput, pin,
+             "expected a leaf in 0.." + std::to_string(tree.leaf_count() - 1) + ", found " + std::to_string(pin.leaf));
     }
     if (!tree.allowed(pin.leaf)) {
-      throw Error(Fault::kMismatch, "pins: rank " + rank + ": leaf " + leaf + " may not be used");
+      refuse(Fault::kMismatch, pin, "leaf " + std::to_string(pin.leaf) + " may not be used");
     }
     if (++load[pin.leaf] > constraints.capacity) {
-      throw Error(Fault::kMismatch,
-                  "pins: rank " + rank + ": leaf " + leaf + " already holds " + std::to_string(constraints.capacity));
+      refuse(Fault::kMismatch, pin,
+             "leaf " + std::to_string(pin.leaf) + " already holds " + std::to_string(constraints.capacity));
     }
   }
 }

@@ -74,6 +74,7 @@ class Homecoming {
       ++count[{tree_.group(level + 1, now), tree_.group(level + 1, pinned.seat)}];
     }
     std::vector<std::pair<int, std::pair<Group, Group>>> wishes;
+    wishes.reserve(count.size());
     for (const auto& [pair, ranks] : count) wishes.emplace_back(-ranks, pair);
     std::sort(wishes.begin(), wishes.end());
     std::map<Group, Group> place_of;  // where the contents of a child are now, for those moved
