@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -17,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kStepsToAsk = 1'000'000;  // about 10 ms
 constexpr std::int64_t kStepsToShare = 20'000;
-constexpr std::chrono::milliseconds kWaitToAsk{10};
 
 }  // namespace
 
@@ -52,9 +50,21 @@ bool Workers::ask() {
 
 bool Workers::go_on(std::int64_t steps) {
   if (stopped_.load(std::memory_order_relaxed)) return false;
-  if (!keep_going_ || std::this_thread::get_id() != owner_) return true;
+  if (!keep_going_) return true;
+  if (std::this_thread::get_id() != owner_) {
+    wake_owner_after(steps);
+    return true;
+  }
   steps_ += steps;
   return steps_ < kStepsToAsk || ask();
+}
+
+// The owner may be waiting for others while it should ask; without a clock, their steps tell when.
+void Workers::wake_owner_after(std::int64_t steps) {
+  if (steps_of_others_.fetch_add(steps, std::memory_order_relaxed) + steps < kStepsToAsk) return;
+  steps_of_others_ = 0;
+  due_ = true;
+  changed_.notify_all();
 }
 
 void Workers::for_each(int count, std::int64_t steps, const std::function<void(int)>& work) {
@@ -120,10 +130,10 @@ void Workers::wait_for(Batch& batch, std::unique_lock<std::mutex>& lock) {
   while (batch.running > 0) {
     if (Batch* other = open_batch(); other != nullptr) {
       run_one(*other, lock);
-    } else if (!asks) {
-      changed_.wait(lock);
-    } else if (changed_.wait_for(lock, kWaitToAsk) == std::cv_status::timeout) {
+    } else if (asks && due_.exchange(false)) {
       ask_within(batch, lock);
+    } else {
+      changed_.wait(lock);
     }
   }
 }

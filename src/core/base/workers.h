@@ -43,6 +43,7 @@ class Workers {
     int failed = -1;  // the lowest index that threw
     std::exception_ptr error;
   };
+  void wake_owner_after(std::int64_t steps);
   Batch* open_batch();
   void run_one(Batch& batch, std::unique_lock<std::mutex>& lock);
   void ask_within(Batch& batch, std::unique_lock<std::mutex>& lock);
@@ -53,6 +54,8 @@ class Workers {
   std::thread::id owner_;
   std::atomic<bool> stopped_{false};
   std::int64_t steps_ = 0;  // of the owner since it asked
+  std::atomic<std::int64_t> steps_of_others_{0};
+  std::atomic<bool> due_{false};  // the others did so much that the owner should ask
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Batch*> batches_;
