@@ -157,27 +157,35 @@ class Scanner {
     }
   }
 
-  // Whether all entries of both blocks are numbers that count; in lanes, which compilers make vectors of.
-  bool sound_tile(Rank row, Rank column) {
-    std::array<Number, kLanes> low{};
+  [[nodiscard]] const Number* turned_row(Rank i) const { return turned_.data() + at(i) * at(kPitch); }
+
+  struct Lanes {
+    std::array<Number, kLanes> low{};  // what is no number becomes the lowest and stays
     std::array<Number, kLanes> high{};
-    std::array<Number, kLanes> apart{};
-    for (Rank i = 0; i < kTile; ++i) {
-      const Number* there = matrix_.row(row + i) + column;
-      const Number* back = &turned_[at(i * kPitch)];
-      for (std::size_t j = 0; j < at(kTile); j += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-          const Number a = there[j + lane];
-          const Number b = back[j + lane];
-          // What is not a number becomes the lowest and stays.
-          low[lane] = a >= 0 ? low[lane] : -1;
-          low[lane] = b >= 0 ? low[lane] : -1;
-          high[lane] = high[lane] < a ? a : high[lane];
-          high[lane] = high[lane] < b ? b : high[lane];
-          apart[lane] = a == b ? apart[lane] : 1;
-        }
+    std::array<Number, kLanes> apart{};  // not 0: an entry and its mirror image differ
+
+    void take(const Number* there, const Number* back) {
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const Number a = there[lane];
+        const Number b = back[lane];
+        low[lane] = a >= 0 ? low[lane] : -1;
+        low[lane] = b >= 0 ? low[lane] : -1;
+        high[lane] = high[lane] < a ? a : high[lane];
+        high[lane] = high[lane] < b ? b : high[lane];
+        apart[lane] = a == b ? apart[lane] : 1;
       }
     }
+  };
+
+  // Whether all entries of both blocks are numbers that count; in lanes, which compilers make vectors of.
+  bool sound_tile(Rank row, Rank column) {
+    Lanes lanes;
+    for (Rank i = 0; i < kTile; ++i) {
+      const Number* there = matrix_.row(row + i) + column;
+      const Number* back = turned_row(i);
+      for (std::size_t j = 0; j < at(kTile); j += kLanes) lanes.take(there + j, back + j);
+    }
+    const auto& [low, high, apart] = lanes;
     return sound(*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end()),
                  *std::max_element(apart.begin(), apart.end()));
   }
@@ -187,7 +195,7 @@ class Scanner {
     Number apart = 0;
     for (Rank i = 0; i < rows; ++i) {
       const Number* there = matrix_.row(row + i) + column;
-      const Number* back = &turned_[at(i * kPitch)];
+      const Number* back = turned_row(i);
       for (Rank j = 0; j < columns; ++j) {
         low = there[j] >= 0 && back[j] >= 0 ? low : -1;
         high = std::max({high, there[j], back[j]});
@@ -220,7 +228,7 @@ class Scanner {
   // Pairs of one rank with those of a block, from its `first` column on.
   void add_row(Rank row, Rank column, Rank columns, Rank first) {
     const Number* there = matrix_.row(row) + column;
-    const Number* back = &turned_[at((row % kTile) * kPitch)];
+    const Number* back = turned_row(row % kTile);
     std::array<double, kTile> sums{};
     for (Rank j = 0; j < columns; ++j) {
       sums[at(j)] = static_cast<double>(there[j]) * scale_ + static_cast<double>(back[j]) * scale_;

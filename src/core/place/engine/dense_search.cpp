@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine/dense_exchange.h"
 #include "core/place/engine/dense_weights.h"
