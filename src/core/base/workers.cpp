@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -21,13 +23,21 @@ constexpr std::int64_t kStepsToShare = 20'000;
 
 Workers::Workers(int threads, std::function<bool()> keep_going)
     : keep_going_(std::move(keep_going)), owner_(std::this_thread::get_id()) {
-  bool more = true;
-  for (int i = 1; i < threads && more; ++i) {
-    try {
-      threads_.emplace_back([this] { help(); });
-    } catch (const std::system_error&) {
-      more = false;
-    }
+  if (threads < 2) return;
+  threads_.reserve(static_cast<std::size_t>(threads) - 1);
+  for (int i = 1; i < threads; ++i) {
+    if (!begin_thread()) break;
+  }
+}
+
+bool Workers::begin_thread() {
+  try {
+    threads_.emplace_back([this] { help(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

@@ -44,6 +44,7 @@ class Workers {
     std::exception_ptr error;
   };
   void wake_owner_after(std::int64_t steps);
+  bool begin_thread();  // false: the system gives no more
   Batch* open_batch();
   void run_one(Batch& batch, std::unique_lock<std::mutex>& lock);
   void ask_within(Batch& batch, std::unique_lock<std::mutex>& lock);

@@ -21,8 +21,4 @@ pattern::Affinity affinity_of(const pattern::Matrix& matrix);
 std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::Affinity& affinity,
                                          const EngineOptions& options);
 
-// As evaluate() of lists. Reads the matrix once to check it and sum it up, then only pairs within the subtrees of the
-// highest level that branches.
-Cost evaluate(const topo::Tree& tree, const pattern::Matrix& matrix, const Placement& placement);
-
 }  // namespace ranktree::core::place

@@ -86,6 +86,16 @@ Graph strongest_arcs(const Graph& graph, std::size_t strongest) {
 
 namespace {
 
+// The weight of the arc to `other` in the row that begins at `begin`; `slot` tells where it is, once there is one.
+template <class Weight>
+auto& weight_to(Vertex other, std::int64_t begin, std::int64_t& slot, BasicGraph<Weight>& rows) {
+  if (slot < begin) {
+    slot = static_cast<std::int64_t>(rows.arcs.size());
+    rows.arcs.push_back({other, 0});
+  }
+  return rows.arcs[at(slot)].weight;
+}
+
 template <class Weight>
 BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const Vertex> part_of, Vertex parts) {
   const Members members = members_of(part_of, parts);
@@ -93,7 +103,7 @@ BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const V
   result.offset.reserve(at(parts) + 1);
   result.arcs.reserve(graph.arcs.size());
   result.size.assign(at(parts), 0);
-  std::vector<std::int64_t> slot(at(parts), -1);  // where the row's arc to a part is, if not before the row's begin
+  std::vector<std::int64_t> slot(at(parts), -1);  // by part: where the arc to it is, unless before the row's begin
   for (Vertex part = 0; part < parts; ++part) {
     const auto begin = static_cast<std::int64_t>(result.arcs.size());
     for (auto i = members.begin[at(part)]; i < members.begin[at(part) + 1]; ++i) {
@@ -102,13 +112,7 @@ BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const V
       for (const auto& arc : graph.arcs_of(vertex)) {
         const Vertex other = part_of[at(arc.to)];
         if (other == part) continue;
-        std::int64_t& place = slot[at(other)];
-        if (place >= begin) {
-          result.arcs[at(place)].weight += arc.weight;
-        } else {
-          place = static_cast<std::int64_t>(result.arcs.size());
-          result.arcs.push_back({other, arc.weight});
-        }
+        weight_to(other, begin, slot[at(other)], result) += arc.weight;
       }
     }
     result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
