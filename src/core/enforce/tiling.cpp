@@ -92,7 +92,9 @@ void narrow(Frontier& frontier, std::size_t width) {
 
 Frontier next_level(const Grid& grid, const Frontier& frontier, int arity, double cost, std::size_t width) {
   Frontier next;
-  for (const auto& [box, step] : frontier) {
+  for (const auto& entry : frontier) {
+    const auto& box = entry.first;
+    const Step& step = entry.second;
     const double cut_above = links_cut(grid, box);
     Box work = box;
     for_each_cut(work, arity, 0, [&](const Box& part) {
