@@ -34,16 +34,13 @@ using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Level;
 using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
+using ranktree::test::cost;
 using ranktree::test::from_matrix;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::relabelled;
 
 constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
-
-double cost(const Tree& tree, const Affinity& affinity, const Placement& placement) {
-  return evaluate(tree, affinity, placement).total;
-}
 
 std::vector<int> shuffled(int count, std::uint64_t seed) {
   Random random(seed);

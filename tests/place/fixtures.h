@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/placement.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -25,6 +26,10 @@ inline Tree machine(std::initializer_list<int> arities) {
   levels.push_back({Kind::kCore, {}, {}});
   const std::vector<int> list(arities);
   return core::topo::uniform_tree(levels, list);
+}
+
+inline double cost(const Tree& tree, const Affinity& affinity, const core::place::Placement& placement) {
+  return core::place::evaluate(tree, affinity, placement).total;
 }
 
 // A symmetric matrix as the graph placement works on.

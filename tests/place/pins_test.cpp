@@ -33,15 +33,12 @@ using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Level;
 using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
+using ranktree::test::cost;
 using ranktree::test::from_matrix;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-double cost(const Tree& tree, const Affinity& affinity, const Placement& placement) {
-  return evaluate(tree, affinity, placement).total;
-}
 
 // Subtrees of 1 to 3 leaves below 2 to 4 groups, so that there are at most 12 leaves; random costs.
 Tree uneven_tree(Random& random) {

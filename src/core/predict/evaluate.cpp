@@ -3,37 +3,27 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <queue>
 #include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/schedule/channels.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::predict {
 namespace {
 
 using schedule::Action;
+using schedule::is_message;
+using schedule::Message;
 using schedule::Program;
 using schedule::Rank;
 using schedule::Step;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// Steps of one kind with one peer, in program order; the first `posted` have been posted.
-struct Queue {
-  std::vector<std::int32_t> steps;
-  std::size_t posted = 0;
-};
-struct Channel {
-  Queue sends;
-  Queue receives;
-  std::size_t matched = 0;
-};
 
 // What may happen: an end, a local step or a message. At one time in this order, so that what has ended counts first.
 enum class Kind : std::uint8_t { kEnd, kLocal, kMessage };
@@ -92,7 +82,6 @@ class Clock {
     double compute_free = 0;
   };
 
-  static bool is_message(const Step& step) { return step.action == Action::kSend || step.action == Action::kReceive; }
   State& state(Rank rank) { return ranks_[at(rank)]; }
   [[nodiscard]] const Step& step_of(Rank rank, std::int32_t step) const { return schedule_[at(rank)].steps[at(step)]; }
 
@@ -106,16 +95,8 @@ class Clock {
       for (const std::int32_t before : program.dependencies_of(each)) {
         mine.followers[at(before)].push_back(static_cast<std::int32_t>(step));
       }
-      if (is_message(each)) queue(static_cast<Rank>(rank), each).steps.push_back(static_cast<std::int32_t>(step));
+      if (is_message(each)) channels_.add(static_cast<Rank>(rank), each, static_cast<std::int32_t>(step));
     }
-  }
-
-  Channel& channel(Rank rank, const Step& step) {
-    return step.action == Action::kSend ? channels_[{rank, step.peer}] : channels_[{step.peer, rank}];
-  }
-  Queue& queue(Rank rank, const Step& step) {
-    Channel& pair = channel(rank, step);
-    return step.action == Action::kSend ? pair.sends : pair.receives;
   }
 
   void ready(Rank rank, std::int32_t index, double now) {
@@ -124,20 +105,14 @@ class Clock {
       events_.push({.time = now, .kind = Kind::kLocal, .step = index, .rank = rank});
       return;
     }
-    Queue& posting = queue(rank, step);
-    while (posting.posted < posting.steps.size() && state(rank).missing[at(posting.steps[posting.posted])] == 0) {
-      ++posting.posted;
-    }
-    Channel& pair = channel(rank, step);
-    const bool sends = step.action == Action::kSend;
-    for (; pair.matched < std::min(pair.sends.posted, pair.receives.posted); ++pair.matched) {
+    channels_.post(rank, step, state(rank).missing, [&](const Message& message) {
       events_.push({.time = now,
                     .kind = Kind::kMessage,
-                    .step = pair.sends.steps[pair.matched],
-                    .rank = sends ? rank : step.peer,
-                    .peer = sends ? step.peer : rank,
-                    .peer_step = pair.receives.steps[pair.matched]});
-    }
+                    .step = message.send,
+                    .rank = message.sender,
+                    .peer = message.receiver,
+                    .peer_step = message.receive});
+    });
   }
 
   // Begins what the event is about, or puts it off until its ports may be free.
@@ -182,7 +157,7 @@ class Clock {
   std::span<const Program> schedule_;
   const Hockney& model_;
   std::vector<State> ranks_;
-  std::map<std::pair<Rank, Rank>, Channel> channels_;
+  schedule::Channels channels_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/schedule/channels.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/symbols.h"
@@ -27,7 +28,6 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 bool reads(const Step& step) { return step.action != Action::kReceive; }
 bool writes(const Step& step) { return step.action != Action::kSend; }
-bool is_message(const Step& step) { return step.action == Action::kSend || step.action == Action::kReceive; }
 
 // True when the steps must not happen at the same time.
 bool conflict(const Step& a, const Step& b) {
@@ -100,16 +100,6 @@ class Run {
     std::vector<std::uint8_t> complete;
     std::size_t done = 0;
   };
-  // Steps of one kind with one peer, in program order; the first `posted` have been posted.
-  struct Queue {
-    std::vector<std::int32_t> steps;
-    std::size_t posted = 0;
-  };
-  struct Channel {
-    Queue sends;
-    Queue receives;
-    std::size_t matched = 0;
-  };
   struct Event {
     std::size_t rank = 0;
     std::int32_t step = 0;
@@ -131,16 +121,8 @@ class Run {
       }
       if (!is_message(now)) continue;
       if (now.peer < 0 || at(now.peer) >= schedule_.size() || at(now.peer) == rank) fail(program, step, "no such peer");
-      queue(rank, now).steps.push_back(static_cast<std::int32_t>(step));
+      channels_.add(static_cast<Rank>(rank), now, static_cast<std::int32_t>(step));
     }
-  }
-
-  Channel& channel(std::size_t rank, const Step& step) {
-    return step.action == Action::kSend ? channels_[{rank, at(step.peer)}] : channels_[{at(step.peer), rank}];
-  }
-  Queue& queue(std::size_t rank, const Step& step) {
-    Channel& pair = channel(rank, step);
-    return step.action == Action::kSend ? pair.sends : pair.receives;
   }
 
   void begin(std::size_t rank) {
@@ -155,19 +137,12 @@ class Run {
       possible_.push_back({.rank = rank, .step = step});
       return;
     }
-    Channel& pair = channel(rank, now);
-    Queue& posting = queue(rank, now);
-    while (posting.posted < posting.steps.size() && ranks_[rank].missing[at(posting.steps[posting.posted])] == 0) {
-      ++posting.posted;
-    }
-    const std::size_t sender = now.action == Action::kSend ? rank : at(now.peer);
-    const std::size_t receiver = now.action == Action::kSend ? at(now.peer) : rank;
-    for (; pair.matched < std::min(pair.sends.posted, pair.receives.posted); ++pair.matched) {
-      possible_.push_back({.rank = sender,
-                           .step = pair.sends.steps[pair.matched],
-                           .peer = receiver,
-                           .peer_step = pair.receives.steps[pair.matched]});
-    }
+    channels_.post(static_cast<Rank>(rank), now, ranks_[rank].missing, [this](const Message& message) {
+      possible_.push_back({.rank = at(message.sender),
+                           .step = message.send,
+                           .peer = at(message.receiver),
+                           .peer_step = message.receive});
+    });
   }
 
   Event choose() {
@@ -216,7 +191,7 @@ class Run {
   Random random_;
   bool in_order_;
   std::vector<State> ranks_;
-  std::map<std::pair<std::size_t, std::size_t>, Channel> channels_;
+  Channels channels_;
   std::vector<Event> possible_;
 };
 
