@@ -1,0 +1,37 @@
+// A way to carry out one collective operation, as it is chosen, written in rules and logged.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+
+enum class Way : std::uint8_t {
+  kNative,    // the MPI's own call
+  kMessages,  // a schedule by point-to-point messages
+  kShared,    // inside a node by shared memory, the plan's schedule across nodes (of leaders; segments overlap)
+  kLevels     // the MPI's own collective on the communicators of each level (hier-bcast-2014 §3 as printed)
+};
+
+struct Choice {
+  Way way = Way::kNative;
+  // kMessages: a plan over the hierarchy. kShared: its first algorithm across nodes, its segment; the form is not used.
+  // Segments are in bytes here (kMessages: rounded down to whole elements, at least one).
+  schedule::Plan plan;
+  // kMessages and kLevels: 0 for the machine's levels, 1 for no hierarchy, G > 1 for G runs of consecutive ranks.
+  schedule::Rank groups = 0;
+  bool operator==(const Choice&) const;
+};
+
+// "native", "messages:binomial/flat:form=lanes:segment=32K:groups=4", "shared:binomial:segment=128K",
+// "levels:groups=4". Fields that have their default are left out; sizes take K, M, G (powers of 1024).
+std::string to_text(const Choice& choice);
+
+// Throws Error(kInput) naming the field, what was expected and what was found.
+Choice choice_from_text(std::string_view text, schedule::Collective collective);
+
+}  // namespace ranktree::core::predict

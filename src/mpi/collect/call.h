@@ -1,0 +1,19 @@
+// What the C interface and the preload library call: an operation, by the way the chooser says.
+#pragma once
+
+#include <memory>
+
+#include "mpi/collect/operation.h"
+#include "mpi/collect/running.h"
+
+namespace ranktree::mpi::collect {
+
+// Blocking. Returns MPI's code; the communicator's error handler has been called then. Intercommunicators,
+// communicators of one rank and whatever the chooser leaves to it go to the MPI. Errors in arguments that can be told
+// locally give the MPI's own error class, because such calls are handed to the MPI.
+int call(const Operation& operation) noexcept;
+
+// Nonblocking: throws MpiError, AgreedError. What it returns outlives the communicator's handle.
+std::unique_ptr<Running> call_nonblocking(const Operation& operation);
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,43 @@
+// Which way each call on one communicator goes: RANKTREE_COLL, rules, the model, and measured trials, in which the
+// MPI's own call always takes part (never its loser).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/predict/choice.h"
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+class Context;
+
+class Chooser {
+ public:
+  // What begin() decided. The caller runs `choice` and then calls end() with the same decision.
+  struct Decision {
+    core::predict::Choice choice;
+    std::uint32_t cell = 0;  // the chooser's own
+    bool trial = false;
+    double started = 0;
+  };
+
+  // Collective, the first time for a communicator: reads the settings and agrees on them.
+  static std::unique_ptr<Chooser> make(Context& context);
+
+  Chooser() = default;
+  virtual ~Chooser() = default;
+  Chooser(const Chooser&) = delete;
+  Chooser& operator=(const Chooser&) = delete;
+  Chooser(Chooser&&) = delete;
+  Chooser& operator=(Chooser&&) = delete;
+
+  // The same on all ranks: decided from the collective, the bytes, op and type where equal on all ranks, and the number
+  // of the call. Operations without a size known to all (vector gathers) are decided without it. A call that is
+  // nonblocking is never a trial.
+  virtual Decision begin(const Operation& operation, bool blocking) = 0;
+  // After a blocking call. Collective at the end of a round of trials (one small allreduce).
+  virtual void end(const Decision& decision) = 0;
+};
+
+}  // namespace ranktree::mpi::collect

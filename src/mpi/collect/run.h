@@ -1,0 +1,31 @@
+// An operation carried out in a chosen way.
+#pragma once
+
+#include <memory>
+
+#include "core/predict/choice.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/running.h"
+
+namespace ranktree::mpi::collect {
+
+// False where a way cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
+// memory that is not there, ...). Depends only on what is equal on all ranks. Local.
+bool can_run(Context& context, const Operation& operation, const core::predict::Choice& choice);
+
+// Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the
+// operation until it is done. Ways that are not native keep nothing of the operation's communicator, so that it may be
+// freed meanwhile. Throws MpiError, std::bad_alloc.
+std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
+                               const core::predict::Choice& choice);
+
+// The MPI's own call, blocking. Returns its code.
+int native(const Operation& operation);
+
+// kShared, for start(): shared_running.cpp.
+bool can_share(Context& context, const Operation& operation, const core::predict::Choice& choice);
+std::unique_ptr<Running> start_shared(const std::shared_ptr<Context>& context, const Operation& operation,
+                                      const core::predict::Choice& choice);
+
+}  // namespace ranktree::mpi::collect
