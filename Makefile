@@ -8,7 +8,8 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-place install clean
+.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
+  bench-collect install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -77,6 +78,11 @@ bench-split: mpis
 bench-reorder: mpis
 	$(MAKE) build
 	$(VENV)/bin/python bench/reorder/run.py --build $(BUILD)
+
+## make bench-distributed  reordering without a centre: cost beside the centre's, and what one of 16,384 ranks holds
+bench-distributed: build
+	$(VENV)/bin/python bench/distributed/quality.py $(BUILD) --limit 4096
+	$(BUILD)/bin/distributed-fibers 16 32 32 4096 128
 
 ## make bench-place  the placement engine beside METIS, Scotch, KaHIP: cost, seconds, two pictures for docs (an hour)
 bench-place: build
