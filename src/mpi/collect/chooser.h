@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "core/predict/choice.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/size_class.h"
 
 namespace ranktree::mpi::collect {
 
@@ -36,8 +38,13 @@ class Chooser {
   // of the call. Operations without a size known to all (vector gathers) are decided without it. A call that is
   // nonblocking is never a trial.
   virtual Decision begin(const Operation& operation, bool blocking) = 0;
-  // After a blocking call. Collective at the end of a round of trials (one small allreduce).
+  // After a blocking call, one that failed too. Collective at the end of a round of trials (one small allreduce).
   virtual void end(const Decision& decision) = 0;
+
+  // The calls that need not come here.
+  virtual Shortcuts& shortcuts() = 0;
+  // What is wrong with the settings; empty where nothing is.
+  [[nodiscard]] virtual const std::string& message() const = 0;
 };
 
 }  // namespace ranktree::mpi::collect

@@ -1,0 +1,76 @@
+// What is known of one kind of call on one communicator (a collective, its size in powers of two, a kind of operation):
+// the ways that are worth trying, and which is used. Pure and the same on all ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "mpi/collect/trials.h"
+
+namespace ranktree::mpi::collect {
+
+// The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
+// rounds. Rounds come back after 1000 calls and later ever more rarely; what they may cost is 1 % of the calls between
+// them, by what is known of the ways' times.
+class Cell {
+ public:
+  struct Contestant {
+    core::predict::Choice choice;
+    double model = 0;      // seconds; of the MPI's own call nothing is known
+    double measured = 0;   // the quickest turn of the last round, 0 where it never took part
+    int failures = 0;      // 2: takes part no more
+    bool dropped = false;  // in its last round
+  };
+  struct Turn {
+    const core::predict::Choice* choice = nullptr;
+    bool trial = false;
+    bool timed = false;
+    bool begins = false;  // ranks may wait for each other first
+  };
+
+  // `bytes`: small messages take more calls a turn, for what a clock cannot see.
+  Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes);
+
+  // A call's turn. The caller says what a trial took.
+  Turn next();
+  // As Trials. agreed() is true where a round has ended with a decision that stands, until settled() calls have passed.
+  bool record(double seconds) { return trials_->record(seconds); }
+  std::span<double> unagreed() { return trials_->unagreed(); }
+  bool agreed();
+
+  // The way in use; the MPI's own before the first decision.
+  [[nodiscard]] const core::predict::Choice& winner() const { return contestants_[winner_].choice; }
+  [[nodiscard]] bool winner_is_native() const { return winner_ == 0; }
+  [[nodiscard]] bool on_trial() const { return trials_.has_value(); }
+  // Calls from now without a trial.
+  [[nodiscard]] std::uint32_t settled() const { return left_; }
+  // They have been made elsewhere.
+  void pass_settled() { left_ = 0; }
+  [[nodiscard]] const std::vector<Contestant>& contestants() const { return contestants_; }
+  // The MPI's own call is used and nothing will be tried any more.
+  static constexpr std::uint32_t kForEver = UINT32_MAX;
+
+ private:
+  void begin_round(std::vector<std::size_t> members, int passes);
+  void keep_times();
+  [[nodiscard]] std::size_t quickest() const;
+  [[nodiscard]] bool beats_native(std::size_t member) const;
+  void settle();
+  [[nodiscard]] double cost_of(std::size_t contestant) const;
+
+  std::vector<Contestant> contestants_;  // the first is the MPI's own call
+  std::optional<Trials> trials_;
+  std::vector<std::size_t> members_;  // of the round under way, or of the next one
+  std::size_t winner_ = 0;
+  std::optional<std::size_t> confirming_;  // the contestant that must win once more
+  std::uint32_t interval_ = 0;
+  std::uint32_t left_ = 0;
+  int calls_ = 1;
+};
+
+}  // namespace ranktree::mpi::collect

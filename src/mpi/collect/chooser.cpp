@@ -1,0 +1,256 @@
+#include "mpi/collect/chooser.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/makers.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/cell.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/decisions.h"
+#include "mpi/collect/log.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/run.h"
+#include "mpi/collect/settings.h"
+#include "mpi/collect/size_class.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Candidate;
+using core::predict::Choice;
+using core::predict::Parameters;
+using core::predict::Way;
+using core::schedule::Collective;
+
+constexpr std::uint32_t kFirstCalls = 4;  // of a kind: the MPI's own, whatever comes later
+constexpr std::size_t kCandidates = 3;
+// More are proposed, since not every way can carry out every operation.
+constexpr int kProposed = 8;
+
+// What a call is to the chooser.
+struct Kind {
+  std::size_t kind = 0;
+  std::size_t index = 0;  // in Shortcuts::native
+  std::int64_t bytes = 0;
+};
+
+Kind kind_of(const Operation& operation, int rank) {
+  Kind found;
+  const bool reduction = is_reduction(operation.collective);
+  if (reduction) found.kind = operation_kind(operation.op);
+  std::size_t size = 0;
+  if (operation.vector && !reduction) {
+    found.kind = kUnknown;
+  } else {
+    found.bytes = message_bytes(operation, rank == operation.root);
+    size = size_class(found.bytes);
+  }
+  found.index = kind_index(operation.collective, found.kind, size);
+  return found;
+}
+
+// Equal on all ranks, or nothing is tried.
+std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
+  return std::hash<std::string>{}(text);
+}
+
+class Selector final : public Chooser {
+ public:
+  Selector(Context& context, Settings settings);
+  ~Selector() override;
+  Selector(const Selector&) = delete;
+  Selector& operator=(const Selector&) = delete;
+  Selector(Selector&&) = delete;
+  Selector& operator=(Selector&&) = delete;
+
+  Decision begin(const Operation& operation, bool blocking) override;
+  void end(const Decision& decision) override;
+  Shortcuts& shortcuts() override { return shortcuts_; }
+  [[nodiscard]] const std::string& message() const override { return settings_.message; }
+
+ private:
+  Decision by_rule(const Operation& operation, const Choice& choice, std::size_t index);
+  Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
+  std::unique_ptr<Cell> make_cell(const Operation& operation, const Kind& kind);
+  std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
+  Decision counted(const Operation& operation, Decision decision);
+  void settle(std::size_t index);
+
+  Context& context_;
+  Settings settings_;
+  Parameters parameters_;
+  DecisionLog log_;
+  Shortcuts shortcuts_;
+  std::vector<std::unique_ptr<Cell>> cells_;  // by Kind::index
+};
+
+// Levels between nodes, as given: down to the last that is across nodes.
+int levels_across_nodes(const Context& context) {
+  if (context.node_count() < 2) return 0;
+  const std::vector<std::string>& names = context.level_names();
+  const auto node = std::find(names.begin(), names.end(), "Machine");
+  return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
+}
+
+Parameters parameters_for(const Context& context, const Settings& settings) {
+  const int levels = context.machine().given_levels();
+  const int across = std::min(levels_across_nodes(context), levels);
+  return settings.parameters ? matched(*settings.parameters, levels, across)
+                             : core::predict::usual_parameters(levels, across);
+}
+
+Selector::Selector(Context& context, Settings settings)
+    : context_(context),
+      settings_(std::move(settings)),
+      parameters_(parameters_for(context, settings_)),
+      log_(context.rank(), context.size(), context.node_count()),
+      cells_(shortcuts_.native.size()) {
+  if (!settings_.message.empty()) log_.say(settings_.message);
+  for (std::size_t collective = 0; collective < kCollectives; ++collective) {
+    const Wish& wish = settings_.wishes.at(collective);
+    const bool native = !wish.automatic && wish.choice.way == Way::kNative;
+    const std::uint32_t first = native ? Shortcuts::kForEver : wish.automatic ? kFirstCalls : 0;
+    const auto begin = shortcuts_.native.begin() + static_cast<std::ptrdiff_t>(collective * kKinds * kSizes);
+    std::fill_n(begin, kKinds * kSizes, first);
+    // Without bytes nothing is moved.
+    if (static_cast<Collective>(collective) == Collective::kBarrier) continue;
+    for (std::size_t kind = 0; kind < kKinds; ++kind)
+      *(begin + static_cast<std::ptrdiff_t>(kind * kSizes)) = Shortcuts::kForEver;
+    const bool of_blocks = !is_reduction(static_cast<Collective>(collective));
+    // Vector gathers, whose sizes no rank knows of all: by a rule only.
+    if (of_blocks && !native && !wish.automatic) *(begin + static_cast<std::ptrdiff_t>(kUnknown * kSizes)) = 0;
+  }
+}
+
+Selector::~Selector() { log_.counts(shortcuts_); }
+
+Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
+  if (decision.choice.way != Way::kNative) ++shortcuts_.ours.at(static_cast<std::size_t>(operation.collective));
+  return decision;
+}
+
+Chooser::Decision Selector::begin(const Operation& operation, bool blocking) {
+  const Kind kind = kind_of(operation, context_.rank());
+  const auto collective = static_cast<std::size_t>(operation.collective);
+  ++shortcuts_.calls.at(collective);
+  std::uint32_t& left = shortcuts_.native.at(kind.index);
+  if (left != 0) {
+    if (blocking && left != Shortcuts::kForEver) --left;
+    return {};
+  }
+  const Wish& wish = settings_.wishes.at(collective);
+  return counted(operation,
+                 wish.automatic ? automatic(operation, kind, blocking) : by_rule(operation, wish.choice, kind.index));
+}
+
+Chooser::Decision Selector::by_rule(const Operation& operation, const Choice& choice, std::size_t index) {
+  const bool can = can_run(context_, operation, choice);
+  if (log_.wanted()) log_.rule(operation.collective, index, choice, can);
+  return can ? Decision{.choice = choice} : Decision{};
+}
+
+Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
+  std::unique_ptr<Cell>& cell = cells_.at(kind.index);
+  if (!blocking) {
+    if (!cell || cell->on_trial() || !can_run(context_, operation, cell->winner())) return {};
+    return {.choice = cell->winner()};
+  }
+  if (!cell) {
+    cell = make_cell(operation, kind);
+    if (!cell->on_trial()) {
+      settle(kind.index);
+      return {};
+    }
+  }
+  const Cell::Turn turn = cell->next();
+  Decision decision{.choice = *turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
+  if (!can_run(context_, operation, decision.choice)) decision.choice = {};
+  if (turn.begins) check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
+  if (turn.timed) decision.started = PMPI_Wtime();
+  return decision;
+}
+
+void Selector::end(const Decision& decision) {
+  if (!decision.trial) return;
+  const double seconds = PMPI_Wtime() - decision.started;
+  Cell& cell = *cells_.at(decision.cell);
+  if (!cell.record(seconds)) return;
+  const std::span<double> times = cell.unagreed();
+  check(
+      PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, context_.comm()),
+      "MPI_Allreduce");
+  if (cell.agreed()) settle(decision.cell);
+}
+
+// A decision: where it is the MPI's own call, the next ones need not come here.
+void Selector::settle(std::size_t index) {
+  Cell& cell = *cells_.at(index);
+  log_.decision(index, cell);
+  if (!cell.winner_is_native()) return;
+  shortcuts_.native.at(index) = cell.settled();
+  cell.pass_settled();
+}
+
+// Collective: all ranks have the same candidates, or none.
+std::unique_ptr<Cell> Selector::make_cell(const Operation& operation, const Kind& kind) {
+  std::unique_ptr<Cell> cell;
+  std::array<std::uint64_t, 2> prints{};
+  std::vector<Candidate> candidates;
+  candidates = propose(operation, kind);
+  const std::uint64_t print = fingerprint(candidates);
+  prints = {print, ~print};
+  check(PMPI_Allreduce(MPI_IN_PLACE, prints.data(), static_cast<int>(prints.size()), MPI_UINT64_T, MPI_MIN,
+                       context_.comm()),
+        "MPI_Allreduce");
+  attempt_together(context_.comm(), [&] {
+    if (prints[0] != ~prints[1]) candidates.clear();
+    cell = std::make_unique<Cell>(candidates, kind.bytes);
+  });
+  return cell;
+}
+
+std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {
+  const bool several_on_a_node = context_.node_count() < context_.size();
+  const bool shared = several_on_a_node && context_.node_team() != nullptr;
+  std::vector<Candidate> candidates;
+  attempt_together(context_.comm(), [&] {
+    const core::predict::Question question{.collective = operation.collective,
+                                           .bytes = kind.bytes,
+                                           .commutative = kind.kind != 2 || !is_reduction(operation.collective),
+                                           .shared_memory = shared};
+    candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
+  });
+  // Every way that is asked about may look at something together with the others.
+  std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
+  if (candidates.size() > kCandidates) candidates.resize(kCandidates);
+  return candidates;
+}
+
+}  // namespace
+
+std::unique_ptr<Chooser> Chooser::make(Context& context) {
+  Settings settings = agreed_settings(context.comm());
+  std::unique_ptr<Chooser> chooser;
+  attempt_together(context.comm(), [&] { chooser = std::make_unique<Selector>(context, std::move(settings)); });
+  return chooser;
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,190 @@
+#include "mpi/collect/settings.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "io/file.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::Error;
+using core::Fault;
+using core::predict::Choice;
+using core::schedule::Collective;
+
+constexpr std::string_view kSeparators = "; \t\n";
+
+std::optional<Collective> collective_from_word(std::string_view word) {
+  if (word == "bcast") return Collective::kBroadcast;
+  if (word == "reduce_scatter_block") return Collective::kReduceScatter;
+  return core::schedule::collective_from_name(word);
+}
+
+Wish wish_from_text(std::string_view text, Collective collective) {
+  if (text == "auto") return {.automatic = true, .choice = {}};
+  return {.automatic = false, .choice = core::predict::choice_from_text(text, collective)};
+}
+
+// For all collectives that can have it; an error where none can.
+void wish_for_all(std::string_view text, Wishes& wishes) {
+  bool somewhere = false;
+  std::string first;
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    try {
+      wishes.at(i) = wish_from_text(text, static_cast<Collective>(i));
+      somewhere = true;
+    } catch (const Error& error) {
+      if (first.empty()) first = error.what();
+    }
+  }
+  if (!somewhere) throw Error(Fault::kInput, first);
+}
+
+void wish_for(std::string_view entry, Wishes& wishes) {
+  const std::size_t equals = entry.find('=');
+  const std::string_view name = entry.substr(0, equals);
+  if (name == "all") return;
+  const auto collective = collective_from_word(name);
+  if (!collective) {
+    throw Error(Fault::kInput, "RANKTREE_COLL: '" + std::string(entry) +
+                                   "': expected a collective's name (bcast, reduce, allreduce, ...), found '" +
+                                   std::string(name) + "'");
+  }
+  wishes.at(static_cast<std::size_t>(*collective)) = wish_from_text(entry.substr(equals + 1), *collective);
+}
+
+template <typename Use>
+void for_each_entry(std::string_view text, Use use) {
+  for (std::size_t begin = text.find_first_not_of(kSeparators); begin != std::string_view::npos;
+       begin = text.find_first_not_of(kSeparators, begin)) {
+    const std::size_t end = std::min(text.find_first_of(kSeparators, begin), text.size());
+    use(text.substr(begin, end - begin));
+    begin = end;
+  }
+}
+
+// "bcast=..." and "all=..." are entries; "messages:ring:groups=4" is not.
+bool is_entry(std::string_view text) {
+  const std::size_t end = text.find_first_of(":=/.");
+  return end != std::string_view::npos && text[end] == '=';
+}
+
+std::string environment(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes to it
+  return value == nullptr ? std::string() : value;
+}
+
+// What rank 0 was given: texts, and the bytes of the files they name.
+struct Given {
+  std::string rules;  // RANKTREE_COLL
+  std::string rules_bytes;
+  std::string parameters;  // RANKTREE_COLL_PARAMETERS
+  std::string parameters_bytes;
+  std::string error;
+};
+
+Given read_environment() {
+  Given given;
+  given.rules = environment("RANKTREE_COLL");
+  given.parameters = environment("RANKTREE_COLL_PARAMETERS");
+  try {
+    if (!is_inline(given.rules)) given.rules_bytes = io::read_file(given.rules);
+    if (!given.parameters.empty()) given.parameters_bytes = io::read_file(given.parameters);
+  } catch (const Error& error) {
+    given.error = error.what();
+  }
+  return given;
+}
+
+// Rank 0's, on all ranks.
+void share_text(MPI_Comm comm, std::string& text) {
+  std::uint64_t length = text.size();
+  check(PMPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
+  if (length == 0) {
+    text.clear();
+    return;
+  }
+  constexpr std::uint64_t kMost = 1U << 30U;
+  attempt_together(comm, [&] {
+    if (length > kMost) throw Error(Fault::kInput, "RANKTREE_COLL: a file of more than 1 GB");
+    text.resize(length);
+  });
+  check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
+}
+
+void understand(const Given& given, Settings& settings) {
+  if (!given.error.empty()) throw Error(Fault::kInput, given.error);
+  if (is_inline(given.rules)) {
+    settings.wishes = wishes_from_text(given.rules);
+  } else {
+    throw Error(Fault::kInput,
+                "RANKTREE_COLL: expected auto, native, a choice or collective=choice, found '" + given.rules + "'");
+  }
+}
+
+}  // namespace
+
+bool is_inline(std::string_view text) {
+  if (is_entry(text)) return true;
+  const std::string_view word = text.substr(0, text.find_first_of(":; \t\n"));
+  constexpr std::array<std::string_view, 6> kWords{"", "auto", "native", "messages", "shared", "levels"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+Wishes wishes_from_text(std::string_view text) {
+  Wishes wishes;
+  if (text.find_first_not_of(kSeparators) == std::string_view::npos) text = "auto";
+  if (!is_entry(text)) {
+    wish_for_all(text, wishes);
+    return wishes;
+  }
+  for_each_entry(text, [&](std::string_view entry) {
+    if (entry.starts_with("all=")) wish_for_all(entry.substr(4), wishes);
+  });
+  for_each_entry(text, [&](std::string_view entry) { wish_for(entry, wishes); });
+  return wishes;
+}
+
+Settings agreed_settings(MPI_Comm comm) {
+  Given given;
+  attempt_together(comm, [&] { given = read_environment(); });
+  const std::string own_rules = given.rules;
+  const std::string own_parameters = given.parameters;
+  for (std::string* text :
+       {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.error}) {
+    share_text(comm, *text);
+  }
+  Settings settings;
+  attempt_together(comm, [&] {
+    try {
+      understand(given, settings);
+    } catch (const Error& error) {
+      settings = {};
+      settings.message = std::string(error.what()) + "; all collectives are left to the MPI";
+    }
+  });
+  int differs = own_rules != given.rules || own_parameters != given.parameters ? 1 : 0;
+  check(PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  attempt_together(comm, [&] {
+    if (differs != 0 && settings.message.empty()) {
+      settings.message = "RANKTREE_COLL or RANKTREE_COLL_PARAMETERS is not the same on all ranks: rank 0's counts";
+    }
+  });
+  return settings;
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,44 @@
+// What RANKTREE_COLL and RANKTREE_COLL_PARAMETERS say, the same on all ranks of a communicator: rank 0's.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/predict/choice.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/makers.h"
+#include "mpi/collect/size_class.h"
+
+namespace ranktree::mpi::collect {
+
+// For one collective.
+struct Wish {
+  bool automatic = false;
+  core::predict::Choice choice;  // where it is not automatic; the MPI's own call unless said otherwise
+};
+
+using Wishes = std::array<Wish, kCollectives>;
+
+// "auto", "native", a choice for all collectives that can have it (the others stay the MPI's own), or entries separated
+// by semicolons or spaces, `bcast=shared:binomial:segment=128K;allreduce=native;reduce=auto`: what is not named stays
+// the MPI's own unless there is an entry for `all`. Nothing at all is "auto". Throws Error(kInput).
+Wishes wishes_from_text(std::string_view text);
+
+// Whether RANKTREE_COLL has the form of the above; otherwise it names a file of rules.
+bool is_inline(std::string_view text);
+
+struct Settings {
+  Wishes wishes;
+  std::optional<core::predict::Parameters> parameters;  // as they were measured; nothing without a file
+  std::string message;                                  // what is wrong: then all is left to the MPI; or a warning
+};
+
+// Collective over `comm`. Throws MpiError, AgreedError.
+Settings agreed_settings(MPI_Comm comm);
+
+}  // namespace ranktree::mpi::collect
