@@ -24,11 +24,13 @@ struct Choice {
   schedule::Plan plan;
   // kMessages and kLevels: 0 for the machine's levels, 1 for no hierarchy, G > 1 for G runs of consecutive ranks.
   schedule::Rank groups = 0;
+  // Fields that the way does not use do not count.
   bool operator==(const Choice&) const;
 };
 
 // "native", "messages:binomial/flat:form=lanes:segment=32K:groups=4", "shared:binomial:segment=128K",
-// "levels:groups=4". Fields that have their default are left out; sizes take K, M, G (powers of 1024).
+// "levels:groups=4". Segment and groups are left out when 0; a form left out is the collective's default_form(); sizes
+// take K, M, G (powers of 1024).
 std::string to_text(const Choice& choice);
 
 // Throws Error(kInput) naming the field, what was expected and what was found.

@@ -45,6 +45,14 @@ class Clock {
  public:
   Clock(std::span<const Program> schedule, const Hockney& model)
       : schedule_(schedule), model_(model), ranks_(schedule.size()) {
+    if (!model.node_of.empty()) {
+      if (model.node_of.size() != schedule.size()) {
+        throw Error(Fault::kMismatch, "predict: expected the nodes of " + std::to_string(schedule.size()) +
+                                          " ranks, found " + std::to_string(model.node_of.size()));
+      }
+      const auto last = *std::max_element(model.node_of.begin(), model.node_of.end());
+      wires_.resize(at(last) + 1);
+    }
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) prepare(rank);
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
       for (std::size_t step = 0; step < schedule[rank].steps.size(); ++step) {
@@ -82,7 +90,17 @@ class Clock {
     double compute_free = 0;
   };
 
+  // A node's, each way.
+  struct Wire {
+    double out_free = 0;
+    double in_free = 0;
+  };
+
   State& state(Rank rank) { return ranks_[at(rank)]; }
+  Wire& wire(Rank rank) { return wires_[at(model_.node_of[at(rank)])]; }
+  [[nodiscard]] bool crosses(const Event& event) const {
+    return !wires_.empty() && model_.node_of[at(event.rank)] != model_.node_of[at(event.peer)];
+  }
   [[nodiscard]] const Step& step_of(Rank rank, std::int32_t step) const { return schedule_[at(rank)].steps[at(step)]; }
 
   void prepare(std::size_t rank) {
@@ -121,8 +139,10 @@ class Clock {
     State& mine = state(event.rank);
     const bool message = event.kind == Kind::kMessage;
     double start = std::max(event.time, mine.compute_free);
-    if (message)
+    if (message) {
       start = std::max({start, mine.send_free, state(event.peer).receive_free, state(event.peer).compute_free});
+      if (crosses(event)) start = std::max({start, wire(event.rank).out_free, wire(event.peer).in_free});
+    }
     if (start > event.time) {
       event.time = start;
       events_.push(event);
@@ -130,7 +150,9 @@ class Clock {
     }
     if (message) {
       const Link link = model_.link(event.rank, event.peer);
-      event.time = start + link.latency + link.per_element * static_cast<double>(step.from.count);
+      const double moving = link.per_element * static_cast<double>(step.from.count);
+      event.time = start + link.latency + moving;
+      if (crosses(event)) wire(event.rank).out_free = wire(event.peer).in_free = start + link.gap + moving;
       mine.send_free = event.time;
       state(event.peer).receive_free = event.time;
     } else {
@@ -157,6 +179,7 @@ class Clock {
   std::span<const Program> schedule_;
   const Hockney& model_;
   std::vector<State> ranks_;
+  std::vector<Wire> wires_;  // by node; none where every rank has its own
   schedule::Channels channels_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };
@@ -164,7 +187,7 @@ class Clock {
 }  // namespace
 
 Hockney uniform(const Link& link, double reduce, double copy) {
-  return {.link = [link](Rank, Rank) { return link; }, .reduce = reduce, .copy = copy};
+  return {.link = [link](Rank, Rank) { return link; }, .reduce = reduce, .copy = copy, .node_of = {}};
 }
 
 double evaluate(std::span<const Program> schedule, const Hockney& model) { return Clock(schedule, model).run(); }

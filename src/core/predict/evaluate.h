@@ -1,23 +1,30 @@
 // What a schedule costs under Hockney's model, found by following its messages.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::predict {
 
-// A message of n elements takes latency + n per_element seconds.
+// A message of n elements takes latency + n per_element seconds. On a wire that others use too it occupies the wire for
+// gap + n per_element.
 struct Link {
   double latency = 0;
   double per_element = 0;
+  double gap = 0;
 };
 
 struct Hockney {
   std::function<Link(schedule::Rank from, schedule::Rank to)> link;
   double reduce = 0;  // seconds per element combined
   double copy = 0;    // seconds per element copied
+  // The node of each rank: the ranks of a node share one wire each way, on which one message at a time leaves for other
+  // nodes, or arrives from them. Empty: every rank has wires of its own.
+  std::vector<std::int32_t> node_of;
 };
 
 // The same link between all ranks.

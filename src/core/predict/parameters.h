@@ -28,7 +28,17 @@ struct Parameters {
   double shared_per_byte = 0;
 };
 
-// Where nothing was calibrated: an ordinary cluster (documented in docs/models.md).
+// Levels whose ranks are on different nodes: up to the one named "node"; 0 where none is.
+int levels_across_nodes(const Parameters& parameters);
+
+// Where nothing was calibrated: an ordinary cluster (documented in docs/models.md). The first `across` levels are
+// between nodes (0 on one node), the others inside; one level is when nothing is said.
+Parameters usual_parameters(int levels, int across);
 Parameters usual_parameters(int levels);
+
+// The same for a hierarchy of `levels` levels, the first `across` of them between nodes, when it is not the one that
+// was measured: levels are paired from the node outwards and inwards, the outermost and innermost standing for those
+// beyond them; usual ones where nothing was measured on that side of the node.
+Parameters matched(const Parameters& parameters, int levels, int across);
 
 }  // namespace ranktree::core::predict

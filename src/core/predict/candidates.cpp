@@ -1,0 +1,219 @@
+#include "core/predict/candidates.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/predict/choice.h"
+#include "core/predict/closed_forms.h"
+#include "core/predict/conditions.h"
+#include "core/predict/costs.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Algorithm;
+using schedule::Collective;
+using schedule::Form;
+using schedule::Hierarchy;
+using schedule::Rank;
+
+constexpr std::int64_t kLeastSegment = 1024;  // bytes; a smaller one is mostly header
+constexpr double kMostSegments = 4096;
+constexpr Rank kEvaluatedRanks = 16;  // evaluation of more takes longer than a choice may
+constexpr double kEvaluatedSegments = 16;
+constexpr double kAlike = 1.01;  // costs within this are the same
+
+bool is_reduction(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter;
+}
+
+bool takes_segments(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllreduce;
+}
+
+class Search {
+ public:
+  Search(const Question& question, const Machine& machine) : question_(question), machine_(machine) {}
+
+  std::vector<Candidate> run(int most) {
+    if (machine_.ranks() < 2 || most < 1) return {};
+    for (const Algorithm algorithm : algorithms_of(question_.collective)) add_flat(algorithm);
+    if (machine_.hierarchy().levels() > 1) {
+      for (const Form form : forms_of(question_.collective)) add_levels(form);
+    } else {
+      add_groups();
+    }
+    if (question_.shared_memory && machine_.ranks_of_node() > 1) add_shared();
+    by_cost();
+    evaluate_few(static_cast<std::size_t>(most));
+    return chosen(static_cast<std::size_t>(most));
+  }
+
+ private:
+  // With no segments and with the best, where it helps.
+  void add(Choice choice, const Hierarchy& hierarchy) {
+    if (!question_.commutative && is_reduction(question_.collective)) {
+      if (choice.way == Way::kShared ? !machine_.hierarchy().in_rank_order() : false) return;
+      if (!keeps_rank_order(question_.collective, hierarchy, choice.plan)) return;
+    }
+    const auto form = form_of(question_, choice, machine_);
+    if (!form) return;
+    const auto bytes = static_cast<double>(question_.bytes);
+    found_.push_back({choice, form->seconds(bytes)});
+    const std::int64_t segment = takes_segments(question_.collective) ? best_segment(*form) : 0;
+    if (segment == 0) return;
+    choice.plan.segment = segment;
+    const double cut = form->seconds(bytes, static_cast<double>(segment));
+    if (cut < found_.back().seconds) found_.push_back({choice, cut});
+  }
+
+  // A power of two near m / X*; 0 where segments do not help.
+  [[nodiscard]] std::int64_t best_segment(const ClosedForm& form) const {
+    const double bytes = form.share * static_cast<double>(question_.bytes);
+    const double segments = std::min(form.best_segments(static_cast<double>(question_.bytes)), kMostSegments);
+    if (segments < 1.5 || bytes < 2 * static_cast<double>(kLeastSegment)) return 0;
+    const auto size = static_cast<std::uint64_t>(bytes / segments);
+    const auto rounded = static_cast<std::int64_t>(std::bit_floor(std::max<std::uint64_t>(size, 1)));
+    return std::max(rounded, kLeastSegment);
+  }
+
+  void add_flat(Algorithm algorithm) {
+    if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) return;
+    Choice choice{.way = Way::kMessages, .plan = {.algorithms = {algorithm}}, .groups = 1};
+    choice.plan.form = default_form(question_.collective);
+    add(choice, Hierarchy::flat(machine_.ranks()));
+  }
+
+  void add_levels(Form form) {
+    const Hierarchy& hierarchy = machine_.hierarchy();
+    const auto given = static_cast<std::size_t>(hierarchy.given_levels());
+    // Between nodes one algorithm, inside another; where all levels are of one kind, the outermost is apart.
+    const auto across = static_cast<std::size_t>(levels_across_nodes(machine_.parameters()));
+    const std::size_t outer = across == 0 || across >= given ? 1 : across;
+    for (const Algorithm far : outer_algorithms(form)) {
+      for (const Algorithm near : inner_algorithms(form, far)) {
+        Choice choice{.way = Way::kMessages};
+        choice.plan.form = form;
+        choice.plan.algorithms.assign(outer, far);
+        choice.plan.algorithms.resize(given, near);
+        add(choice, hierarchy);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Algorithm> outer_algorithms(Form form) const {
+    const auto all = algorithms_of(question_.collective);
+    std::vector<Algorithm> outer(all.begin(), all.end());
+    const bool trees = question_.collective == Collective::kAllreduce && form == Form::kLeaders;
+    if (trees) outer.push_back(Algorithm::kBinomial);
+    return outer;
+  }
+
+  [[nodiscard]] std::vector<Algorithm> inner_algorithms(Form form, Algorithm outer) const {
+    if (form == Form::kSameIndex) return {outer};
+    if (form == Form::kLanes) return {question_.commutative ? Algorithm::kRing : Algorithm::kPairwise};
+    if (outer == Algorithm::kPipeline || outer == Algorithm::kChain) {
+      return {Algorithm::kFlat, Algorithm::kBinomial, Algorithm::kPipeline};
+    }
+    return {Algorithm::kFlat, Algorithm::kBinomial};
+  }
+
+  // Ranks of which nothing is known but their number: hier-bcast-2014's groups, their number by the model.
+  void add_groups() {
+    for (const Form form : forms_of(question_.collective)) {
+      for (const Algorithm algorithm : algorithms_of(question_.collective)) {
+        const auto best = best_groups(question_, {form, algorithm}, machine_);
+        if (!best || best->groups <= 1 || best->groups >= machine_.ranks()) continue;
+        Choice choice{.way = Way::kMessages, .plan = {.algorithms = {algorithm}}, .groups = best->groups};
+        choice.plan.form = form;
+        add(choice, Hierarchy::grouped(machine_.ranks(), best->groups));
+      }
+    }
+  }
+
+  void add_shared() {
+    for (const Algorithm algorithm : algorithms_of(question_.collective)) {
+      if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
+      Choice choice{.way = Way::kShared, .plan = {.algorithms = {algorithm}}};
+      add(choice, Hierarchy::flat(machine_.ranks()));
+      if (machine_.nodes() == 1) return;  // nothing goes across
+    }
+  }
+
+  void by_cost() {
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  }
+
+  // The closed forms' favourites, message by message.
+  void evaluate_few(std::size_t most) {
+    if (machine_.ranks() > kEvaluatedRanks) return;
+    const std::size_t count = std::min(found_.size(), 2 * most);
+    for (std::size_t i = 0; i < count; ++i) {
+      Candidate& each = found_[i];
+      const auto segment = static_cast<double>(each.choice.plan.segment);
+      const bool short_one = segment == 0 || static_cast<double>(question_.bytes) / segment <= kEvaluatedSegments;
+      if (each.choice.way != Way::kMessages || !short_one) continue;
+      each.seconds = evaluated(question_, each.choice, machine_);
+    }
+    by_cost();
+  }
+
+  // What makes two ways differ in kind: segments, groups and inner trees do not.
+  static bool same_kind(const Choice& a, const Choice& b) {
+    return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
+           a.plan.algorithms.front() == b.plan.algorithms.front();
+  }
+  static bool alike(const Candidate& a, const Candidate& b) {
+    return a.choice.way == b.choice.way && a.choice.plan.algorithms == b.choice.plan.algorithms &&
+           a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
+  }
+
+  // The cheapest of each kind first, then the others, in order of cost.
+  [[nodiscard]] std::vector<Candidate> chosen(std::size_t most) const {
+    std::vector<Candidate> chosen;
+    for (const bool again : {false, true}) {
+      for (const Candidate& each : found_) {
+        if (chosen.size() == most) break;
+        const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
+          return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
+        });
+        if (!known) chosen.push_back(each);
+      }
+    }
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    return chosen;
+  }
+
+  const Question& question_;
+  const Machine& machine_;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Question& question, const Hierarchy& machine, const Parameters& parameters,
+                                  int most) {
+  // Where memory is shared and ranks are all on one level, that level is a node.
+  const bool one_node = question.shared_memory && machine.levels() == 1 && levels_across_nodes(parameters) > 0;
+  const Parameters fitting = one_node ? matched(parameters, machine.given_levels(), 0) : parameters;
+  const Machine seen(machine, fitting);
+  return Search(question, seen).run(most);
+}
+
+}  // namespace ranktree::core::predict

@@ -1,0 +1,253 @@
+#include "core/predict/costs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/closed_forms.h"
+#include "core/predict/evaluate.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Algorithm;
+using schedule::Collective;
+using schedule::Hierarchy;
+using schedule::Rank;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// Groups on a level: children on the one above.
+std::int32_t groups_on(const Hierarchy& hierarchy, int level) {
+  std::int32_t groups = 1;
+  for (int above = 0; above < level; ++above) groups = hierarchy.first_child(above, groups);
+  return groups;
+}
+
+Rank most_children(const Hierarchy& hierarchy, int level) {
+  Rank most = 0;
+  const std::int32_t groups = groups_on(hierarchy, level);
+  for (std::int32_t group = 0; group < groups; ++group) most = std::max(most, hierarchy.children(level, group));
+  return most;
+}
+
+Algorithm algorithm_on(const Hierarchy& hierarchy, const schedule::Plan& plan, int level) {
+  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : at(hierarchy.given_level(level))];
+}
+
+// In which many ranks of a node send at once when ranks know nothing of nodes.
+bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
+  switch (algorithm) {
+    case Algorithm::kRing:
+    case Algorithm::kSegmentedRing:
+    case Algorithm::kChain:
+    case Algorithm::kPipeline:
+    case Algorithm::kScatterRing:
+      return !in_rank_order;
+    case Algorithm::kBinomial:
+    case Algorithm::kLinear:
+    case Algorithm::kInOrderBinary:
+    case Algorithm::kNonOverlapping:
+      return !in_rank_order;
+    default:
+      return true;
+  }
+}
+
+// Ranks on one level, whatever the machine has between them: the dearest link counts.
+std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorithm, const Machine& machine) {
+  const bool crowded = machine.nodes() > 1 && crowds_the_wire(algorithm, machine.hierarchy().in_rank_order());
+  Line link;
+  for (int level = 0; level < machine.hierarchy().levels(); ++level) {
+    const Line here = machine.link(level, crowded ? machine.ranks_of_node() : 1);
+    link = {std::max(link.latency, here.latency), std::max(link.per_byte, here.per_byte)};
+  }
+  return base_form(question.collective, algorithm, {machine.ranks(), link}, machine.parameters().reduce_per_byte);
+}
+
+// G runs of ranks; the larger ones count.
+std::optional<ClosedForm> grouped_form(const Question& question, const Choice& choice, const Machine& machine) {
+  const Rank ranks = machine.ranks();
+  const Rank groups = std::min(choice.groups, ranks);
+  const auto& algorithms = choice.plan.algorithms;
+  if (algorithms.size() > 2) return std::nullopt;
+  const double reduce = machine.parameters().reduce_per_byte;
+  const Line link = machine.link(0, 1);
+  if (groups == 1) return base_form(question.collective, algorithms.back(), {ranks, link}, reduce);
+  if (groups == ranks) return base_form(question.collective, algorithms.front(), {ranks, link}, reduce);
+  const std::array levels{Stretch{groups, link}, Stretch{(ranks + groups - 1) / groups, link}};
+  const std::array each{algorithms.front(), algorithms.back()};
+  return plan_form(question.collective, choice.plan.form, each, levels, reduce);
+}
+
+std::optional<ClosedForm> levels_form(const Question& question, const Choice& choice, const Machine& machine) {
+  const Hierarchy& hierarchy = machine.hierarchy();
+  const std::size_t given = choice.plan.algorithms.size();
+  if (given != 1 && given != at(hierarchy.given_levels())) return std::nullopt;
+  const bool everyone = choice.plan.form != schedule::Form::kLeaders;
+  std::vector<Stretch> levels;
+  std::vector<Algorithm> algorithms;
+  for (int level = 0; level < hierarchy.levels(); ++level) {
+    levels.push_back({machine.children(level), machine.link(level, everyone ? machine.ranks_of_node() : 1)});
+    algorithms.push_back(algorithm_on(hierarchy, choice.plan, level));
+  }
+  return plan_form(question.collective, choice.plan.form, algorithms, levels, machine.parameters().reduce_per_byte);
+}
+
+// Bytes that the busiest rank of a node writes and reads in shared memory, for each byte of the message, and how often
+// the ranks of a node wait for each other.
+struct Shared {
+  double waits;
+  double moved;
+  double combined;
+};
+
+Shared shared_work(Collective collective, double ranks, double local) {
+  switch (collective) {
+    case Collective::kBroadcast:
+      return {1, 2, 0};  // written once, read by the others at the same time
+    case Collective::kReduce:
+      return {1, 2, 1};  // operands are read where they are, a slice by each rank
+    case Collective::kAllreduce:
+      return {2, 3, 1};
+    case Collective::kBarrier:
+      return {2, 0, 0};
+    case Collective::kGather:
+    case Collective::kScatter:
+      return {1, 1 + local, 0};
+    case Collective::kAllgather:
+      return {2, 1 + ranks, 0};
+    case Collective::kReduceScatter:
+      return {2, 2 * ranks, ranks};
+    default:
+      return {2, 2 * ranks, 0};
+  }
+}
+
+std::optional<ClosedForm> shared_form(const Question& question, Algorithm algorithm, const Machine& machine) {
+  const Parameters& parameters = machine.parameters();
+  const double local = machine.ranks_of_node();
+  const Shared work = shared_work(question.collective, machine.ranks(), local);
+  const Line inside{work.waits * local * parameters.shared_latency,
+                    work.moved * parameters.shared_per_byte + work.combined * parameters.reduce_per_byte};
+  if (machine.nodes() == 1) return ClosedForm{.path = inside, .step = inside};
+  const Stretch leaders{machine.nodes(), machine.link(0, 1)};
+  const auto across = base_form(question.collective, algorithm, leaders, parameters.reduce_per_byte);
+  if (!across) return std::nullopt;
+  const bool blocks = question.collective == Collective::kGather || question.collective == Collective::kScatter ||
+                      question.collective == Collective::kAllgather ||
+                      question.collective == Collective::kReduceScatter;
+  const double scale = blocks ? local : 1;
+  const Line whole = across->whole();
+  const Line step = across->share == 1 ? across->step : whole;
+  // The network moves one segment while memory moves another: the slower of the two is what each further one costs.
+  const auto slower = [](const Line& a, const Line& b) {
+    return Line{std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)};
+  };
+  return ClosedForm{.path = inside + Line{whole.latency, scale * whole.per_byte},
+                    .step = slower(inside, {step.latency, scale * step.per_byte})};
+}
+
+}  // namespace
+
+Machine::Machine(const Hierarchy& hierarchy, const Parameters& parameters)
+    : hierarchy_(&hierarchy), parameters_(&parameters) {
+  if (parameters.levels.empty()) throw Error(Fault::kInput, "predict: parameters: expected at least one level");
+  const int given_across = levels_across_nodes(parameters);
+  for (int level = 0; level < hierarchy.levels(); ++level) {
+    children_.push_back(most_children(hierarchy, level));
+    if (hierarchy.given_level(level) < given_across) {
+      across_ = level + 1;
+    } else {
+      ranks_of_node_ *= children_.back();
+    }
+  }
+  nodes_ = groups_on(hierarchy, across_);
+}
+
+const LevelParameters& Machine::level(int level) const {
+  const auto& levels = parameters_->levels;
+  return levels[std::min(at(hierarchy_->given_level(level)), levels.size() - 1)];
+}
+
+Line Machine::link(int level, Rank senders) const {
+  const LevelParameters& found = this->level(level);
+  const bool shared = parameters_->node_port && level < across_ && senders > 1;
+  const double others = shared ? senders - 1 : 0;
+  return {found.latency + others * found.gap, (1 + others) * found.per_byte};
+}
+
+std::vector<std::int32_t> Machine::node_of() const {
+  std::vector<std::int32_t> nodes(at(ranks()));
+  for (std::int32_t node = 0; node < nodes_; ++node) {
+    const auto begin = across_ == 0 ? 0 : hierarchy_->first_position(across_ - 1, node);
+    const auto end = across_ == 0 ? ranks() : hierarchy_->first_position(across_ - 1, node + 1);
+    for (std::int32_t position = begin; position < end; ++position) nodes[at(hierarchy_->rank_at(position))] = node;
+  }
+  return nodes;
+}
+
+int Machine::meeting_level(Rank a, Rank b) const {
+  std::int32_t first = hierarchy_->position_of(a);
+  std::int32_t second = hierarchy_->position_of(b);
+  int level = hierarchy_->levels() - 1;
+  for (; level > 0; --level) {
+    first = hierarchy_->group_of(level, first);
+    second = hierarchy_->group_of(level, second);
+    if (first == second) break;
+  }
+  return level;
+}
+
+std::optional<ClosedForm> form_of(const Question& question, const Choice& choice, const Machine& machine) {
+  const auto& algorithms = choice.plan.algorithms;
+  if (algorithms.empty()) return std::nullopt;
+  if (choice.way == Way::kShared) return shared_form(question, algorithms[0], machine);
+  if (choice.way != Way::kMessages) return std::nullopt;
+  if (choice.groups == 1) return flat_form(question, algorithms[0], machine);
+  return choice.groups > 1 ? grouped_form(question, choice, machine) : levels_form(question, choice, machine);
+}
+
+Hockney hockney_of(const Machine& machine) {
+  Hockney model{.link =
+                    [&machine](Rank from, Rank to) {
+                      const LevelParameters& level = machine.level(machine.meeting_level(from, to));
+                      return Link{level.latency, level.per_byte, level.gap};
+                    },
+                .reduce = machine.parameters().reduce_per_byte,
+                .copy = 0};
+  if (machine.parameters().node_port && machine.nodes() > 1) model.node_of = machine.node_of();
+  return model;
+}
+
+schedule::Schedule schedule_of(const Question& question, const Choice& choice, const Hierarchy& machine) {
+  const schedule::Request request{.collective = question.collective,
+                                  .ranks = machine.ranks(),
+                                  .count = question.collective == Collective::kBarrier ? 0 : question.bytes,
+                                  .commutative = question.commutative};
+  if (choice.way != Way::kMessages || choice.plan.algorithms.empty()) {
+    throw Error(Fault::kUnsupported, "predict: only schedules of messages can be evaluated");
+  }
+  if (choice.groups == 1) return make_all(request, {choice.plan.algorithms[0], choice.plan.segment});
+  if (choice.groups == 0) return transform_all(request, machine, choice.plan);
+  return transform_all(request, Hierarchy::grouped(machine.ranks(), std::min(choice.groups, machine.ranks())),
+                       choice.plan);
+}
+
+double evaluated(const Question& question, const Choice& choice, const Machine& machine) {
+  return evaluate(schedule_of(question, choice, machine.hierarchy()), hockney_of(machine));
+}
+
+}  // namespace ranktree::core::predict

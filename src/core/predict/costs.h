@@ -1,0 +1,66 @@
+// What one way of carrying out an operation costs on one machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/closed_forms.h"
+#include "core/predict/evaluate.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::predict {
+
+// A hierarchy with what was measured on its levels.
+class Machine {
+ public:
+  // Levels that the parameters do not have are as their last one. Keeps references.
+  Machine(const schedule::Hierarchy& hierarchy, const Parameters& parameters);
+
+  [[nodiscard]] const schedule::Hierarchy& hierarchy() const { return *hierarchy_; }
+  [[nodiscard]] const Parameters& parameters() const { return *parameters_; }
+  [[nodiscard]] schedule::Rank ranks() const { return hierarchy_->ranks(); }
+
+  // Levels of the hierarchy whose ranks are on different nodes.
+  [[nodiscard]] int across() const { return across_; }
+  [[nodiscard]] schedule::Rank nodes() const { return nodes_; }
+  // Of the fullest node.
+  [[nodiscard]] schedule::Rank ranks_of_node() const { return ranks_of_node_; }
+  // Most children of a group of a level.
+  [[nodiscard]] schedule::Rank children(int level) const { return children_[static_cast<std::size_t>(level)]; }
+  [[nodiscard]] const LevelParameters& level(int level) const;
+  // The link of a level when `senders` ranks of each node talk there at once.
+  [[nodiscard]] Line link(int level, schedule::Rank senders) const;
+  // The node of each rank, counted along the hierarchy.
+  [[nodiscard]] std::vector<std::int32_t> node_of() const;
+  // The level on which two ranks meet. O(levels log groups).
+  [[nodiscard]] int meeting_level(schedule::Rank a, schedule::Rank b) const;
+
+ private:
+  const schedule::Hierarchy* hierarchy_;
+  const Parameters* parameters_;
+  int across_ = 0;
+  schedule::Rank nodes_ = 1;
+  schedule::Rank ranks_of_node_ = 1;
+  std::vector<schedule::Rank> children_;
+};
+
+// In closed form, whatever the segment; nothing where there is none. Estimates where ranks of one level of the choice
+// meet on several of the machine (the dearest link counts), and for kShared. O(levels).
+std::optional<ClosedForm> form_of(const Question& question, const Choice& choice, const Machine& machine);
+
+// By following every message; for kMessages only, elements of one byte, root 0. O(steps log steps). Throws as
+// transform() does, Error(kUnsupported) for other ways.
+double evaluated(const Question& question, const Choice& choice, const Machine& machine);
+
+// The machine's links as Hockney sees them.
+Hockney hockney_of(const Machine& machine);
+
+// The schedule that a choice of way kMessages means.
+schedule::Schedule schedule_of(const Question& question, const Choice& choice, const schedule::Hierarchy& machine);
+
+}  // namespace ranktree::core::predict

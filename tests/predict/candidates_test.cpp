@@ -1,0 +1,143 @@
+#include "core/predict/candidates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/predict/choice.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Algorithm;
+using schedule::Collective;
+using schedule::Hierarchy;
+using schedule::Rank;
+
+constexpr Collective kAll[] = {Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
+                               Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
+                               Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
+
+// Nodes of `width` ranks, packed or round robin.
+Hierarchy nodes(Rank ranks, Rank width, bool packed = true) {
+  std::vector<std::int32_t> colours;
+  const Rank count = (ranks + width - 1) / width;
+  for (Rank rank = 0; rank < ranks; ++rank) colours.push_back(packed ? rank / width : rank % count);
+  return Hierarchy::from_colours({&colours, 1});
+}
+
+std::vector<Candidate> ask(Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared = false,
+                           bool commutative = true, int most = 5) {
+  return candidates({.collective = collective, .bytes = bytes, .commutative = commutative, .shared_memory = shared},
+                    machine, usual_parameters(machine.given_levels()), most);
+}
+
+bool proposes(const std::vector<Candidate>& found, Algorithm algorithm, std::size_t among = 5) {
+  return std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min(among, found.size())),
+                     [&](const Candidate& each) { return each.choice.plan.algorithms.front() == algorithm; });
+}
+
+TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
+  for (const Collective collective : kAll) {
+    for (const Rank ranks : {2, 3, 15, 16, 33}) {
+      for (const bool packed : {true, false}) {
+        for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 4, packed)}) {
+          for (const std::int64_t bytes : {0, 1, 1000, 1 << 20}) {
+            for (const bool commutative : {true, false}) {
+              const auto found = ask(collective, bytes, machine, true, commutative);
+              ASSERT_FALSE(found.empty()) << collective_name(collective) << ranks;
+              ASSERT_LE(found.size(), 5U);
+              double before = 0;
+              for (const Candidate& each : found) {
+                EXPECT_GE(each.seconds, before);
+                before = each.seconds;
+                EXPECT_NE(each.choice.way, Way::kNative);
+                EXPECT_EQ(choice_from_text(to_text(each.choice), collective), each.choice) << to_text(each.choice);
+                if (each.choice.way != Way::kMessages) continue;
+                const schedule::Request request{.collective = collective,
+                                                .ranks = ranks,
+                                                .count = collective == Collective::kBarrier ? 0 : bytes,
+                                                .commutative = commutative};
+                if (each.choice.groups == 1) {
+                  EXPECT_NO_THROW(make_all(request, {each.choice.plan.algorithms[0], each.choice.plan.segment}));
+                } else {
+                  const Hierarchy groups =
+                      each.choice.groups > 1 ? Hierarchy::grouped(ranks, each.choice.groups) : machine;
+                  EXPECT_NO_THROW(transform_all(request, groups, each.choice.plan)) << to_text(each.choice);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Candidates, AreTreesForShortMessagesAndSlicesForLongOnes) {
+  const Hierarchy machine = nodes(512, 16);
+  EXPECT_TRUE(proposes(ask(Collective::kBroadcast, 8, machine), Algorithm::kBinomial, 1));
+  EXPECT_TRUE(proposes(ask(Collective::kAllreduce, 8, machine), Algorithm::kRecursiveDoubling, 1));
+  EXPECT_TRUE(proposes(ask(Collective::kBarrier, 0, machine), Algorithm::kDissemination, 1));
+  // Round robin, where a ring over all ranks crosses the wire with every message.
+  const auto large = ask(Collective::kAllreduce, 64 << 20, nodes(512, 16, false));
+  EXPECT_EQ(large[0].choice.plan.form, schedule::Form::kLanes);
+  EXPECT_EQ(large[0].choice.groups, 0);
+  const auto cut = ask(Collective::kBroadcast, 64 << 20, machine);
+  EXPECT_TRUE(cut[0].choice.plan.segment > 0 || proposes(cut, Algorithm::kScatterRing, 1)) << to_text(cut[0].choice);
+}
+
+TEST(Candidates, UseMemoryInsideNodesWhereTheyMay) {
+  for (const Hierarchy& machine : {nodes(64, 16), Hierarchy::flat(16)}) {
+    const auto shared = ask(Collective::kBroadcast, 1 << 20, machine, true);
+    EXPECT_TRUE(std::any_of(shared.begin(), shared.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
+    const auto apart = ask(Collective::kBroadcast, 1 << 20, machine, false);
+    EXPECT_TRUE(std::none_of(apart.begin(), apart.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
+  }
+}
+
+TEST(Candidates, AreNotTwiceTheSame) {
+  for (const Collective collective : kAll) {
+    const auto found = ask(collective, 1 << 20, nodes(64, 8), true, true, 20);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        EXPECT_FALSE(found[i].choice == found[j].choice);
+        const bool same = found[i].choice.way == found[j].choice.way &&
+                          found[i].choice.plan.algorithms == found[j].choice.plan.algorithms &&
+                          found[i].choice.plan.form == found[j].choice.plan.form &&
+                          found[i].choice.groups == found[j].choice.groups;
+        EXPECT_TRUE(!same || found[i].seconds > 1.01 * found[j].seconds) << to_text(found[i].choice);
+      }
+    }
+  }
+}
+
+TEST(Candidates, AreTheSameAgain) {
+  const Hierarchy machine = nodes(60, 7);
+  const auto once = ask(Collective::kReduce, 100'000, machine, true);
+  const auto again = ask(Collective::kReduce, 100'000, machine, true);
+  ASSERT_EQ(once.size(), again.size());
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].choice, again[i].choice);
+}
+
+// A choice is made inside a call of the program: 100,000 ranks in a fraction of a second, on a busy machine too.
+TEST(Candidates, ComeFast) {
+  const Hierarchy machine = nodes(100'000, 64);
+  const auto begin = std::chrono::steady_clock::now();
+  ask(Collective::kAllreduce, 1 << 20, machine, true);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST(Candidates, NeedTwoRanks) { EXPECT_TRUE(ask(Collective::kBroadcast, 8, Hierarchy::flat(1)).empty()); }
+
+}  // namespace
+}  // namespace ranktree::core::predict

@@ -1,0 +1,94 @@
+#include "core/predict/choice.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Algorithm;
+using schedule::Collective;
+
+Choice read(std::string_view text, Collective collective = Collective::kBroadcast) {
+  return choice_from_text(text, collective);
+}
+
+std::string refusal(std::string_view text, Collective collective = Collective::kBroadcast) {
+  try {
+    read(text, collective);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Choice, IsReadFromItsText) {
+  const Choice choice = read("messages:binomial/flat:form=lanes:segment=32K:groups=4");
+  EXPECT_EQ(choice.way, Way::kMessages);
+  EXPECT_EQ(choice.plan.form, schedule::Form::kLanes);
+  ASSERT_EQ(choice.plan.algorithms.size(), 2U);
+  EXPECT_EQ(choice.plan.algorithms[0], Algorithm::kBinomial);
+  EXPECT_EQ(choice.plan.algorithms[1], Algorithm::kFlat);
+  EXPECT_EQ(choice.plan.segment, 32768);
+  EXPECT_EQ(choice.groups, 4);
+  EXPECT_EQ(read("native").way, Way::kNative);
+  EXPECT_EQ(read("levels:groups=4").groups, 4);
+  EXPECT_EQ(read("levels").way, Way::kLevels);
+  EXPECT_EQ(read("shared:binomial:segment=128K").plan.segment, 131072);
+}
+
+TEST(Choice, HasTheCollectivesFormWhenNoneIsSaid) {
+  EXPECT_EQ(read("messages:ring", Collective::kAllreduce).plan.form, schedule::Form::kLanes);
+  EXPECT_EQ(read("messages:binomial").plan.form, schedule::Form::kLeaders);
+}
+
+TEST(Choice, IsWrittenAsItIsRead) {
+  for (const std::string_view text :
+       {"native", "levels", "levels:groups=4", "shared:binomial:segment=128K", "shared:scatter-ring-allgather",
+        "messages:binomial/flat:form=lanes:segment=32K:groups=4", "messages:chain:segment=1000:groups=1",
+        "messages:pipeline:form=leaders:segment=3M", "messages:binary/flat:form=leaders:segment=2G"}) {
+    EXPECT_EQ(to_text(read(text)), text);
+    EXPECT_EQ(read(to_text(read(text))), read(text));
+  }
+}
+
+TEST(Choice, IsEqualWhereItsWayIs) {
+  EXPECT_EQ(read("messages:ring:groups=1", Collective::kAllreduce),
+            read("messages:ring:form=leaders:groups=1", Collective::kAllreduce));
+  EXPECT_FALSE(read("messages:binomial:form=lanes") == read("messages:binomial:form=leaders"));
+  EXPECT_FALSE(read("messages:binomial:segment=1K") == read("messages:binomial"));
+  EXPECT_FALSE(read("native") == read("levels"));
+}
+
+TEST(Choice, TellsWhatIsWrongWithIt) {
+  EXPECT_EQ(refusal("nativ"), "choice 'nativ': way: expected native, messages, shared or levels, found 'nativ'");
+  EXPECT_EQ(refusal(""), "choice '': way: expected native, messages, shared or levels, found ''");
+  EXPECT_EQ(refusal("messages"), "choice 'messages': algorithm: expected an algorithm's name, found ''");
+  EXPECT_EQ(refusal("messages:tree"), "choice 'messages:tree': algorithm: expected an algorithm's name, found 'tree'");
+  EXPECT_NE(refusal("messages:ring:groups=1").find("algorithm: expected one of broadcast, found 'ring'"),
+            std::string::npos);
+  EXPECT_NE(refusal("messages:chain/chain:groups=1").find("no hierarchy"), std::string::npos);
+  EXPECT_NE(refusal("messages:chain/chain/chain:groups=3").find("one or two"), std::string::npos);
+  EXPECT_NE(refusal("messages:bruck", Collective::kAlltoall).find("form: expected groups=1"), std::string::npos);
+  EXPECT_NE(refusal("messages:chain:form=same-index").find("a form of broadcast"), std::string::npos);
+  EXPECT_NE(refusal("messages:chain:form=x").find("leaders, lanes or same-index"), std::string::npos);
+  EXPECT_NE(refusal("shared:binomial/flat").find("algorithm: expected one,"), std::string::npos);
+  EXPECT_NE(refusal("shared:binomial:groups=2").find("field: expected segment, found 'groups'"), std::string::npos);
+  EXPECT_NE(refusal("native:segment=2").find("field: expected nothing"), std::string::npos);
+  EXPECT_NE(refusal("levels:groups=2:groups=3").find("groups: expected once"), std::string::npos);
+  for (const std::string_view size : {"", "K", "-1", "1X", "1KK", "9999999999G", "1 "}) {
+    EXPECT_NE(refusal("messages:chain:segment=" + std::string(size)).find("segment: expected a number"),
+              std::string::npos)
+        << size;
+  }
+  EXPECT_NE(refusal("levels:groups=3G").find("groups: expected a number"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ranktree::core::predict

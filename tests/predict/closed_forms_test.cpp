@@ -1,0 +1,218 @@
+// Closed forms against schedules followed message by message.
+#include "core/predict/closed_forms.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/predict/evaluate.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/transform.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Algorithm;
+using schedule::Collective;
+using schedule::Hierarchy;
+using schedule::Rank;
+using schedule::Request;
+using schedule::Schedule;
+
+constexpr double kReduce = 5e-4;
+constexpr Line kLink{1, 1e-3};
+constexpr std::int64_t kBytes = 65536;
+
+Request request_of(Collective collective, Rank ranks) {
+  return {.collective = collective, .ranks = ranks, .count = collective == Collective::kBarrier ? 0 : kBytes};
+}
+
+double cost_of(const Schedule& schedule) {
+  return evaluate(schedule, uniform({kLink.latency, kLink.per_byte}, kReduce));
+}
+
+// Complete binary trees have one node less.
+bool is_binary(Algorithm algorithm) {
+  return algorithm == Algorithm::kBinary || algorithm == Algorithm::kSplitBinary ||
+         algorithm == Algorithm::kInOrderBinary;
+}
+
+constexpr Collective kAll[] = {Collective::kBroadcast, Collective::kReduce,        Collective::kAllreduce,
+                               Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
+                               Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
+
+TEST(ClosedForms, AreThoseOfTheBaseSchedules) {
+  for (const Collective collective : kAll) {
+    for (const Algorithm algorithm : algorithms_of(collective)) {
+      const Rank ranks = is_binary(algorithm) ? 31 : 32;
+      const auto form = base_form(collective, algorithm, {ranks, kLink}, kReduce);
+      const std::string name = std::string(collective_name(collective)) + " " + std::string(algorithm_name(algorithm));
+      EXPECT_EQ(form.has_value(), algorithm != Algorithm::kNonOverlapping) << name;
+      if (!form) continue;
+      const double bytes = collective == Collective::kBarrier ? 0 : kBytes;
+      const double found = cost_of(make_all(request_of(collective, ranks), {algorithm, 0}));
+      EXPECT_NEAR(form->seconds(bytes) / found, 1, 1e-9) << name;
+    }
+  }
+}
+
+TEST(ClosedForms, AreThoseOfSegmentedTrees) {
+  struct Case {
+    Collective collective;
+    Algorithm algorithm;
+  };
+  for (const auto& [collective, algorithm] :
+       {Case{Collective::kBroadcast, Algorithm::kPipeline}, Case{Collective::kBroadcast, Algorithm::kFlat},
+        Case{Collective::kBroadcast, Algorithm::kBinary}, Case{Collective::kBroadcast, Algorithm::kSplitBinary},
+        Case{Collective::kBroadcast, Algorithm::kBinomial}, Case{Collective::kReduce, Algorithm::kPipeline},
+        Case{Collective::kReduce, Algorithm::kBinary}, Case{Collective::kReduce, Algorithm::kInOrderBinary}}) {
+    const Rank ranks = is_binary(algorithm) ? 31 : 32;
+    for (const std::int64_t segments : {2, 4, 16}) {
+      const std::int64_t segment = kBytes / segments;
+      const auto form = base_form(collective, algorithm, {ranks, kLink}, kReduce);
+      const double found = cost_of(make_all(request_of(collective, ranks), {algorithm, segment}));
+      EXPECT_NEAR(form->seconds(kBytes, static_cast<double>(segment)) / found, 1, 1e-9)
+          << collective_name(collective) << " " << algorithm_name(algorithm) << " " << segments;
+    }
+  }
+}
+
+// hier-reduce-2016 (3), corrected.
+TEST(ClosedForms, CountTheSegmentedRingsRounds) {
+  const auto form = base_form(Collective::kAllreduce, Algorithm::kSegmentedRing, {32, kLink}, kReduce);
+  const std::int64_t segment = kBytes / 32 / 4;
+  const double found = cost_of(make_all(request_of(Collective::kAllreduce, 32), {Algorithm::kSegmentedRing, segment}));
+  EXPECT_NEAR(form->seconds(kBytes, static_cast<double>(segment)) / found, 1, 1e-9);
+}
+
+struct Levels {
+  std::vector<Rank> sizes;
+  std::vector<std::vector<std::int32_t>> colours;
+};
+
+// 32 ranks in two levels, 64 in three.
+Levels two() {
+  Levels levels{{4, 8}, {{}}};
+  for (Rank rank = 0; rank < 32; ++rank) levels.colours[0].push_back(rank / 8);
+  return levels;
+}
+Levels three() {
+  Levels levels{{4, 2, 8}, {{}, {}}};
+  for (Rank rank = 0; rank < 64; ++rank) {
+    levels.colours[0].push_back(rank / 16);
+    levels.colours[1].push_back(rank / 8);
+  }
+  return levels;
+}
+
+// The links of levels differ.
+constexpr Line kLinks[] = {{10, 2e-3}, {3, 1e-3}, {1, 5e-4}};
+
+void expect_plan(const Levels& levels, Collective collective, schedule::Form form,
+                 const std::vector<Algorithm>& algorithms, std::int64_t segment, double tolerance = 1e-9) {
+  const Hierarchy hierarchy = Hierarchy::from_colours(levels.colours);
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < levels.sizes.size(); ++i) stretches.push_back({levels.sizes[i], kLinks[i]});
+  const Hockney model{
+      .link =
+          [&levels](Rank from, Rank to) {
+            std::size_t level = 0;
+            while (level < levels.colours.size() && levels.colours[level][static_cast<std::size_t>(from)] ==
+                                                        levels.colours[level][static_cast<std::size_t>(to)]) {
+              ++level;
+            }
+            return Link{kLinks[level].latency, kLinks[level].per_byte};
+          },
+      .reduce = kReduce};
+  const Request request = request_of(collective, hierarchy.ranks());
+  const double found =
+      evaluate(transform_all(request, hierarchy, {.form = form, .algorithms = algorithms, .segment = segment}), model);
+  const auto closed = plan_form(collective, form, algorithms, stretches, kReduce);
+  ASSERT_TRUE(closed.has_value());
+  const double bytes = collective == Collective::kBarrier ? 0 : kBytes;
+  std::string name;
+  for (const Algorithm each : algorithms) name += " " + std::string(algorithm_name(each));
+  EXPECT_NEAR(closed->seconds(bytes, static_cast<double>(segment)) / found, 1, tolerance)
+      << collective_name(collective) << " " << form_name(form) << name << " segment " << segment;
+}
+
+TEST(ClosedForms, AreThoseOfLeaders) {
+  using enum Algorithm;
+  const auto leaders = schedule::Form::kLeaders;
+  for (const Algorithm inner : {kFlat, kBinomial, kChain}) {
+    for (const Algorithm outer : {kFlat, kBinomial, kChain, kScatterRing, kScatterDoubling}) {
+      expect_plan(two(), Collective::kBroadcast, leaders, {outer, inner}, 0);
+      expect_plan(three(), Collective::kBroadcast, leaders, {outer, inner, inner}, 0);
+    }
+    for (const Algorithm outer : {kFlat, kBinomial, kChain, kRabenseifner}) {
+      expect_plan(two(), Collective::kReduce, leaders, {outer, inner}, 0);
+      expect_plan(three(), Collective::kReduce, leaders, {outer, inner, inner}, 0);
+    }
+    for (const Algorithm outer : {kBinomial, kRecursiveDoubling, kRabenseifner, kRing}) {
+      expect_plan(two(), Collective::kAllreduce, leaders, {outer, inner}, 0);
+      expect_plan(three(), Collective::kAllreduce, leaders, {outer, inner, inner}, 0);
+    }
+  }
+  for (const Algorithm inner : {kFlat, kBinomial}) {
+    for (const Algorithm outer : {kFlat, kBinomial}) {
+      expect_plan(three(), Collective::kBarrier, leaders, {outer, inner, inner}, 0);
+      expect_plan(three(), Collective::kGather, leaders, {outer, inner, inner}, 0);
+      expect_plan(three(), Collective::kScatter, leaders, {outer, inner, inner}, 0);
+    }
+    expect_plan(three(), Collective::kBarrier, leaders, {kDissemination, inner, inner}, 0);
+    for (const Algorithm outer : {kFlat, kRing, kRecursiveDoubling}) {
+      expect_plan(two(), Collective::kAllgather, leaders, {outer, inner}, 0);
+      expect_plan(three(), Collective::kAllgather, leaders, {outer, inner, inner}, 0);
+    }
+    // A leader that is done scatters while others still exchange, so members wait a little less.
+    for (const Algorithm outer : {kPairwise, kRing}) {
+      expect_plan(two(), Collective::kReduceScatter, leaders, {outer, inner}, 0, 1e-3);
+      expect_plan(three(), Collective::kReduceScatter, leaders, {outer, inner, inner}, 0, 1e-3);
+    }
+  }
+}
+
+TEST(ClosedForms, AreThoseOfLanes) {
+  using enum Algorithm;
+  const auto lanes = schedule::Form::kLanes;
+  for (const Algorithm outer : {kBinomial, kChain, kScatterRing, kScatterDoubling}) {
+    expect_plan(two(), Collective::kBroadcast, lanes, {outer, kRing}, 0);
+    expect_plan(three(), Collective::kBroadcast, lanes, {outer, kRing, kRing}, 0);
+  }
+  for (const Algorithm outer : {kBinomial, kRabenseifner}) {
+    expect_plan(two(), Collective::kReduce, lanes, {outer, kRing}, 0);
+    expect_plan(three(), Collective::kReduce, lanes, {outer, kRing, kRing}, 0);
+  }
+  for (const Algorithm outer : {kRing, kRabenseifner, kRecursiveDoubling}) {
+    expect_plan(two(), Collective::kAllreduce, lanes, {outer, kRing}, 0);
+    expect_plan(three(), Collective::kAllreduce, lanes, {outer, kRing, kRing}, 0);
+  }
+}
+
+TEST(ClosedForms, AreThoseOfSameIndex) {
+  using enum Algorithm;
+  for (const Algorithm each : {kRing, kRabenseifner, kRecursiveDoubling, kLinear}) {
+    expect_plan(two(), Collective::kAllreduce, schedule::Form::kSameIndex, {each, each}, 0);
+    expect_plan(three(), Collective::kAllreduce, schedule::Form::kSameIndex, {each, each, each}, 0);
+  }
+}
+
+// Segments across levels: what one port of the busiest rank does for each (docs/models.md).
+TEST(ClosedForms, AreThoseOfSegmentsAcrossLevels) {
+  using enum Algorithm;
+  const auto leaders = schedule::Form::kLeaders;
+  for (const std::int64_t segments : {2, 8, 32}) {
+    for (const Algorithm outer : {kChain, kBinomial, kFlat}) {
+      for (const Algorithm inner : {kChain, kBinomial, kFlat}) {
+        expect_plan(two(), Collective::kBroadcast, leaders, {outer, inner}, kBytes / segments, 0.05);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ranktree::core::predict
