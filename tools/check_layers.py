@@ -25,6 +25,7 @@ STAGES = {
     "enforce": {"base", "topo", "pattern", "place", "split"},
     "schedule": {"base"},
     "predict": {"base", "schedule"},
+    "shared": {"base"},
 }
 FORBIDDEN = {
     "core": ("mpi.h", "hwloc", "fstream", "iostream", "filesystem", "unistd.h", "sys/", "chrono", "ctime", "cstdio"),

@@ -1,0 +1,91 @@
+// Operations that combine operands, always in the order of ranks: the result of a rank's element is the same bits
+// wherever it is computed, and the operation need not be commutative.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/shared/team.h"
+
+namespace ranktree::core::shared {
+
+// inout = in (op) inout, element by element; both begin where memory for any type may begin. May throw: the team is of
+// no use afterwards.
+struct Combine {
+  void (*call)(void* caller, const std::byte* in, std::byte* inout, std::size_t elements) = nullptr;
+  void* caller = nullptr;
+  std::size_t element = 1;  // bytes; at most a team's cell. The same on all ranks, as are numbers of elements
+};
+
+// The operand may be the output.
+struct Operand {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;  // where there is a result on this rank
+  std::size_t elements = 0;
+};
+
+// Reduce and allreduce. A small vector is combined whole by everyone who wants it; of a large one each rank combines a
+// slice for all.
+class Reduction : public Call {
+ public:
+  // Elements at the beginning of the output that have got their final value.
+  [[nodiscard]] std::size_t completed() const { return completed_; }
+
+ protected:
+  Reduction(Team& team, const Operand& operand, const Combine& combine);
+  [[nodiscard]] virtual bool wants() const = 0;
+
+ private:
+  bool put() final;
+  bool merge() final;
+  bool take() final;
+  bool last() final;
+  [[nodiscard]] std::size_t elements_now() const;
+
+  Operand operand_;
+  Combine combine_;
+  std::size_t per_round_;
+  std::size_t before_ = 0;
+  std::size_t completed_ = 0;
+};
+
+class Reduce final : public Reduction {
+ public:
+  Reduce(Team& team, int root, const Operand& operand, const Combine& combine)
+      : Reduction(team, operand, combine), root_(root) {}
+
+ private:
+  [[nodiscard]] bool wants() const override { return rank() == root_; }
+  int root_;
+};
+
+class Allreduce final : public Reduction {
+ public:
+  Allreduce(Team& team, const Operand& operand, const Combine& combine) : Reduction(team, operand, combine) {}
+
+ private:
+  [[nodiscard]] bool wants() const override { return true; }
+};
+
+// Rank r gets block r of the result. The operand's output is the block; `elements` of it are all of the operand's.
+class ReduceScatter final : public Call {
+ public:
+  // `starts`: where each rank's block begins, in elements, and where the last ends; ranks + 1 numbers.
+  ReduceScatter(Team& team, const Operand& operand, std::span<const std::size_t> starts, const Combine& combine);
+
+ private:
+  bool put() override;
+  bool take() override;
+  bool last() override;
+  [[nodiscard]] std::size_t elements_now(int rank) const;
+
+  Operand operand_;
+  std::span<const std::size_t> starts_;
+  Combine combine_;
+  std::size_t largest_ = 0;    // block
+  std::size_t per_round_ = 0;  // elements of each block
+  std::size_t before_ = 0;
+};
+
+}  // namespace ranktree::core::shared

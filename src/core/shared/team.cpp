@@ -1,0 +1,112 @@
+#include "core/shared/team.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ranktree::core::shared {
+namespace {
+
+constexpr std::size_t kLargestCell = std::size_t{128} << 10U;
+constexpr std::uint64_t kSmallDepth = 8;
+constexpr std::uint64_t kLargeDepth = 2;
+// A rank's counters, on a pair of cache lines of their own: processors fetch pairs.
+constexpr std::size_t kLine = 128;
+
+std::size_t small_bytes(int ranks) {
+  return kSmallDepth * static_cast<std::size_t>(ranks) * (kSmallCell + Team::kAlignment);
+}
+
+}  // namespace
+
+std::size_t Team::cell_within(std::size_t budget, int ranks) {
+  const std::size_t fixed = bytes_for(ranks, 0);
+  const std::size_t left = budget > fixed ? budget - fixed : 0;
+  const std::size_t cell = left / (kLargeDepth * (static_cast<std::size_t>(ranks) + 1));
+  return std::clamp(cell / kSmallCell * kSmallCell, kSmallCell, kLargestCell);
+}
+
+std::size_t Team::bytes_for(int ranks, std::size_t cell) {
+  const auto count = static_cast<std::size_t>(ranks);
+  return count * kLine + small_bytes(ranks) + kLargeDepth * (count + 1) * stride(cell);
+}
+
+Team::Team(std::span<std::byte> memory, int rank, int ranks, std::size_t cell)
+    : lines_(memory.data()),
+      small_(lines_ + static_cast<std::size_t>(ranks) * kLine),
+      large_(small_ + small_bytes(ranks)),
+      rank_(rank),
+      ranks_(ranks),
+      cell_(cell) {}
+
+std::uint64_t Team::read(int rank, Counter counter) const {
+  auto* const line = reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
+  return std::atomic_ref(line[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
+}
+
+void Team::count(Counter counter, std::uint64_t value) {
+  static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+  auto* const line = reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank_) * kLine);
+  std::atomic_ref(line[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
+}
+
+Call::Call(Team& team, std::size_t bytes) : team_(team), small_(bytes <= kSmallCell) {}
+
+std::size_t Call::round_bytes() const {
+  return small_ ? kSmallCell : (static_cast<std::size_t>(ranks()) + 1) * Team::stride(team_.cell());
+}
+
+std::byte* Call::cell(int index) const {
+  const std::uint64_t turn = team_.round_ % (small_ ? kSmallDepth : kLargeDepth);
+  const std::size_t cells = static_cast<std::size_t>(ranks()) + (small_ ? 0 : 1);
+  std::byte* const set = small_ ? team_.small_ : team_.large_;
+  return set + (turn * cells + static_cast<std::size_t>(index)) * Team::stride(cell_bytes());
+}
+
+std::uint64_t Call::parts_done(int rank, Counter counter) const {
+  const std::uint64_t value = team_.read(rank, counter);
+  const std::uint64_t begun = team_.round_ << kPartBits;
+  return value <= begun ? 0 : std::min(value - begun, kAll);
+}
+
+bool Call::all_reached(Counter counter, std::uint64_t rounds) {
+  while (seen_ < ranks() && (seen_ == rank() || team_.read(seen_, counter) >> kPartBits >= rounds)) ++seen_;
+  return seen_ == ranks();
+}
+
+bool Call::cells_are_free() {
+  const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
+  return team_.round_ < depth || !writes() || all_reached(Counter::kEnded, team_.round_ + 1 - depth);
+}
+
+bool Call::step() {
+  switch (step_) {
+    case Step::kFree:
+      return cells_are_free();
+    case Step::kPut:
+      return put();
+    case Step::kMerge:
+      return merge();
+    default:
+      return take();
+  }
+}
+
+bool Call::progress() {
+  while (step_ != Step::kDone) {
+    if (!step()) return false;
+    seen_ = 0;
+    if (step_ != Step::kTake) {
+      step_ = static_cast<Step>(static_cast<int>(step_) + 1);
+      continue;
+    }
+    did_all(Counter::kEnded);
+    step_ = last() ? Step::kDone : Step::kFree;
+    ++team_.round_;
+  }
+  return true;
+}
+
+}  // namespace ranktree::core::shared

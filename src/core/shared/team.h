@@ -1,0 +1,123 @@
+// Ranks that share memory, as a collective operation among them sees it: cells to hand data over in, and each rank's
+// counters of how far it is.
+//
+// Operations (moving.h, combining.h) are divided into rounds, counted over all operations of a team. In each round a
+// rank puts its data into cells, then may merge its share of what all have put, then takes what it needs; it counts
+// each of these steps in its own line of counters, which it alone writes. A round uses the cells of the round `depth`
+// before it, so a rank puts only when all ranks have ended that one: the turn of the cells goes on from call to call,
+// and a rank that has left a call early cannot be overtaken.
+//
+// There are two sets of cells: small ones, deep, so that a root can be several small calls ahead of the others; large
+// ones, double, for everything else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ranktree::core::shared {
+
+// The size of the small cells: what fits into one is moved in one round, and combined without a merge.
+constexpr std::size_t kSmallCell = 4096;
+
+// How one rank's progress is counted.
+enum class Counter : std::uint8_t { kPut, kMerged, kEnded };
+
+class Team {
+ public:
+  // Nothing here waits: who must, tries again. `memory` is the same for all ranks, was zero in the beginning, has
+  // bytes_for(ranks, cell) bytes and begins at a multiple of kAlignment. `cell` is one that cell_within() gives.
+  Team(std::span<std::byte> memory, int rank, int ranks, std::size_t cell);
+
+  static constexpr std::size_t kAlignment = 128;
+
+  // The largest cell, 128 KiB at most, that lets a team's memory stay within `budget` bytes; at least kSmallCell. A
+  // multiple of the latter.
+  static std::size_t cell_within(std::size_t budget, int ranks);
+  // About 2 (ranks + 1) cells: two for each rank and two for what has been merged, and the small ones.
+  static std::size_t bytes_for(int ranks, std::size_t cell);
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] std::size_t cell() const { return cell_; }
+
+ private:
+  friend class Call;
+
+  static std::size_t stride(std::size_t cell) { return cell + kAlignment; }
+  [[nodiscard]] std::uint64_t read(int rank, Counter counter) const;
+  void count(Counter counter, std::uint64_t value);
+
+  std::byte* lines_;
+  std::byte* small_;
+  std::byte* large_;
+  int rank_;
+  int ranks_;
+  std::size_t cell_;
+  std::uint64_t round_ = 0;  // the next one
+};
+
+// One operation as one rank does it. All ranks of a team make the same operations in the same order; a rank makes one
+// only when the one before is done. What is handed to an operation must stay until then.
+class Call {
+ public:
+  virtual ~Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  Call(Call&&) = delete;
+  Call& operator=(Call&&) = delete;
+
+  // Does what can be done without waiting; true once all is done on this rank, and from then on.
+  bool progress();
+
+ protected:
+  // `bytes` is what a rank has at most to put into a cell of its own, the same on all ranks.
+  Call(Team& team, std::size_t bytes);
+
+  // The steps of a round. False when others must do something first: the step is tried again, and goes on where it was.
+  virtual bool put() { return true; }
+  virtual bool merge() { return true; }
+  virtual bool take() { return true; }
+  // False for ranks that put nothing and merge nothing in this operation.
+  [[nodiscard]] virtual bool writes() const { return true; }
+  // After each round; true after the last one.
+  virtual bool last() = 0;
+
+  [[nodiscard]] int rank() const { return team_.rank(); }
+  [[nodiscard]] int ranks() const { return team_.ranks(); }
+  // All fits into small cells.
+  [[nodiscard]] bool small() const { return small_; }
+  // Of this operation's cells. Those of one round are kAlignment apart from each other.
+  [[nodiscard]] std::size_t cell_bytes() const { return small_ ? kSmallCell : team_.cell(); }
+  // All large cells of one round, when they are used as one.
+  [[nodiscard]] std::size_t round_bytes() const;
+  // Of the current round. Large ones have one more, number ranks(), for what is merged.
+  [[nodiscard]] std::byte* cell(int index) const;
+
+  // This rank has done so much of a step, in parts of the caller's, fewer than 65,536; all of it.
+  void did_part(Counter counter, std::uint64_t parts) { team_.count(counter, (team_.round_ << kPartBits) + parts); }
+  void did_all(Counter counter) { team_.count(counter, (team_.round_ + 1) << kPartBits); }
+  // Parts of the step that a rank has done in the current round; kAll when it is all done.
+  static constexpr std::uint64_t kAll = std::uint64_t{1} << 16U;
+  [[nodiscard]] std::uint64_t parts_done(int rank, Counter counter) const;
+  // True once all ranks have done the step. Those that have are not asked again in the same step.
+  bool all_did(Counter counter) { return all_reached(counter, team_.round_ + 1); }
+  // The same of single ranks, in their order: the lowest not known to have done it.
+  [[nodiscard]] int& seen() { return seen_; }
+  [[nodiscard]] bool did(int rank, Counter counter) const { return parts_done(rank, counter) == kAll; }
+
+ private:
+  static constexpr unsigned kPartBits = 16;
+  enum class Step : std::uint8_t { kFree, kPut, kMerge, kTake, kDone };
+
+  bool all_reached(Counter counter, std::uint64_t rounds);
+  bool cells_are_free();
+  bool step();
+
+  Team& team_;
+  bool small_;
+  Step step_ = Step::kFree;
+  int seen_ = 0;
+};
+
+}  // namespace ranktree::core::shared
