@@ -3,8 +3,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
@@ -16,18 +19,33 @@ class NodeTeam;  // the shared memory of the ranks of one node, node_team.h
 class Chooser;   // which way each call goes, chooser.h
 
 // Made at the first collective call on an intracommunicator, freed with it (an attribute that MPI_Comm_dup does not
-// copy). All members that do not depend on the calling rank are the same on all ranks.
+// copy) and with the last operation that is under way. All members that do not depend on the calling rank are the same
+// on all ranks.
 class Context {
  public:
-  // Of `comm`. Collective the first time: one MPI_Comm_dup, one split by nodes, one allgather of where ranks are.
-  // Throws MpiError, AgreedError.
+  // Of `comm`. Collective the first time: one communicator made, one split by nodes, one allgather of where ranks are.
+  // Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot be had: all ranks then throw,
+  // now and from now on; MPI's error handler has not been called.
   static std::shared_ptr<Context> of(MPI_Comm comm);
 
-  [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }  // a duplicate for our messages only
+  // What is known of `comm`, local: nothing before the first call of of(), null where it failed. Throws MpiError.
+  static std::optional<std::shared_ptr<Context>> find(MPI_Comm comm);
+
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  Context(Context&&) = delete;
+  Context& operator=(Context&&) = delete;
+
+  // A communicator of the same ranks for our messages only, whose errors come back as codes.
+  [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
   // Switches (where known), nodes, and what is inside nodes, outermost first; flat where ranks differ in nothing.
   [[nodiscard]] const core::schedule::Hierarchy& machine() const { return machine_; }
+  // The names of machine()'s given levels, "Switch0", "Machine", "Package", ...: what a level is across. One less than
+  // machine().given_levels(), for on the last level there are ranks.
+  [[nodiscard]] const std::vector<std::string>& level_names() const { return level_names_; }
   // Nodes only: level 0 across nodes, level 1 inside; flat on one node and where every rank is alone.
   [[nodiscard]] const core::schedule::Hierarchy& nodes() const { return nodes_; }
   [[nodiscard]] const std::vector<std::int32_t>& node_of() const { return node_of_; }  // by rank; 0 .. node_count()-1
@@ -36,22 +54,41 @@ class Context {
 
   // Shared memory of this node; null on all ranks where some node could have none. Made at the first use, collectively.
   [[nodiscard]] NodeTeam* node_team();
+  [[nodiscard]] bool has_node_team() const { return node_team_asked_; }  // node_team() would not be collective
+  // Made at the first use, collectively.
   [[nodiscard]] Chooser& chooser();
+  [[nodiscard]] bool has_chooser() const { return chooser_ != nullptr; }
 
   // For one operation: different from those of all operations that may still be under way. Called once an operation, in
   // the same order on all ranks.
   int next_tag();
 
+  // False once the communicator it was made for is freed.
+  [[nodiscard]] bool attached() const { return attached_.load(std::memory_order_relaxed); }
+  void detach() { attached_.store(false, std::memory_order_relaxed); }
+
  private:
+  Context();
+  void make_communicator(MPI_Comm comm);
+  void learn_places(MPI_Comm comm);
+  void read_places(const std::vector<std::uint64_t>& rows);
+
   Communicator comm_;
   Communicator node_comm_;
   int rank_ = 0;
   int size_ = 1;
   int node_count_ = 1;
-  int tag_ = 0;
+  std::uint32_t tags_ = 1;  // how many the MPI has
+  std::atomic<std::uint32_t> tag_ = 0;
+  std::atomic<bool> attached_ = true;
+  bool node_team_asked_ = false;
   core::schedule::Hierarchy machine_;
   core::schedule::Hierarchy nodes_;
   std::vector<std::int32_t> node_of_;
+  std::vector<std::string> level_names_;
+  // After the communicators that they use, so that they go first.
+  std::unique_ptr<NodeTeam> node_team_;
+  std::unique_ptr<Chooser> chooser_;
 };
 
 }  // namespace ranktree::mpi::collect

@@ -5,6 +5,7 @@
 
 #include "core/predict/choice.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/native.h"  // IWYU pragma: export
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
 
@@ -19,9 +20,6 @@ bool can_run(Context& context, const Operation& operation, const core::predict::
 // freed meanwhile. Throws MpiError, std::bad_alloc.
 std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
                                const core::predict::Choice& choice);
-
-// The MPI's own call, blocking. Returns its code.
-int native(const Operation& operation);
 
 // kShared, for start(): shared_running.cpp.
 bool can_share(Context& context, const Operation& operation, const core::predict::Choice& choice);

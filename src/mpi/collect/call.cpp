@@ -1,0 +1,93 @@
+#include "mpi/collect/call.h"
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "core/predict/choice.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/arguments.h"
+#include "mpi/collect/chooser.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/native.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/run.h"
+#include "mpi/collect/running.h"
+#include "mpi/guard.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Choice;
+using core::predict::Way;
+
+bool among_several(MPI_Comm comm) {
+  int inter = 0;
+  int size = 0;
+  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return inter == 0 && size > 1;
+}
+
+// Null where the call is the MPI's: decided alike on all ranks, but for wrong arguments.
+std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) {
+  if (operation.comm == MPI_COMM_NULL) return nullptr;
+  const auto known = Context::find(operation.comm);
+  if (known) return *known && arguments_are_right(operation, (*known)->rank(), (*known)->size()) ? *known : nullptr;
+  if (!may_make || !among_several(operation.comm)) return nullptr;
+  int rank = 0;
+  int size = 0;
+  check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(operation.comm, &size), "MPI_Comm_size");
+  if (!arguments_are_right(operation, rank, size)) return nullptr;
+  try {
+    return Context::of(operation.comm);
+  } catch (const AgreedError&) {
+    return nullptr;
+  }
+}
+
+// The communicator's errors within are codes of messages that the program knows nothing of: its own error handler is
+// still to be called.
+int run(const std::shared_ptr<Context>& context, const Operation& operation) noexcept {
+  try {
+    Chooser& chooser = context->chooser();
+    const Chooser::Decision decision = chooser.begin(operation, true);
+    if (decision.choice.way == Way::kNative) {
+      const int code = native(operation);
+      if (code != MPI_SUCCESS) return code;
+    } else {
+      finish(*start(context, operation, decision.choice));
+    }
+    chooser.end(decision);
+    return MPI_SUCCESS;
+  } catch (...) {
+    return raise(operation.comm, current_failure());
+  }
+}
+
+}  // namespace
+
+int call(const Operation& operation) noexcept {
+  std::shared_ptr<Context> context;
+  try {
+    context = context_for(operation, true);
+  } catch (const MpiError& error) {
+    return error.code();
+  } catch (...) {
+    return raise(operation.comm, current_failure());
+  }
+  return context ? run(context, operation) : native(operation);
+}
+
+std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
+  const std::shared_ptr<Context> context = context_for(operation, false);
+  if (!context || !context->has_chooser()) return start_native(operation);
+  const Choice choice = context->chooser().begin(operation, false).choice;
+  if (choice.way == Way::kShared && !context->has_node_team()) return start_native(operation);
+  return start(context, operation, choice);
+}
+
+}  // namespace ranktree::mpi::collect

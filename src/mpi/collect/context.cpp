@@ -1,0 +1,199 @@
+#include "mpi/collect/context.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/schedule/hierarchy.h"
+#include "core/split/chain.h"
+#include "core/topo/kind.h"
+#include "mpi/agree.h"
+#include "mpi/attribute.h"
+#include "mpi/attribute_key.h"
+#include "mpi/chains.h"
+#include "mpi/check.h"
+#include "mpi/collect/chooser.h"
+#include "mpi/collect/node_team.h"
+#include "mpi/collect/places.h"
+#include "mpi/handle.h"
+#include "mpi/location.h"
+#include "mpi/split_options.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::split::Chain;
+
+// The attribute: null where a context could not be had.
+using Kept = std::shared_ptr<Context>;
+
+int forget(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
+
+AttributeKey& key() {
+  static AttributeKey only(MPI_COMM_NULL_COPY_FN, forget);
+  return only;
+}
+
+int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
+  const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
+  if (*kept) (*kept)->detach();
+  key().release();
+  return MPI_SUCCESS;
+}
+
+// The communicator's errors come back as codes meanwhile: what fails here is not the program's fault.
+class QuietErrors {
+ public:
+  explicit QuietErrors(MPI_Comm comm) : comm_(comm) {
+    check(PMPI_Comm_get_errhandler(comm, &before_), "MPI_Comm_get_errhandler");
+    check(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  }
+  ~QuietErrors() {
+    PMPI_Comm_set_errhandler(comm_, before_);
+    PMPI_Errhandler_free(&before_);
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+  QuietErrors(QuietErrors&&) = delete;
+  QuietErrors& operator=(QuietErrors&&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+};
+
+// As it travels: a chain, then the node that MPI_COMM_TYPE_SHARED says.
+constexpr std::size_t kRow = std::tuple_size_v<ChainRow> + 1;
+
+// Where a chain cannot be had, the node alone.
+Chain chain_or_node(Annotation& annotation) {
+  try {
+    return chain_here(annotation.options ? *annotation.options : SplitOptions{}, annotation);
+  } catch (const core::Error&) {
+    return {{core::topo::Kind::kNode, node_of(annotation).id}};
+  }
+}
+
+}  // namespace
+
+Context::Context() = default;
+Context::~Context() = default;
+
+std::optional<std::shared_ptr<Context>> Context::find(MPI_Comm comm) {
+  const AttributeKey::Use use(key());
+  const auto* kept = static_cast<const Kept*>(use.find(comm));
+  if (kept == nullptr) return std::nullopt;
+  return *kept;
+}
+
+std::shared_ptr<Context> Context::of(MPI_Comm comm) {
+  constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
+  if (auto known = find(comm)) {
+    if (*known) return *known;
+    throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
+  }
+  const AttributeKey::Use use(key());
+  std::unique_ptr<Kept> kept;
+  Kept made;
+  attempt_together(comm, [&] {
+    kept = std::make_unique<Kept>();
+    made.reset(new Context);
+  });
+  Failure failure = attempt([&] {
+    made->make_communicator(comm);
+    made->learn_places(comm);
+  });
+  failure = share(comm, failure);
+  if (failure.error_class == MPI_SUCCESS) *kept = made;
+  use.set(comm, kept.get());
+  [[maybe_unused]] const Kept* of_comm = kept.release();
+  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
+  return made;
+}
+
+// Not a duplicate: attributes that the program keeps with its communicators are none of ours.
+void Context::make_communicator(MPI_Comm comm) {
+  const QuietErrors quiet(comm);
+  Group group;
+  check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
+  check(PMPI_Comm_create(comm, group.get(), comm_.receive()), "MPI_Comm_create");
+  check(PMPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(PMPI_Comm_rank(comm_.get(), &rank_), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm_.get(), &size_), "MPI_Comm_size");
+  constexpr int kTagsEverywhere = 32767;
+  int* most = nullptr;
+  int found = 0;
+  check(PMPI_Comm_get_attr(comm_.get(), MPI_TAG_UB, static_cast<void*>(&most), &found), "MPI_Comm_get_attr");
+  tags_ = static_cast<std::uint32_t>(found != 0 ? *most : kTagsEverywhere);
+}
+
+// Collective: what fails on one rank alone fails on all before anybody waits for it.
+void Context::learn_places(MPI_Comm comm) {
+  Annotation annotation;
+  std::vector<std::uint64_t> rows;
+  attempt_together(comm_.get(), [&] {
+    annotation = get_annotation(comm);
+    rows.resize(kRow * static_cast<std::size_t>(size_));
+    node_of_.resize(static_cast<std::size_t>(size_));
+  });
+  node_comm_ = learn_node(comm_.get(), 0, annotation);
+  std::uint64_t* own = rows.data() + kRow * static_cast<std::size_t>(rank_);
+  attempt_together(comm_.get(), [&] {
+    const ChainRow row = packed(chain_or_node(annotation));
+    std::copy(row.begin(), row.end(), own);
+    own[kRow - 1] = static_cast<std::uint64_t>(mpi::node_of(annotation).id);
+  });
+  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
+  check(PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rows.data(), kRow, MPI_UINT64_T, comm_.get()),
+        "MPI_Allgather");
+  attempt_together(comm_.get(), [&] { read_places(rows); });
+  if (node_comm_.get() == MPI_COMM_NULL) {
+    const std::int32_t node = node_of_[static_cast<std::size_t>(rank_)];
+    check(PMPI_Comm_split(comm_.get(), node, rank_, node_comm_.receive()), "MPI_Comm_split");
+  }
+  check(PMPI_Comm_set_errhandler(node_comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+void Context::read_places(const std::vector<std::uint64_t>& rows) {
+  std::vector<Chain> chains;
+  std::vector<std::int64_t> nodes;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank) {
+    const std::uint64_t* of_rank = rows.data() + rank * kRow;
+    ChainRow row;
+    std::copy_n(of_rank, row.size(), row.begin());
+    chains.push_back(unpacked(row));
+    nodes.push_back(static_cast<std::int64_t>(of_rank[kRow - 1]));
+  }
+  node_of_ = numbered(nodes);
+  node_count_ = 1 + *std::max_element(node_of_.begin(), node_of_.end());
+  nodes_ = core::schedule::Hierarchy::from_colours(std::span(&node_of_, 1));
+  Places places = places_of(chains);
+  machine_ = std::move(places.hierarchy);
+  level_names_ = std::move(places.names);
+}
+
+NodeTeam* Context::node_team() {
+  if (!node_team_asked_) {
+    node_team_ = NodeTeam::make(*this);
+    node_team_asked_ = true;
+  }
+  return node_team_.get();
+}
+
+Chooser& Context::chooser() {
+  if (!chooser_) chooser_ = Chooser::make(*this);
+  return *chooser_;
+}
+
+int Context::next_tag() { return static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags_); }
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,44 @@
+#include "mpi/collect/run.h"
+
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/predict/choice.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/native.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/running.h"
+
+namespace ranktree::mpi::collect {
+
+using core::predict::Choice;
+using core::predict::Way;
+
+bool can_run(Context& context, const Operation& operation, const Choice& choice) {
+  switch (choice.way) {
+    case Way::kNative:
+      return true;
+    case Way::kShared:
+      return can_share(context, operation, choice);
+    case Way::kMessages:
+    case Way::kLevels:
+      return false;
+  }
+  return false;
+}
+
+std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
+                               const Choice& choice) {
+  switch (choice.way) {
+    case Way::kNative:
+      return start_native(operation);
+    case Way::kShared:
+      return start_shared(context, operation, choice);
+    case Way::kMessages:
+    case Way::kLevels:
+      break;
+  }
+  throw core::Error(core::Fault::kUnsupported, "a collective operation was begun in a way it does not have");
+}
+
+}  // namespace ranktree::mpi::collect

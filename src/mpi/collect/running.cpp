@@ -1,0 +1,14 @@
+#include "mpi/collect/running.h"
+
+#include <sched.h>
+
+namespace ranktree::mpi::collect {
+
+void finish(Running& running) {
+  constexpr int kSpins = 64;
+  for (int tries = 0; !running.progress(); ++tries) {
+    if (tries >= kSpins) sched_yield();
+  }
+}
+
+}  // namespace ranktree::mpi::collect
