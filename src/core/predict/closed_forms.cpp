@@ -122,6 +122,9 @@ ClosedForm allgather_form(Algorithm algorithm, const Letters& n) {
 }
 
 ClosedForm reduce_scatter_form(Algorithm algorithm, const Letters& n) {
+  if (algorithm == Algorithm::kRabenseifner) {
+    return once(3 * n.log * n.a, (n.p - 1) * (2 * n.B + n.g) + (n.p - 1) * n.B);  // the reduction, then a scatter
+  }
   if (algorithm != Algorithm::kBinomial) return once((n.p - 1) * n.reduced());
   return once(2 * n.log * n.a, n.log * n.p * (n.B + n.g) + (n.p - 1) * n.B);
 }

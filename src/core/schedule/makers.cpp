@@ -150,9 +150,9 @@ void make_reduce_scatter(const Call& call) {
   const Blocks blocks = packed_blocks(operand, packing);
   const Range target{Buffer::kOutput, 0, blocks(call.me()).count};
   const bool apart = call.request.in_place && blocks(call.me()) != target;
-  if (call.method.algorithm == Algorithm::kBinomial) {
+  if (call.method.algorithm == Algorithm::kBinomial || call.method.algorithm == Algorithm::kRabenseifner) {
     const Range sum = call.me() == 0 ? call.builder.scratch(operand.count) : operand;
-    const Range result = reduce(call.builder, call.team, {Algorithm::kBinomial, 0, call.in_order()}, operand, sum);
+    const Range result = reduce(call.builder, call.team, {call.method.algorithm, 0, call.in_order()}, operand, sum);
     const Blocks reduced = packed_blocks(result, packing);
     scatter(call.builder, call.team, 0, Algorithm::kBinomial, reduced, target);
     return;

@@ -43,7 +43,7 @@ constexpr std::array kAllreduces = {kRabenseifner, kLinear,        kNonOverlappi
 constexpr std::array kBarriers = {kFlat, kBinomial, kDissemination};
 constexpr std::array kRooted = {kFlat, kBinomial};
 constexpr std::array kAllgathers = {kFlat, kRecursiveDoubling, kRing};
-constexpr std::array kReduceScatters = {kBinomial, kRing, kPairwise};
+constexpr std::array kReduceScatters = {kBinomial, kRabenseifner, kRing, kPairwise};
 constexpr std::array kAlltoalls = {kFlat, kBruck};
 
 template <class Word, std::size_t N>

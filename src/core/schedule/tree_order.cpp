@@ -1,0 +1,123 @@
+#include "core/schedule/tree_order.h"
+
+#include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/bits.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+#include "core/schedule/transform.h"
+#include "core/schedule/trees.h"
+
+namespace ranktree::core::schedule {
+namespace {
+
+// Ranks begin .. middle-1, combined, are combined with ranks middle .. end-1.
+struct Merge {
+  Rank begin = 0;
+  Rank middle = 0;
+  Rank end = 0;
+  auto operator<=>(const Merge&) const = default;
+};
+
+bool combines(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter;
+}
+
+// Neighbours with neighbours until one is left: runs of ranks that begin at bounds[0], bounds[1], ...
+void append_doubling(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
+  const std::size_t size = bounds.size() - 1;
+  for (std::size_t distance = 1; distance < size; distance *= 2) {
+    for (std::size_t first = 0; first + distance < size; first += 2 * distance) {
+      merges.push_back({bounds[first], bounds[first + distance], bounds[std::min(first + 2 * distance, size)]});
+    }
+  }
+}
+
+// The tree of the header, of runs.
+void append_tree(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
+  const auto size = static_cast<Rank>(bounds.size() - 1);
+  const Rank pairs = size - power_of_two_in(size);
+  std::vector<Rank> left;
+  for (Rank i = 0; i <= size; ++i) {
+    if (i < 2 * pairs && i % 2 == 1) continue;
+    left.push_back(bounds[static_cast<std::size_t>(i)]);
+    if (i >= 2 * pairs) continue;
+    const auto at = bounds.begin() + i;
+    merges.push_back({at[0], at[1], at[2]});
+  }
+  append_doubling(left, merges);
+}
+
+// What one level does in a group whose children are these runs; false where it is not known.
+bool append_level(Algorithm algorithm, const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
+  if (algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling || bounds.size() <= 3) {
+    append_tree(bounds, merges);
+    return true;
+  }
+  if (algorithm != Algorithm::kBinomial) return false;
+  append_doubling(bounds, merges);
+  return true;
+}
+
+Algorithm named_algorithm(const Hierarchy& hierarchy, const Plan& plan, int level) {
+  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
+}
+
+// The algorithm that combines on a level, where whole vectors move, by leaders or between equal indices.
+Algorithm combining_algorithm(Collective collective, const Hierarchy& hierarchy, const Plan& plan, int level) {
+  const Algorithm named = named_algorithm(hierarchy, plan, level);
+  const bool tree = collective != Collective::kReduce && plan.form == Form::kLeaders &&
+                    (level > 0 || (collective == Collective::kAllreduce && is_tree(named)));
+  if (tree) return is_tree(named) ? named : Algorithm::kBinomial;
+  return fitting(collective, named);
+}
+
+std::vector<Rank> bounds_of(const Hierarchy& hierarchy, int level, std::int32_t group) {
+  std::vector<Rank> bounds;
+  const std::int32_t first = hierarchy.first_child(level, group);
+  for (std::int32_t child = first; child <= first + hierarchy.children(level, group); ++child) {
+    bounds.push_back(hierarchy.first_position(level, child));
+  }
+  return bounds;
+}
+
+}  // namespace
+
+bool keeps_tree_order(Collective collective, Algorithm algorithm) {
+  return !combines(collective) || algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling;
+}
+
+bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {
+  if (!combines(collective)) return true;
+  if (hierarchy.levels() == 1) {
+    return keeps_tree_order(collective, fitting(collective, named_algorithm(hierarchy, plan, 0)));
+  }
+  if (!hierarchy.in_rank_order() || plan.form == Form::kLanes || collective == Collective::kReduceScatter) return false;
+  std::vector<Merge> merges;
+  std::int32_t groups = 1;
+  for (int level = 0; level < hierarchy.levels(); ++level) {
+    const Algorithm algorithm = combining_algorithm(collective, hierarchy, plan, level);
+    std::int32_t children = 0;
+    for (std::int32_t group = 0; group < groups; ++group) {
+      if (!append_level(algorithm, bounds_of(hierarchy, level, group), merges)) return false;
+      children += hierarchy.children(level, group);
+    }
+    groups = children;
+  }
+  std::vector<Rank> ranks(static_cast<std::size_t>(hierarchy.ranks()) + 1);
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<Rank>(i);
+  std::vector<Merge> wanted;
+  append_tree(ranks, wanted);
+  std::sort(merges.begin(), merges.end());
+  std::sort(wanted.begin(), wanted.end());
+  return merges == wanted;
+}
+
+}  // namespace ranktree::core::schedule
