@@ -1,7 +1,6 @@
 #include "core/schedule/tree_order.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
