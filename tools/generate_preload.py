@@ -8,7 +8,8 @@ Usage: generate_preload.py                    write the files
 
 calls.tsv gives every C name a class. A call of a class that moves data gets a wrapper with a hook; calls in which an
 MPI may call itself (files, communicators, windows) get an empty one, so that what happens inside is not taken for the
-program's; the other classes get none. The files world_*.cpp are those of tools/generate_world.py.
+program's; the other classes get none. The files world_*.cpp are those of tools/generate_world.py, collect.cpp is that of
+tools/generate_collect.py.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import generate_collect
 import generate_world
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -236,7 +238,8 @@ def generate() -> dict[str, str]:
     head = HEAD.format(version=standard.__version__)
     middle = "\n}  // namespace\n}  // namespace ranktree::preload\n"
     tracing = {f"{name}.cpp": head + "".join(b) + middle + "".join(e) for name, (b, e) in sorted(parts.items())}
-    return tracing | generate_world.generate(forms(standard), classes, standard.__version__)
+    world = generate_world.generate(forms(standard), classes, standard.__version__)
+    return tracing | world | generate_collect.generate(forms(standard), classes, standard.__version__)
 
 
 def check_header(path: Path) -> int:

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
+#include "preload/handle_slot.h"
 #include "preload/part.h"
 #include "preload/receipt.h"
 
@@ -84,22 +84,5 @@ class Call {
  private:
   bool outermost_;
 };
-
-// MPI handles are pointers in Open MPI and ints in MPICH.
-template <typename Handle>
-std::uint64_t handle_bits(Handle handle) noexcept {
-  if constexpr (std::is_pointer_v<Handle>) {
-    return reinterpret_cast<std::uintptr_t>(handle);
-  } else {
-    return static_cast<std::uint32_t>(handle);
-  }
-}
-
-// The slot of a handle, from the upper bits of a product: low bits of pointers are all alike.
-template <unsigned slots, typename Handle>
-unsigned slot_of(Handle handle) noexcept {
-  static_assert((slots & (slots - 1)) == 0);
-  return static_cast<unsigned>(handle_bits(handle) * 0x9E3779B97F4A7C15U >> 40U) & (slots - 1);
-}
 
 }  // namespace ranktree::preload

@@ -84,7 +84,6 @@ class Selector final : public Chooser {
   Decision begin(const Operation& operation, bool blocking) override;
   void end(const Decision& decision) override;
   Shortcuts& shortcuts() override { return shortcuts_; }
-  [[nodiscard]] const std::string& message() const override { return settings_.message; }
 
  private:
   Decision by_rule(const Operation& operation, const Choice& choice, std::size_t index);
@@ -123,6 +122,7 @@ Selector::Selector(Context& context, Settings settings)
       parameters_(parameters_for(context, settings_)),
       log_(context.rank(), context.size(), context.node_count()),
       cells_(shortcuts_.native.size()) {
+  shortcuts_.message = settings_.message.c_str();
   if (!settings_.message.empty()) log_.say(settings_.message);
   for (std::size_t collective = 0; collective < kCollectives; ++collective) {
     const Wish& wish = settings_.wishes.at(collective);

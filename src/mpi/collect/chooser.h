@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "core/predict/choice.h"
 #include "mpi/collect/operation.h"
@@ -43,8 +42,6 @@ class Chooser {
 
   // The calls that need not come here.
   virtual Shortcuts& shortcuts() = 0;
-  // What is wrong with the settings; empty where nothing is.
-  [[nodiscard]] virtual const std::string& message() const = 0;
 };
 
 }  // namespace ranktree::mpi::collect

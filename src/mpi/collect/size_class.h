@@ -28,9 +28,11 @@ struct Shortcuts {
   std::array<std::uint32_t, kCollectives * kKinds * kSizes> native{};
   std::array<std::uint64_t, kCollectives> calls{};  // made
   std::array<std::uint64_t, kCollectives> ours{};   // not by the MPI's own call
+  const char* message = "";                         // what is wrong with the settings
 };
 
 inline std::size_t size_class(std::int64_t bytes) {
+  if (bytes <= 0) return 0;
   return std::min(kSizes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))));
 }
 
@@ -45,13 +47,14 @@ inline bool is_predefined(MPI_Op op) {
 }
 
 inline std::size_t operation_kind(MPI_Op op) {
-  if (is_predefined(op)) return 0;
+  if (is_predefined(op) || op == MPI_OP_NULL) return 0;
   int commutative = 0;
   if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS) return 2;
   return commutative != 0 ? 1 : 2;
 }
 
 inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return 0;
   MPI_Count size = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
   return count * static_cast<std::int64_t>(size);

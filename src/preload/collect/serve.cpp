@@ -1,0 +1,251 @@
+#include "preload/collect/serve.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mpi/collect/operation.h"
+#include "mpi/collect/preload.h"
+#include "mpi/collect/size_class.h"
+#include "preload/next.h"
+
+namespace ranktree::preload {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): as in the header
+constinit std::atomic<bool> serving{false};
+constinit std::atomic<std::uint32_t> generation{1};
+constinit thread_local bool inside = false;
+constinit thread_local std::array<MemberSlot, kMemberSlots> slots{};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+namespace {
+
+// A communicator that calls less often than this never costs anything: a context is some hundred microseconds and two
+// communicators, of which an MPI has some thousands.
+constexpr std::uint32_t kFirstServedCall = 5;
+constexpr int kMostServed = 256;  // communicators of a process at a time
+
+std::string_view setting(const char* name) noexcept {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes to it
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// One line on standard error when RANKTREE_VERBOSE=1.
+void say(const char* text) noexcept {
+  if (setting("RANKTREE_VERBOSE") != "1") return;
+  std::array<char, 1280> line{};
+  const int written = std::snprintf(line.data(), line.size(), "ranktree: collectives: %.1100s\n", text);
+  if (written <= 0) return;
+  if (write(STDERR_FILENO, line.data(), std::min(static_cast<std::size_t>(written), line.size() - 1)) < 0) return;
+}
+
+// The functions of libranktree_mpi_<mpi>; null where it is missing.
+struct Calls {
+  decltype(&ranktree_collect_call) call = nullptr;
+  decltype(&ranktree_collect_shortcuts) shortcuts = nullptr;
+
+  static const Calls& instance() noexcept {
+    static const Calls calls = load();
+    return calls;
+  }
+
+ private:
+  static Calls load() noexcept {
+    try {
+      void* const library = open();
+      if (library == nullptr) return {};
+      Calls found{reinterpret_cast<decltype(call)>(dlsym(library, "ranktree_collect_call")),
+                  reinterpret_cast<decltype(shortcuts)>(dlsym(library, "ranktree_collect_shortcuts"))};
+      if (found.call != nullptr && found.shortcuts != nullptr) return found;
+      say(RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
+    } catch (...) {
+      say("out of memory; collectives are left to the MPI");
+    }
+    return {};
+  }
+
+  // The program's own copy where it has one, linked or loaded: attributes belong to the library that made them.
+  static void* open() {
+    void* const loaded = dlopen(RANKTREE_CALLS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    if (loaded != nullptr) return loaded;
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<const void*>(&decide), &own) == 0) return nullptr;
+    const std::string path(own.dli_fname);
+    const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_CALLS_LIBRARY;
+    void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+      const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe)
+      say(why != nullptr ? why : RANKTREE_CALLS_LIBRARY " is missing");
+    }
+    return opened;
+  }
+};
+
+int forget(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
+
+// The key of the members' attributes. It exists while there is one: a program may end MPI's last session and begin
+// another, in which an old key would mean something else. MPI is never called with the lock held, for MPI may hold its
+// own when it calls forget().
+class Members {
+ public:
+  static Members& instance() noexcept {
+    static Members only;
+    return only;
+  }
+
+  int acquire() noexcept {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (keyval_ != MPI_KEYVAL_INVALID) return ++users_, keyval_;
+    }
+    int fresh = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &fresh, nullptr) != MPI_SUCCESS) {
+      return MPI_KEYVAL_INVALID;
+    }
+    int keyval = MPI_KEYVAL_INVALID;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (keyval_ == MPI_KEYVAL_INVALID) keyval_ = std::exchange(fresh, MPI_KEYVAL_INVALID);
+      ++users_;
+      keyval = keyval_;
+    }
+    if (fresh != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&fresh);  // another thread was faster
+    return keyval;
+  }
+
+  void release() noexcept {
+    int last = MPI_KEYVAL_INVALID;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (--users_ == 0) last = std::exchange(keyval_, MPI_KEYVAL_INVALID);
+    }
+    if (last != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&last);
+  }
+
+  std::atomic<int> served{0};
+
+ private:
+  std::mutex mutex_;
+  int keyval_ = MPI_KEYVAL_INVALID;
+  long users_ = 0;
+};
+
+int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
+  const std::unique_ptr<Member> member(static_cast<Member*>(value));
+  generation.fetch_add(1, std::memory_order_relaxed);
+  if (member->shortcuts != nullptr) Members::instance().served.fetch_sub(1, std::memory_order_relaxed);
+  Members::instance().release();
+  return MPI_SUCCESS;
+}
+
+// Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: theirs may have another setting.
+bool within_own_world(MPI_Comm comm) noexcept {
+  MPI_Group world = MPI_GROUP_NULL;
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Group outside = MPI_GROUP_NULL;
+  int size = 1;
+  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS && PMPI_Comm_group(comm, &own) == MPI_SUCCESS &&
+      PMPI_Group_difference(own, world, &outside) == MPI_SUCCESS) {
+    PMPI_Group_size(outside, &size);
+  }
+  for (MPI_Group* group : {&outside, &own, &world}) {
+    if (*group != MPI_GROUP_NULL && *group != MPI_GROUP_EMPTY) PMPI_Group_free(group);
+  }
+  return size == 0;
+}
+
+// Several processes of one world, in one group: what is served at all. Equal on all ranks.
+std::uint32_t calls_to_wait(MPI_Comm comm, Member& member) noexcept {
+  int inter = 1;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return 0;
+  if (PMPI_Comm_rank(comm, &member.rank) != MPI_SUCCESS || PMPI_Comm_size(comm, &member.size) != MPI_SUCCESS) return 0;
+  return member.size > 1 && within_own_world(comm) ? kFirstServedCall : 0;
+}
+
+Member* make_member(MPI_Comm comm, int keyval) noexcept {
+  std::unique_ptr<Member> member(new (std::nothrow) Member);
+  if (!member) return nullptr;
+  member->waiting = calls_to_wait(comm, *member);
+  if (PMPI_Comm_set_attr(comm, keyval, member.get()) != MPI_SUCCESS) return nullptr;
+  Members::instance().acquire();  // the attribute's own use, until forget()
+  return member.release();
+}
+
+template <typename Function, typename... Arguments>
+int initialized(Function next, Arguments... arguments) noexcept {
+  const int code = next(arguments...);
+  if (code == MPI_SUCCESS) decide();
+  return code;
+}
+
+}  // namespace
+
+void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
+
+void decide() noexcept {
+  const Inside within;
+  const std::string_view own = setting("RANKTREE_COLL");
+  int wanted = own.empty() || own == "native" ? 0 : 1;
+  if (PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  serving.store(wanted != 0, std::memory_order_relaxed);
+}
+
+Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept {
+  Members& members = Members::instance();
+  const int keyval = members.acquire();
+  if (keyval == MPI_KEYVAL_INVALID) return nullptr;
+  const std::uint32_t present = generation.load(std::memory_order_relaxed);
+  Member* member = nullptr;
+  int found = 0;
+  if (PMPI_Comm_get_attr(comm, keyval, static_cast<void*>(&member), &found) == MPI_SUCCESS) {
+    if (found == 0) member = make_member(comm, keyval);
+    if (member != nullptr) slot = {comm, present, member};
+  }
+  members.release();
+  return member;
+}
+
+void ask(MPI_Comm comm, Member& member) noexcept {
+  Members& members = Members::instance();
+  const Calls& calls = Calls::instance();
+  int able = calls.call != nullptr && members.served.load(std::memory_order_relaxed) < kMostServed ? 1 : 0;
+  if (PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || able == 0) return;
+  member.shortcuts = calls.shortcuts(comm);
+  if (member.shortcuts == nullptr) return;
+  members.served.fetch_add(1, std::memory_order_relaxed);
+  static std::atomic<bool> told{false};
+  if (member.rank == 0 && *member.shortcuts->message != '\0' && !told.exchange(true)) say(member.shortcuts->message);
+}
+
+int call(const Operation& operation) noexcept { return Calls::instance().call(&operation); }
+
+}  // namespace ranktree::preload
+
+namespace preload = ranktree::preload;
+
+RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
+  return preload::initialized(RANKTREE_NEXT(MPI_Init)(), argc, argv);
+}
+RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
+  return preload::initialized(RANKTREE_NEXT(PMPI_Init)(), argc, argv);
+}
+RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return preload::initialized(RANKTREE_NEXT(MPI_Init_thread)(), argc, argv, required, provided);
+}
+RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return preload::initialized(RANKTREE_NEXT(PMPI_Init_thread)(), argc, argv, required, provided);
+}
