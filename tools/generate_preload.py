@@ -8,7 +8,7 @@ Usage: generate_preload.py                    write the files
 
 calls.tsv gives every C name a class. A call of a class that moves data gets a wrapper with a hook; calls in which an
 MPI may call itself (files, communicators, windows) get an empty one, so that what happens inside is not taken for the
-program's; the other classes get none. The files world_*.cpp are those of tools/generate_world.py, collect.cpp is that of
+program's; the other classes get none. The files world_*.cpp are those of tools/generate_world.py, collect.cpp is of
 tools/generate_collect.py.
 """
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ranktree import collectives
 from ranktree.elf import Elf, libraries, read_elf
 from ranktree.helpers import LIBRARY_FOLDER
 from ranktree.launcher import find_starter, identify, slurm_words, table_words
@@ -22,12 +23,17 @@ HANDED_ON = (
     "RANKTREE_REORDER",
     "RANKTREE_REORDER_METRIC",
     "RANKTREE_REORDER_INFO",
+    "RANKTREE_COLL",
+    "RANKTREE_COLL_PARAMETERS",
+    "RANKTREE_COLL_LOG",
 )
 WORLD = ("RANKTREE_REORDER", "RANKTREE_CART")  # what the world library is for
 TRACING = ("RANKTREE_TRACE", "RANKTREE_SPLIT")  # and the tracing library
+COLLECTIVES = ("RANKTREE_COLL",)  # and the one that serves collectives
 ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
 WORLD_PREFIX = "libranktree_world_"
+COLLECT_PREFIX = "libranktree_collect_"
 # The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
 INTERFACES = {
     "libmpi.so.40": "openmpi",
@@ -85,10 +91,14 @@ class Shim:
     library: str
 
     def preloads(self, variables: Mapping[str, str]) -> str:
-        """The libraries that `variables` ask for. The tracing library in front: it counts in the new order of ranks."""
-        world = self.path.with_name(self.path.name.replace(PREFIX, WORLD_PREFIX))
-        paths = [self.path] if any(name in variables for name in TRACING) else []
-        paths += [world] if any(name in variables for name in WORLD) else []
+        """The libraries that `variables` ask for. The tracing library in front: it counts in the new order of ranks.
+        That of collectives last: they are the program's in its new order."""
+        wanted = ((PREFIX, TRACING), (WORLD_PREFIX, WORLD), (COLLECT_PREFIX, COLLECTIVES))
+        paths = [
+            self.path.with_name(self.path.name.replace(PREFIX, prefix))
+            for prefix, names in wanted
+            if any(name in variables for name in names)
+        ]
         for path in paths:
             if re.search(r"[\s:]", str(path)):
                 raise ValueError(f"{path}: LD_PRELOAD cannot name a path with spaces or colons")
@@ -262,7 +272,7 @@ def handed_on() -> dict[str, str]:
     found = {name: os.environ[name] for name in HANDED_ON if name in os.environ}
     if found.get("RANKTREE_REORDER"):  # the program may start in another folder
         found["RANKTREE_REORDER"] = os.path.abspath(found["RANKTREE_REORDER"])  # noqa: PTH100
-    return found
+    return found | collectives.settled(found)
 
 
 def with_shim(command: Command, shim: Shim, variables: Mapping[str, str]) -> list[str]:

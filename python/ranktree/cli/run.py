@@ -1,4 +1,5 @@
-"""`ranktree run`: a launcher's command, made to follow a plan, its ranks reordered, its hardware splits answered."""
+"""`ranktree run`: a launcher's command, made to follow a plan, its ranks reordered, its hardware splits answered, its
+collectives served."""
 
 import os
 import shlex
@@ -12,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from ranktree import _core, verify, world
+from ranktree import _core, collectives, verify, world
 from ranktree.child import become_result, run_through
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
@@ -47,6 +48,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cart: Annotated[
         bool, typer.Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
     ] = False,
+    served: Annotated[
+        str | None,
+        typer.Option(
+            "--collectives",
+            metavar="auto|native|RULES",
+            help="Serve the program's collectives where that is faster: chosen at run time, or by rules.",
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option("--collectives-log", help="What --collectives chose, and why ('stderr' or a file).")
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
@@ -71,8 +83,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
     if plan is None:
-        refuse_without_plan(split or cart or reorder is not None, check, folder is not None and not dry_run)
-    if wrong := world.wrong_setting(reorder_info or []):
+        asked = split or cart or reorder is not None or served is not None
+        refuse_without_plan(asked, check, folder is not None and not dry_run)
+    if wrong := world.wrong_setting(reorder_info or []) or wrong_collectives(served, log):
         raise typer.BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
@@ -80,7 +93,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if cart:
             typer.echo(world.NOT_FORETOLD)
         return
-    words = with_libraries(words, mpi, asked_for(split, order, cart))
+    collective = {} if served is None else collectives.variables(served, log)
+    words = with_libraries(words, mpi, asked_for(split, order, cart) | collective)
     become_result(run_as_asked(words, plan, check, folder, show))
 
 
@@ -101,7 +115,16 @@ def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> Non
 def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
     """Options that belong to --plan; and a command that nothing would be done to."""
     if not served or check is not Check.NOTHING or has_folder:
-        raise typer.BadParameter("needs --plan PLAN" + ("" if served else ", --reorder APP.npz, --cart or --split"))
+        raise typer.BadParameter(
+            "needs --plan PLAN" + ("" if served else ", --reorder APP.npz, --cart, --split or --collectives auto")
+        )
+
+
+def wrong_collectives(served: str | None, log: Path | None) -> str | None:
+    """What is wrong with --collectives and --collectives-log; None where nothing is."""
+    if served is None:
+        return "--collectives-log needs --collectives" if log is not None else None
+    return collectives.wrong_setting(served)
 
 
 def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:

@@ -1,0 +1,76 @@
+"""Collectives of an unmodified program: what `ranktree run --collectives` hands on."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+WAYS = ("auto", "native", "messages", "shared", "levels")
+NAMES = (
+    "all",
+    "bcast",
+    "broadcast",
+    "reduce",
+    "allreduce",
+    "barrier",
+    "gather",
+    "scatter",
+    "allgather",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "alltoall",
+)
+STDERR = "stderr"
+PATHS = ("RANKTREE_COLL_PARAMETERS", "RANKTREE_COLL_LOG")
+
+
+ENTRY = re.compile(r"([^:=/.\s]*)=(.*)")
+
+
+def is_inline(text: str) -> bool:
+    """Whether a text says itself what is wanted; otherwise it names a file of rules (src/mpi/collect/settings.cpp)."""
+    return bool(ENTRY.match(text)) or re.split(r"[:;\s]", text, maxsplit=1)[0] in {"", *WAYS}
+
+
+def wrong_setting(text: str) -> str | None:
+    """What is wrong with a text for --collectives; None where nothing is that can be told without the ranks."""
+    if not entries(text):
+        return "--collectives: expected auto, native, a choice, COLLECTIVE=CHOICE;... or a file of rules"
+    if not is_inline(text):
+        known = ", ".join(WAYS)
+        return None if Path(text).is_file() else f"--collectives: {text}: no such file, and not one of {known}"
+    for entry in entries(text):
+        named = ENTRY.match(entry)
+        if named and named[1] not in NAMES:
+            return f"--collectives: '{entry}': expected one of {', '.join(NAMES)}, found '{named[1]}'"
+        way = (named[2] if named else entry).partition(":")[0]
+        if way not in WAYS:
+            return f"--collectives: '{entry}': expected one of {', '.join(WAYS)}, found '{way}'"
+    return None
+
+
+def entries(text: str) -> list[str]:
+    """The parts of an inline text."""
+    return [word for word in re.split(r"[;\s]+", text) if word]
+
+
+def variables(text: str, log: Path | None) -> dict[str, str]:
+    """What tells the library. The log begins empty, since every process puts its lines at the end."""
+    found = {"RANKTREE_COLL": text} | ({} if log is None else {"RANKTREE_COLL_LOG": str(log)})
+    if log is not None and str(log) != STDERR:
+        log.write_bytes(b"")
+    return found | settled(found)
+
+
+def settled(found: Mapping[str, str]) -> dict[str, str]:
+    """Our variables for programs that start in another folder, and without semicolons, which launchers take apart."""
+    changed = {name: absolute(found[name]) for name in PATHS if found.get(name) not in {None, "", STDERR}}
+    text = found.get("RANKTREE_COLL")
+    if text:
+        changed["RANKTREE_COLL"] = " ".join(entries(text)) if is_inline(text) else absolute(text)
+    return changed
+
+
+def absolute(path: str) -> str:
+    """Links stay as the user wrote them."""
+    return os.path.abspath(path)  # noqa: PTH100
