@@ -249,6 +249,7 @@ nb::object permutation(const place::Plan& plan) {
 }
 
 nb::object cost_by_level(const place::Plan& plan) {
+  if (!plan.cost_by_level.empty()) return numpy_array(std::vector(plan.cost_by_level));
   std::vector<double> costs = row_of(plan, "plan").weight;
   for (std::size_t level = 0; level < costs.size(); ++level) costs[level] *= plan.level_costs[level];
   return numpy_array(std::move(costs));

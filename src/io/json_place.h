@@ -30,6 +30,7 @@ class JsonPlace {
   [[nodiscard]] std::size_t size() const;  // of a list
   [[nodiscard]] JsonPlace item(std::size_t index) const;
   [[nodiscard]] bool is_text() const { return value_->is_string(); }
+  [[nodiscard]] bool is_list() const { return value_->is_array(); }
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool truth() const;

@@ -1,2 +1,8 @@
 # Machine files, and JSON read strictly.
-target_sources(ranktree_io PRIVATE ${CMAKE_CURRENT_LIST_DIR}/json_place.cpp ${CMAKE_CURRENT_LIST_DIR}/machine_file.cpp)
+target_sources(
+  ranktree_io
+  PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/interconnect_json.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/json_place.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/machine_file.cpp
+)

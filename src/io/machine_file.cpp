@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
@@ -21,6 +22,7 @@
 #include "core/topo/machine.h"
 #include "core/topo/tree.h"
 #include "io/file.h"
+#include "io/interconnect_json.h"
 #include "io/json_place.h"
 
 namespace ranktree::io {
@@ -178,7 +180,7 @@ std::vector<std::string> expand_names(const JsonPlace& place) {
 
 class MachineReader {
  public:
-  explicit MachineReader(const JsonPlace& root) : root_(root) {}
+  MachineReader(const JsonPlace& root, const FileReader& read) : root_(root), read_(read) {}
 
   Machine read() {
     const JsonPlace format = root_.field("format");
@@ -187,19 +189,27 @@ class MachineReader {
     if (version.integer(0, kMaxPu) != 1) version.expected("1");
     if (root_.has("distances")) {
       throw core::Error(core::Fault::kUnsupported,
-                        "distances: networks that are not trees are not served yet; describe the machine as a tree");
+                        "distances: expected them in \"network\", of kind \"matrix\", found them beside it");
     }
     const JsonPlace shapes = root_.field("shapes");
     for (const std::string& name : shapes.keys()) {
       const JsonPlace shape = shapes.field(name);
       shape_index_[name] = machine_.add_shape(shape.is_text() ? uniform_shape(shape) : ShapeReader(shape).read());
     }
-    machine_.network = read_part(root_.field("network"));
+    const JsonPlace network = root_.field("network");
+    machine_.network = read_part(network);
+    if (network.has("kind")) read_kind(network);
     if (root_.has("costs")) read_costs(root_.field("costs"));
     return std::move(machine_);
   }
 
  private:
+  void read_kind(const JsonPlace& network) {
+    if (network.has("switches")) network.field("switches").expected("none in a network with a kind");
+    machine_.interconnect = read_interconnect(network, static_cast<int>(machine_.network.hosts.size()), read_);
+    if (!machine_.interconnect) machine_.network = read_fat_tree(network, std::move(machine_.network));
+  }
+
   NetworkPart read_part(const JsonPlace& place) {
     NetworkPart part;
     if (place.has("name")) part.name = place.field("name").text();
@@ -230,6 +240,7 @@ class MachineReader {
       const JsonPlace place = costs.field(name);
       const auto kind = core::topo::kind_from_name(name);
       if (!kind) place.expected("a kind of level as its name");
+      if (machine_.interconnect && *kind < Kind::kNode) place.expected("none: the network tells what its steps cost");
       LinkCost& cost = machine_.costs[*kind];
       if (place.has("latency_s")) cost.latency = place.field("latency_s").amount();
       if (!place.has("bandwidth_bytes_per_s")) continue;
@@ -239,6 +250,7 @@ class MachineReader {
   }
 
   JsonPlace root_;
+  const FileReader& read_;
   Machine machine_;
   std::map<std::string, int> shape_index_;
   std::int64_t hosts_ = 0;
@@ -275,10 +287,10 @@ json part_json(const NetworkPart& part) {
 
 }  // namespace
 
-Machine read_machine(std::string_view bytes, const std::string& origin) {
+Machine read_machine(std::string_view bytes, const std::string& origin, const FileReader& read) {
   const json document = parse_json(bytes, origin, kMaxDepth);
   try {
-    return MachineReader(JsonPlace(document, "", origin)).read();
+    return MachineReader(JsonPlace(document, "", origin), read).read();
   } catch (const core::Error& error) {
     const std::string text = error.what();
     if (text.starts_with(origin)) throw;
@@ -286,10 +298,14 @@ Machine read_machine(std::string_view bytes, const std::string& origin) {
   }
 }
 
-Machine load_machine(const std::string& path) { return read_machine(read_file(path), path); }
+Machine load_machine(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return read_machine(read_file(path), path, [&](const std::string& name) { return read_file(folder / name); });
+}
 
 std::string write_machine(const Machine& machine) {
   json document{{"format", kFormat}, {"version", 1}, {"network", part_json(machine.network)}};
+  if (machine.interconnect) write_interconnect(*machine.interconnect, document["network"]);
   for (std::size_t i = 0; i < machine.shapes.size(); ++i) {
     document["shapes"][shape_name(static_cast<int>(i))] = shape_json(machine.shapes[i], 0);
   }

@@ -5,11 +5,14 @@
 #include <string_view>
 
 #include "core/topo/machine.h"
+#include "io/interconnect_json.h"
 
 namespace ranktree::io {
 
-// Throws core::Error naming origin and field.
-core::topo::Machine read_machine(std::string_view bytes, const std::string& origin);
+// Throws core::Error naming origin and field. `read` fetches a file of distances that the machine file names; without
+// it, such a file is refused.
+core::topo::Machine read_machine(std::string_view bytes, const std::string& origin, const FileReader& read = {});
+// Files of distances are looked for beside it.
 core::topo::Machine load_machine(const std::string& path);
 
 std::string write_machine(const core::topo::Machine& machine);

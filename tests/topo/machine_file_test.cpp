@@ -58,7 +58,7 @@ TEST(MachineFile, BadInputNamesFileAndField) {
       {with(kShapes, kNetwork, R"(,"costs":{"Node":{"latency_s":"fast"}})"), "costs.Node.latency_s"},
       {with(kShapes, kNetwork, R"(,"costs":{"Node":{"latency_s":1e999}})"), "m.json"},
       {with(kShapes, kNetwork, R"(,"costs":{"Node":{"bandwidth_bytes_per_s":0}})"), "bandwidth_bytes_per_s"},
-      {with(kShapes, kNetwork, R"(,"distances":[[0]])"), "not trees"},
+      {with(kShapes, kNetwork, R"(,"distances":[[0]])"), "in \"network\""},
   };
   for (const Case& each : cases) {
     try {

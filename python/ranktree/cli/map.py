@@ -23,7 +23,7 @@ METRICS = {"size": "bytes", "msg": "messages", "avg": "average bytes a message"}
 MODELS = ("model", "openmpi", "mpich", "flat", "none")
 UNITS = ("core", "pu")
 COSTS = ("hops", "latency", "bandwidth")
-NETWORK_LEVELS = ("Cluster", "Switch")
+NETWORK_LEVELS = ("Cluster", "Switch", "Network")
 
 
 def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
@@ -48,7 +48,7 @@ def row(plan: _core.Plan, name: str) -> _core.CostRow:
 def between_nodes(plan: _core.Plan, placement: str) -> float:
     """What crosses the network: the weight that meets above the nodes."""
     weights = zip(plan.levels, row(plan, placement).weight, strict=True)
-    return sum(weight for level, weight in weights if level in NETWORK_LEVELS)
+    return sum(weight for level, weight in weights if level.split()[0] in NETWORK_LEVELS)
 
 
 def verdict(plan: _core.Plan) -> str:

@@ -10,6 +10,7 @@
 
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/network/network_bound.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
 #include "core/place/spreading.h"
@@ -110,7 +111,8 @@ double lower_bound(const Tree& tree, const pattern::Affinity& affinity, const Co
   raise_by_spreading(affinity, levels);
   double cost = 0;
   for (const Level& level : levels) cost += level.crossing * level.cost;
-  return cost;
+  // The level above the nodes costs as little as the nearest two, so that holds where the network is no tree, too.
+  return tree.interconnect() == nullptr ? cost : std::max(cost, network::lower_bound(tree, affinity, constraints));
 }
 
 }  // namespace ranktree::core::place

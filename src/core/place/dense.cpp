@@ -117,7 +117,7 @@ std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::
 }
 
 Placement run_engine(const topo::Tree& tree, const Matrix& matrix, const EngineOptions& options) {
-  if (!is_dense(matrix)) return run_engine(tree, affinity_of(matrix), options);
+  if (!is_dense(matrix) || tree.interconnect() != nullptr) return run_engine(tree, affinity_of(matrix), options);
   const Rank ranks = pattern::ranks_of(matrix);
   require_seats(tree, ranks, options.constraints);
   return place_matrix(tree, matrix, start_of(tree, ranks, options), options);

@@ -27,6 +27,7 @@
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/start.h"
 #include "core/place/engine/swap_search.h"
+#include "core/place/network/network_engine.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
 #include "core/topo/tree.h"
@@ -44,13 +45,13 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 Effort effort_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
-      return {40, 2, 1, 2, 25, 0.005, 0, 1, 1, 1};
+      return {40, 2, 2, 1, 1, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {40, 2, 3, 3, 40, 0.02, 0, 4, 3, 2};
+      return {60, 2, 12, 2, 3, 6, 100, 0.1, 0, 4, 3, 2};
     case Preset::kStrong:
       break;
   }
-  return {40, 2, 7, 3, 60, 0.1, 3, 20, 6, 4};
+  return {60, 2, 12, 4, 12, 6, 100, 0.1, 3, 20, 6, 4};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -222,6 +223,16 @@ Placement place_as_lists(const topo::Tree& tree, const pattern::Affinity& affini
   return Engine(tree, graph, order, options).run(start);
 }
 
+Placement place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
+                const EngineOptions& options) {
+  if (tree.interconnect() != nullptr) {
+    largest_weight(affinity);  // refuses what is no weight
+    return network::place_on_network(tree, affinity, options, start);
+  }
+  std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
+  return dense ? std::move(*dense) : place_as_lists(tree, affinity, start, options);
+}
+
 }  // namespace
 
 std::optional<Preset> preset_from_name(std::string_view word) {
@@ -235,8 +246,7 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   require_seats(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) engine::check_start(tree, start, affinity.ranks, options.constraints);
-  std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
-  Placement found = dense ? std::move(*dense) : place_as_lists(tree, affinity, start, options);
+  Placement found = place(tree, affinity, start, options);
   // Compared as evaluate() counts, whose sums round differently.
   const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
   return better ? found : start;

@@ -21,16 +21,21 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Cost evaluate(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& placement) {
   Cost cost{std::vector<double>(at(tree.level_count()), 0), 0};
+  const bool is_tree = tree.interconnect() == nullptr;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
     const auto neighbours = affinity.neighbours(rank);
     const auto weights = affinity.weights_of(rank);
     for (std::size_t i = 0; i < neighbours.size(); ++i) {
       if (neighbours[i] <= rank) continue;  // each undirected pair once
-      const int level = tree.common_level(placement.leaf_of[at(rank)], placement.leaf_of[at(neighbours[i])]);
+      const topo::Leaf here = placement.leaf_of[at(rank)];
+      const topo::Leaf there = placement.leaf_of[at(neighbours[i])];
+      const int level = tree.common_level(here, there);
       cost.weight[at(level)] += weights[i];
+      if (level == 0 && !is_tree) cost.total += weights[i] * tree.distance(here, there);
     }
   }
-  for (int level = 0; level < tree.level_count(); ++level) cost.total += cost.weight[at(level)] * tree.cost(level);
+  for (int level = is_tree ? 0 : 1; level < tree.level_count(); ++level)
+    cost.total += cost.weight[at(level)] * tree.cost(level);
   return cost;
 }
 

@@ -20,7 +20,9 @@ struct Placement {
 // undirected pair once (so with Metric::kSize: bytes in both directions); the last level holds pairs that share a leaf.
 struct Cost {
   std::vector<double> weight;  // tree.level_count() entries
-  double total = 0;            // sum over levels of weight x tree.cost(level): hop-bytes with kSize and hops
+  // Sum over levels of weight x tree.cost(level): hop-bytes with kSize and hops. Between nodes of a network that is no
+  // tree, each pair's own distance counts.
+  double total = 0;
 };
 
 // O(pairs x depth). The sums are doubles, exact for whole numbers up to 2^53.

@@ -17,6 +17,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/bound.h"
 #include "core/place/engine.h"
+#include "core/place/network/level_table.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
 #include "core/place/treematch.h"
@@ -140,11 +141,29 @@ class Planner {
   mutable bool stopped_ = false;
 };
 
-void describe_machine(Plan& plan, const Tree& tree) {
-  for (int level = 0; level < tree.level_count(); ++level) {
-    plan.levels.emplace_back(kind_name(tree.level(level).kind));
-    plan.level_costs.push_back(tree.cost(level));
+// A row for each, in the order given; the last is the plan's own.
+void fill_table(Plan& plan, const Tree& tree, const pattern::Affinity& affinity,
+                const std::vector<std::pair<const char*, const Candidate*>>& rows) {
+  if (tree.interconnect() == nullptr) {
+    for (int level = 0; level < tree.level_count(); ++level) {
+      plan.levels.emplace_back(kind_name(tree.level(level).kind));
+      plan.level_costs.push_back(tree.cost(level));
+    }
+    for (const auto& [name, row] : rows) plan.costs.push_back({name, row->cost.weight, row->cost.total});
+    return;
   }
+  std::vector<const Placement*> placements;
+  for (const auto& [name, row] : rows) placements.push_back(&row->placement);
+  const network::LevelTable table(tree, affinity, placements);
+  plan.levels = table.names();
+  plan.level_costs = table.values();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    plan.costs.push_back({rows[i].first, table.weight(i), rows[i].second->cost.total});
+  }
+  plan.cost_by_level = table.cost(rows.size() - 1);
+}
+
+void list_hosts(Plan& plan, const Tree& tree) {
   Object last = -1;
   for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
     const Object node = tree.node_of(leaf);
@@ -180,7 +199,7 @@ Plan plan_for(const Tree& tree, const pattern::Affinity& affinity, const std::ve
   if (found.cost.total < best->cost.total) best = &found;
 
   Plan plan;
-  describe_machine(plan, tree);
+  list_hosts(plan, tree);
   seat_ranks(plan, tree, best->placement);
   plan.algorithm = best->name;
   plan.metric = metric_name(options.metric);
@@ -188,13 +207,10 @@ Plan plan_for(const Tree& tree, const pattern::Affinity& affinity, const std::ve
   plan.gain = best == &found;
   plan.bound = planner.bound(*best);
   plan.leaf_of = best->placement.leaf_of;
-  const auto add_row = [&](const char* name, const Candidate& candidate) {
-    plan.costs.push_back({name, candidate.cost.weight, candidate.cost.total});
-  };
-  add_row("identity", identity);
-  add_row("round-robin", round_robin);
-  if (traced) add_row("traced", *traced);
-  add_row("plan", *best);
+  std::vector<std::pair<const char*, const Candidate*>> rows{{"identity", &identity}, {"round-robin", &round_robin}};
+  if (traced) rows.emplace_back("traced", &*traced);
+  rows.emplace_back("plan", best);
+  fill_table(plan, tree, affinity, rows);
   return plan;
 }
 

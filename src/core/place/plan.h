@@ -28,8 +28,10 @@ struct CostRow {
 };
 
 struct Plan {
-  std::vector<Seat> seats;          // by rank
-  std::vector<std::string> levels;  // kind names of the tree's levels, root first
+  std::vector<Seat> seats;  // by rank
+  // Kind names of the tree's levels, root first; where the network is no tree, "Network" and a distance for each
+  // distance that matters, the farthest first, then the kinds from Node on.
+  std::vector<std::string> levels;
   std::vector<double> level_costs;  // tree.cost of each level
   std::vector<std::string> hosts;   // every host of the machine in tree order, used or not
   std::vector<int> pus_per_host;    // number of PUs of each of them
@@ -40,6 +42,9 @@ struct Plan {
   bool gain = false;           // false: nothing beats identity; the plan is identity and says so
   // No placement costs less (lower_bound()). Nothing in plans read from files that are older than it.
   std::optional<double> bound;
+  // What the plan costs on each level where that is not its weight times the level's cost, because several distances
+  // share a level; else empty, as in plans read from a file.
+  std::vector<double> cost_by_level;
   std::vector<topo::Leaf> leaf_of;  // by rank, in the tree the plan was made for; empty in plans read from a file
 };
 

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/level_order.h"
 #include "core/topo/tree.h"
@@ -205,8 +207,16 @@ int Machine::add_shape(Tree node) {
   return static_cast<int>(shapes.size()) - 1;
 }
 
-Tree to_tree(const Machine& machine) { return Joiner(machine).join(); }
+Tree to_tree(const Machine& machine) {
+  Tree tree = Joiner(machine).join();
+  if (!machine.interconnect || machine.network.hosts.size() == 1) return tree;
+  return tree.with_interconnect(std::make_shared<const Interconnect>(*machine.interconnect));
+}
 
-Machine to_machine(const Tree& tree) { return Splitter(tree).split(); }
+Machine to_machine(const Tree& tree) {
+  Machine machine = Splitter(tree).split();
+  if (tree.interconnect() != nullptr) machine.interconnect = *tree.interconnect();
+  return machine;
+}
 
 }  // namespace ranktree::core::topo

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -32,6 +33,8 @@ struct LinkCost {
 struct Machine {
   std::vector<Tree> shapes;  // each with a root of kind Node and no name; no two alike
   NetworkPart network;
+  // Where the network is no tree: the hosts of `network`, which has no switches then, are those of this in order.
+  std::optional<Interconnect> interconnect;
   std::map<Kind, LinkCost> costs;  // between two places that meet on a level of that kind
 
   // The index of a node's shape, stored if no equal one is there yet. Two nodes are alike when kinds, numbers and

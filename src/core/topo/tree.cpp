@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 
 namespace ranktree::core::topo {
@@ -58,6 +60,36 @@ int Tree::common_level(Leaf a, Leaf b) const {
   return level_of(left);
 }
 
+double Tree::distance(Leaf a, Leaf b) const {
+  const int common = common_level(a, b);
+  if (common > 0 || interconnect_ == nullptr) return cost_[at(common)];
+  return cost_[1] + interconnect_->distance(os_index(node_of(a)), os_index(node_of(b)));
+}
+
+void Tree::measure_network(Metric metric) {
+  if (interconnect_ == nullptr) return;
+  connect(std::make_shared<const Interconnect>(interconnect_->with_metric(metric)));
+}
+
+void Tree::connect(std::shared_ptr<const Interconnect> interconnect) {
+  interconnect_ = std::move(interconnect);
+  if (interconnect_ != nullptr) cost_[0] = cost_[1] + interconnect_->nearest();
+}
+
+Tree Tree::with_interconnect(std::shared_ptr<const Interconnect> interconnect) const {
+  const auto refuse = [](const std::string& text) { throw Error(Fault::kMismatch, "network: " + text); };
+  if (level_count() < 2 || level(1).kind != Kind::kNode) refuse("expected nodes below the root, found none");
+  if (child_count(0) < 2 || child_count(0) != interconnect->hosts()) {
+    refuse("expected " + std::to_string(std::max(interconnect->hosts(), 2)) + " nodes, found " + std::to_string(child_count(0)));
+  }
+  for (int i = 0; i < child_count(0); ++i) {
+    if (os_index(first_child(0) + i) != i) refuse("expected nodes that are numbered in order");
+  }
+  Tree copy = *this;
+  copy.connect(std::move(interconnect));
+  return copy;
+}
+
 Tree Tree::with_metric(Metric metric) const {
   if (metric == Metric::kGiven) {
     throw Error(Fault::kInput, "metric: expected hops, latency or bandwidth; given costs are set with with_costs");
@@ -66,10 +98,11 @@ Tree Tree::with_metric(Metric metric) const {
   copy.metric_ = metric;
   if (metric == Metric::kHops) {
     copy.cost_ = hop_costs(*this);
+    copy.measure_network(metric);
     return copy;
   }
   const bool latency = metric == Metric::kLatency;
-  for (int index = 0; index + 1 < level_count(); ++index) {
+  for (int index = interconnect_ == nullptr ? 0 : 1; index + 1 < level_count(); ++index) {
     const auto& known = latency ? level(index).latency : level(index).bandwidth;
     if (!known) {
       throw Error(Fault::kUnsupported, level_text(*this, index) + ": its " + (latency ? "latency" : "bandwidth") +
@@ -77,6 +110,7 @@ Tree Tree::with_metric(Metric metric) const {
     }
     copy.cost_[at(index)] = latency ? *known : 1 / *known;
   }
+  copy.measure_network(metric);
   return copy;
 }
 
@@ -94,6 +128,7 @@ Tree Tree::with_costs(std::span<const double> costs) const {
     copy.cost_[i] = costs[i];
   }
   copy.metric_ = Metric::kGiven;
+  copy.interconnect_ = nullptr;
   return copy;
 }
 
@@ -143,7 +178,9 @@ Tree Tree::cut_at(Kind kind) const {
     if (leaf) give_leaf(builder, handle[at(object)], object);
   }
   Tree tree = std::move(builder).build();
-  return metric_ == Metric::kHops ? tree : tree.with_costs(std::span(cost_).first(at(cut)));
+  if (metric_ != Metric::kHops) tree = tree.with_costs(std::span(cost_).first(at(cut)));
+  if (cut > 0) tree.connect(interconnect_);
+  return tree;
 }
 
 }  // namespace ranktree::core::topo

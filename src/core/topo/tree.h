@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ enum class Metric : std::uint8_t {
 using Object = std::int32_t;  // index of an object (a vertex of the tree); 0 is the root
 using Leaf = std::int32_t;  // index of a leaf, 0 .. leaf_count()-1, numbered depth first from the left (logical number)
 
+class Interconnect;
 class TreeBuilder;
 
 class Tree {
@@ -66,14 +68,21 @@ class Tree {
   [[nodiscard]] int common_level(Leaf a, Leaf b) const;
   // Cost of a level under the metric the tree was given; 0 on the last level. See set_cost.
   [[nodiscard]] double cost(int level) const { return cost_[at(level)]; }
-  // cost(common_level(a, b)): 0 when a == b. O(depth).
-  [[nodiscard]] double distance(Leaf a, Leaf b) const { return cost_[at(common_level(a, b))]; }
+  // cost(common_level(a, b)): 0 when a == b. O(depth). Between nodes of a network that is no tree: the cost of the Node
+  // level, which is the way out of one node and into another, and the network's distance of the two nodes.
+  [[nodiscard]] double distance(Leaf a, Leaf b) const;
   [[nodiscard]] Metric metric() const { return metric_; }
+  // The distances between nodes, which are numbered as they stand in the tree (os_index), where the network is no tree;
+  // else null. The level above the nodes then costs what the nearest two nodes are apart.
+  [[nodiscard]] const Interconnect* interconnect() const { return interconnect_.get(); }
 
   // A copy with another metric. Throws Error(kUnsupported), naming the level, when its latency or bandwidth is unknown.
   [[nodiscard]] Tree with_metric(Metric metric) const;
   // A copy with the given cost for each level (levels 0 .. level_count()-2, non-negative and finite; the last is 0).
+  // Where the network was no tree, it is one then.
   [[nodiscard]] Tree with_costs(std::span<const double> costs) const;
+  // A copy whose network is no tree. Throws Error(kMismatch) unless the root's children are the nodes, one a host.
+  [[nodiscard]] Tree with_interconnect(std::shared_ptr<const Interconnect> interconnect) const;
   // A copy in which only the given leaves are allowed.
   [[nodiscard]] Tree with_allowed(std::span<const Leaf> leaves) const;
   // A copy cut at a level: every object of that kind becomes a leaf that owns all PUs below it (Kind::kCore: one rank
@@ -82,11 +91,14 @@ class Tree {
 
  private:
   friend class TreeBuilder;
+  void measure_network(Metric metric);
+  void connect(std::shared_ptr<const Interconnect> interconnect);
   void give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const;
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   std::vector<Level> levels_;
   std::vector<double> cost_;
+  std::shared_ptr<const Interconnect> interconnect_;
   Metric metric_ = Metric::kHops;
   std::vector<Object> parent_, first_child_;
   std::vector<std::int32_t> child_count_, level_of_, os_index_, name_of_;

@@ -1,0 +1,121 @@
+#include "core/place/network/distances.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place::network {
+namespace {
+
+constexpr int kTableNodes = 1024;         // up to so many nodes, all their distances are kept: 8 MB
+constexpr std::size_t kTableSeats = 512;  // and those of all seats in a node of so many
+
+}  // namespace
+
+Distances::Distances(const topo::Tree& tree, const Constraints& constraints) : tree_(&tree), way_(tree.cost(1)) {
+  collect_seats(constraints);
+  compare_nodes();
+  if (nodes() <= kTableNodes) {
+    std::vector<double> table(at(nodes()) * at(nodes()), 0);
+    for (int a = 0; a < nodes(); ++a) {
+      for (int b = 0; b < nodes(); ++b) {
+        if (a != b) table[at(a) * at(nodes()) + at(b)] = way_ + interconnect().distance(a, b);
+      }
+    }
+    table_ = std::move(table);
+  }
+  find_least();
+}
+
+void Distances::collect_seats(const Constraints& constraints) {
+  for (int node = 0; node < tree_->child_count(0); ++node) {
+    const topo::Object object = tree_->first_child(0) + node;
+    first_seat_.push_back(seats());
+    const topo::Leaf end = tree_->first_leaf(object) + tree_->leaves_below(object);
+    for (topo::Leaf leaf = tree_->first_leaf(object); leaf < end; ++leaf) {
+      if (!tree_->allowed(leaf)) continue;
+      leaf_.insert(leaf_.end(), at(constraints.capacity), leaf);
+      node_.insert(node_.end(), at(constraints.capacity), node);
+    }
+  }
+  first_seat_.push_back(seats());
+}
+
+void Distances::compare_nodes() {
+  std::map<std::pair<Seat, std::vector<int>>, int> known;
+  for (int node = 0; node < nodes(); ++node) {
+    std::vector<int> meets;
+    for (Seat seat = first_seat(node) + 1; seat < first_seat(node) + capacity(node); ++seat) {
+      meets.push_back(tree_->common_level(leaf(seat - 1), leaf(seat)));
+    }
+    const auto [found, added] = known.try_emplace({capacity(node), meets}, static_cast<int>(forms_.size()));
+    form_.push_back(found->second);
+    if (!added) continue;
+    forms_.push_back({std::move(meets), {}, true});
+    finish(forms_.back());
+  }
+}
+
+// Seats stand in the order of the tree: two of them meet on the highest level on which neighbours between them meet.
+void Distances::finish(Form& form) const {
+  const std::size_t count = form.meets.size() + 1;
+  const auto levels = at(tree_->level_count());
+  std::vector<int> first;
+  if (count <= kTableSeats) form.cost.assign(count * count, 0);
+  for (std::size_t i = 0; i < count && (count <= kTableSeats || form.uniform); ++i) {
+    std::vector<int> seen(levels, 0);
+    const auto meet = [&](std::size_t other, int level) {
+      ++seen[at(level)];
+      if (!form.cost.empty()) form.cost[i * count + other] = tree_->cost(level);
+    };
+    int level = tree_->level_count() - 1;
+    for (std::size_t j = i + 1; j < count; ++j) meet(j, level = std::min(level, form.meets[j - 1]));
+    level = tree_->level_count() - 1;
+    for (std::size_t j = i; j-- > 0;) meet(j, level = std::min(level, form.meets[j]));
+    if (i == 0) first = seen;
+    form.uniform = form.uniform && seen == first;
+  }
+}
+
+int Distances::level_inside(Seat a, Seat b) const { return tree_->common_level(leaf(a), leaf(b)); }
+
+double Distances::inside(Seat a, Seat b) const {
+  const int home = node(a);
+  const Form& form = forms_[at(form_[at(home)])];
+  if (form.cost.empty()) return tree_->cost(level_inside(a, b));
+  return form.cost[at(a - first_seat(home)) * (form.meets.size() + 1) + at(b - first_seat(home))];
+}
+
+void Distances::find_least() {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Form& form : forms_) {
+    for (const int level : form.meets) least = std::min(least, tree_->cost(level));
+  }
+  if (nodes() > 1) least = std::min(least, way_ + interconnect().nearest());
+  least_ = least == std::numeric_limits<double>::infinity() ? 0 : least;
+}
+
+std::vector<Seat> Distances::seats_of(const Placement& placement) const {
+  std::vector<Seat> next(at(tree_->leaf_count()), -1);
+  for (Seat seat = seats(); seat-- > 0;) next[at(leaf(seat))] = seat;
+  std::vector<Seat> result;
+  result.reserve(placement.leaf_of.size());
+  for (const topo::Leaf leaf : placement.leaf_of) result.push_back(next[at(leaf)]++);
+  return result;
+}
+
+Placement Distances::placement_of(std::span<const Seat> seats) const {
+  Placement placement;
+  placement.leaf_of.reserve(seats.size());
+  for (const Seat seat : seats) placement.leaf_of.push_back(leaf(seat));
+  return placement;
+}
+
+}  // namespace ranktree::core::place::network

@@ -1,0 +1,150 @@
+#include "core/place/network/network_engine.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/base/scale.h"
+#include "core/pattern/affinity.h"
+#include "core/place/engine.h"
+#include "core/place/engine/graph.h"
+#include "core/place/network/distances.h"
+#include "core/place/network/embedding.h"
+#include "core/place/network/few_ranks.h"
+#include "core/place/network/search.h"
+#include "core/place/network/surrogate.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place::network {
+namespace {
+
+using pattern::Rank;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+struct Effort {
+  SearchEffort search;
+  int surrogates;  // trees that stand for the network
+  int rounds;      // of annealing
+};
+
+Effort effort_of(Preset preset) {
+  switch (preset) {
+    case Preset::kFast:
+      return {{8, 8, 4, 0, 0}, 1, 0};
+    case Preset::kDefault:
+      return {{16, 8, 10, 200, 4'000'000}, 1, 1};
+    case Preset::kStrong:
+      break;
+  }
+  return {{64, 26, 20, 1000, 40'000'000}, 3, 2};
+}
+
+// Vertex i is rank i; weights scaled by a power of two, so that sums of the largest doubles stay finite.
+engine::Graph graph_of(const pattern::Affinity& affinity) {
+  double largest = 0;
+  for (const double weight : affinity.weights) largest = std::max(largest, weight);
+  const double scale = scale_for_sums(largest);
+  engine::Graph graph;
+  graph.size.assign(at(affinity.ranks), 1);
+  graph.arcs.reserve(affinity.indices.size());
+  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+    const auto neighbours = affinity.neighbours(rank);
+    const auto weights = affinity.weights_of(rank);
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], weights[i] * scale});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+class NetworkEngine {
+ public:
+  NetworkEngine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options)
+      : affinity_(affinity),
+        options_(options),
+        effort_(effort_of(options.preset)),
+        distances_(tree, options.constraints),
+        graph_(graph_of(affinity)),
+        input_{distances_, graph_, {}, effort_.search, [this] { return ask(); }} {
+    if (options.constraints.pins.empty()) return;
+    input_.fixed.assign(at(affinity.ranks), 0);
+    for (const Pin& pin : options.constraints.pins) input_.fixed[at(pin.rank)] = 1;
+  }
+
+  Placement run(const Placement& start) {
+    best_ = distances_.seats_of(start);
+    if (graph_.arcs.empty()) return start;
+    best_cost_ = cost_of(input_, best_);
+    try_from(best_);
+    if (options_.constraints.pins.empty() && ask()) {
+      for (auto& seats : neighbourly_placements(distances_, graph_, options_.seed, input_.go_on)) {
+        try_from(std::move(seats));
+      }
+    }
+    for (int turn = 0; turn < effort_.surrogates && ask(); ++turn) {
+      EngineOptions there = options_;
+      there.seed = turn == 0 ? options_.seed : seed_of(options_.seed, at(turn));
+      there.keep_going = input_.go_on;
+      const Surrogate surrogate = surrogate_of(distances_, turn);
+      try_from(distances_.seats_of(place_on(surrogate, affinity_, there, start)));
+    }
+    for (int round = 0; round < effort_.rounds && ask(); ++round) anneal(seed_of(options_.seed, 100 + at(round)));
+    if (affinity_.ranks <= kFewRanks && ask()) search_few(input_, best_);
+    return distances_.placement_of(best_);
+  }
+
+ private:
+  // Who has said stop once is not asked again.
+  bool ask() {
+    if (!stopped_ && options_.keep_going) stopped_ = !options_.keep_going();
+    return !stopped_;
+  }
+
+  void improve(std::vector<Seat>& seats) const {
+    swap_nodes(input_, seats);
+    swap_ranks(input_, seats);
+  }
+
+  void try_from(std::vector<Seat> seats) {
+    improve(seats);
+    keep(std::move(seats));
+  }
+
+  void anneal(std::uint64_t seed) {
+    std::vector<Seat> seats = best_;
+    anneal_nodes(input_, seed, seats);
+    try_from(std::move(seats));
+  }
+
+  void keep(std::vector<Seat> seats) {
+    const double cost = cost_of(input_, seats);
+    if (cost >= best_cost_) return;
+    best_cost_ = cost;
+    best_ = std::move(seats);
+  }
+
+  const pattern::Affinity& affinity_;
+  const EngineOptions& options_;
+  Effort effort_;
+  Distances distances_;
+  engine::Graph graph_;
+  SearchInput input_;
+  std::vector<Seat> best_;
+  double best_cost_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+Placement place_on_network(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options,
+                           const Placement& start) {
+  return NetworkEngine(tree, affinity, options).run(start);
+}
+
+}  // namespace ranktree::core::place::network

@@ -1,0 +1,406 @@
+#include "core/place/network/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/place/engine/graph.h"
+#include "core/place/network/distances.h"
+
+namespace ranktree::core::place::network {
+namespace {
+
+using engine::Arc;
+using engine::Graph;
+using engine::Vertex;
+
+constexpr int kNobody = -1;
+constexpr double kGain = 1e-9;  // of what an exchange touches: less is rounding
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// The nodes near each node, looked for when first asked for.
+class NearNodes {
+ public:
+  NearNodes(const Distances& distances, int most)
+      : distances_(distances), most_(most), near_(at(distances.nodes())), known_(near_.size(), 0) {}
+
+  std::span<const int> of(int node) {
+    if (std::exchange(known_[at(node)], std::uint8_t{1}) == 0)
+      near_[at(node)] = distances_.interconnect().near(node, most_);
+    return near_[at(node)];
+  }
+
+ private:
+  const Distances& distances_;
+  int most_;
+  std::vector<std::vector<int>> near_;
+  std::vector<std::uint8_t> known_;
+};
+
+// Places are seats, vertices ranks.
+class SeatSpace {
+ public:
+  SeatSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
+
+  [[nodiscard]] int places() const { return distances_.seats(); }
+  [[nodiscard]] double distance(int a, int b) const { return distances_.distance(a, b); }
+  [[nodiscard]] static bool alike(int /*a*/, int /*b*/) { return true; }
+  template <class Visit>
+  void visit_near(int place, Visit visit) {
+    visit_node(distances_.node(place), visit);
+    for (const int node : near_.of(distances_.node(place))) visit_node(node, visit);
+  }
+
+ private:
+  template <class Visit>
+  void visit_node(int node, Visit visit) {
+    const Seat end = distances_.first_seat(node) + distances_.capacity(node);
+    for (Seat seat = distances_.first_seat(node); seat < end; ++seat) visit(seat);
+  }
+
+  const Distances& distances_;
+  NearNodes near_;
+};
+
+// Places are nodes, vertices all that a node holds.
+class NodeSpace {
+ public:
+  NodeSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
+
+  [[nodiscard]] int places() const { return distances_.nodes(); }
+  [[nodiscard]] double distance(int a, int b) const { return a == b ? 0 : distances_.between(a, b); }
+  [[nodiscard]] bool alike(int a, int b) const { return distances_.form(a) == distances_.form(b); }
+  [[nodiscard]] std::span<const int> near(int place) { return near_.of(place); }
+  template <class Visit>
+  void visit_near(int place, Visit visit) {
+    visit(place);
+    for (const int node : near_.of(place)) visit(node);
+  }
+
+ private:
+  const Distances& distances_;
+  NearNodes near_;
+};
+
+// Who is where, and what exchanges change.
+template <class Space>
+class Exchange {
+ public:
+  Exchange(Space& space, const Graph& graph, std::vector<std::uint8_t> fixed, std::vector<int>& place_of)
+      : space_(space),
+        graph_(graph),
+        fixed_(std::move(fixed)),
+        place_of_(place_of),
+        held_(at(space.places()), kNobody) {
+    for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+      held_[at(place_of_[at(vertex)])] = vertex;
+      here_.push_back(cost_at(vertex, place_of_[at(vertex)]));
+    }
+  }
+
+  Space& space() { return space_; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] int place(Vertex vertex) const { return place_of_[at(vertex)]; }
+  [[nodiscard]] bool is_fixed(Vertex vertex) const { return !fixed_.empty() && fixed_[at(vertex)] != 0; }
+  [[nodiscard]] bool may_move(Vertex vertex, int target) const {
+    const int other = held_[at(target)];
+    return target != place(vertex) && (other == kNobody || !is_fixed(other)) && space_.alike(place(vertex), target);
+  }
+
+  // What the vertex and its partners exchange, were it elsewhere and they where they are.
+  [[nodiscard]] double cost_at(Vertex vertex, int target) const {
+    double sum = 0;
+    for (const Arc& arc : graph_.arcs_of(vertex)) sum += arc.weight * space_.distance(target, place_of_[at(arc.to)]);
+    return sum;
+  }
+
+  // What less it costs when the vertex goes there, and who is there comes back in its stead; gains up to `floor` need
+  // not be exact.
+  [[nodiscard]] double gain(Vertex vertex, int target, double floor) const {
+    const int source = place(vertex);
+    const int other = held_[at(target)];
+    double there = 0;
+    const double most = here_[at(vertex)] + (other == kNobody ? 0 : here_[at(other)]) - floor;
+    for (const Arc& arc : graph_.arcs_of(vertex)) {
+      there += arc.weight * space_.distance(arc.to == other ? source : target, place_of_[at(arc.to)]);
+      // A pair that changes places stays as far apart; measured at both ends it is counted as it is now.
+      if (there >= most) return floor;
+    }
+    if (other == kNobody) return here_[at(vertex)] - there;
+    double back = 0;
+    for (const Arc& arc : graph_.arcs_of(other)) {
+      back += arc.weight * space_.distance(arc.to == vertex ? target : source, place_of_[at(arc.to)]);
+    }
+    return here_[at(vertex)] - there + here_[at(other)] - back;
+  }
+
+  // Carries it out; returns who came back, or kNobody.
+  int move(Vertex vertex, int target) {
+    const int source = place(vertex);
+    const int other = held_[at(target)];
+    put(vertex, target);
+    held_[at(source)] = kNobody;
+    if (other != kNobody) put(other, source);
+    held_[at(target)] = vertex;
+    tell_partners(vertex, source, target);
+    if (other != kNobody) {
+      tell_partners(other, target, source);
+      here_[at(other)] = cost_at(other, source);
+    }
+    here_[at(vertex)] = cost_at(vertex, target);
+    return other;
+  }
+
+  [[nodiscard]] double here(Vertex vertex) const { return here_[at(vertex)]; }
+
+ private:
+  void put(Vertex vertex, int target) {
+    place_of_[at(vertex)] = target;
+    held_[at(target)] = vertex;
+  }
+  void tell_partners(Vertex vertex, int from, int to) {
+    for (const Arc& arc : graph_.arcs_of(vertex)) {
+      const int there = place_of_[at(arc.to)];
+      here_[at(arc.to)] += arc.weight * (space_.distance(to, there) - space_.distance(from, there));
+    }
+  }
+
+  Space& space_;
+  const Graph& graph_;
+  std::vector<std::uint8_t> fixed_;
+  std::vector<int>& place_of_;
+  std::vector<int> held_;
+  std::vector<double> here_;
+};
+
+// Each vertex to the best place near its partners, while there are vertices that have not been looked at since one of
+// their partners moved.
+template <class Space>
+class Descent {
+ public:
+  Descent(Exchange<Space>& exchange, const SearchInput& input)
+      : exchange_(exchange), input_(input), stamp_(at(exchange.space().places()), 0) {}
+
+  void run() {
+    const Vertex vertices = exchange_.graph().vertices();
+    std::vector<std::uint8_t> waits(at(vertices), 1);
+    constexpr int kBetweenQuestions = 64;
+    std::int64_t looks = std::int64_t{vertices} * input_.effort.passes;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Vertex vertex = 0; vertex < vertices; ++vertex) {
+        if (std::exchange(waits[at(vertex)], std::uint8_t{0}) == 0 || exchange_.is_fixed(vertex)) continue;
+        if (looks-- <= 0 || (looks % kBetweenQuestions == 0 && !input_.go_on())) return;
+        const int target = best_place(vertex);
+        if (target == kNobody) continue;
+        moved = true;
+        wake(vertex, waits);
+        const int other = exchange_.move(vertex, target);
+        if (other != kNobody) wake(other, waits);
+      }
+    }
+  }
+
+ private:
+  void wake(Vertex vertex, std::vector<std::uint8_t>& waits) const {
+    waits[at(vertex)] = 1;
+    for (const Arc& arc : exchange_.graph().arcs_of(vertex)) waits[at(arc.to)] = 1;
+  }
+
+  int best_place(Vertex vertex) {
+    int best = kNobody;
+    double gain = kGain * exchange_.here(vertex);
+    ++turn_;
+    for (const Arc& arc : strongest(vertex)) {
+      exchange_.space().visit_near(exchange_.place(arc.to), [&](int target) {
+        if (std::exchange(stamp_[at(target)], turn_) == turn_ || !exchange_.may_move(vertex, target)) return;
+        const double found = exchange_.gain(vertex, target, gain);
+        if (found <= gain) return;
+        gain = found;
+        best = target;
+      });
+    }
+    return best;
+  }
+
+  std::span<const Arc> strongest(Vertex vertex) {
+    const auto arcs = exchange_.graph().arcs_of(vertex);
+    const auto wanted = at(input_.effort.partners);
+    if (arcs.size() <= wanted) return arcs;
+    strongest_.assign(arcs.begin(), arcs.end());
+    std::nth_element(
+        strongest_.begin(), strongest_.begin() + static_cast<std::ptrdiff_t>(wanted), strongest_.end(),
+        [](const Arc& a, const Arc& b) { return a.weight != b.weight ? a.weight > b.weight : a.to < b.to; });
+    return std::span(strongest_).first(wanted);
+  }
+
+  Exchange<Space>& exchange_;
+  const SearchInput& input_;
+  std::vector<int> stamp_;
+  int turn_ = 0;
+  std::vector<Arc> strongest_;
+};
+
+// What each node holds, as one vertex, and back.
+class Contents {
+ public:
+  Contents(const SearchInput& input, const std::vector<Seat>& seat_of) : input_(input), seat_of_(seat_of) {
+    std::vector<int> vertex_at(at(input.distances.nodes()), kNobody);
+    std::vector<Vertex> part_of;
+    for (const Seat seat : seat_of) {
+      int& vertex = vertex_at[at(input.distances.node(seat))];
+      if (vertex == kNobody) {
+        vertex = static_cast<int>(node_of_.size());
+        node_of_.push_back(input.distances.node(seat));
+      }
+      part_of.push_back(vertex);
+    }
+    first_ = node_of_;
+    graph_ = engine::contract(input.graph, part_of, static_cast<Vertex>(node_of_.size()));
+    part_of_ = std::move(part_of);
+  }
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  std::vector<int>& node_of() { return node_of_; }
+
+  [[nodiscard]] std::vector<std::uint8_t> fixed() const {
+    if (input_.fixed.empty()) return {};
+    std::vector<std::uint8_t> result(node_of_.size(), 0);
+    for (std::size_t rank = 0; rank < part_of_.size(); ++rank) {
+      if (input_.fixed[rank] != 0) result[at(part_of_[rank])] = 1;
+    }
+    return result;
+  }
+
+  // Where the ranks are now that the contents have moved.
+  [[nodiscard]] std::vector<Seat> seats() const {
+    std::vector<Seat> result(seat_of_.size());
+    for (std::size_t rank = 0; rank < result.size(); ++rank) {
+      const auto part = at(part_of_[rank]);
+      result[rank] =
+          seat_of_[rank] - input_.distances.first_seat(first_[part]) + input_.distances.first_seat(node_of_[part]);
+    }
+    return result;
+  }
+
+ private:
+  const SearchInput& input_;
+  const std::vector<Seat>& seat_of_;
+  Graph graph_;
+  std::vector<Vertex> part_of_;
+  std::vector<int> first_, node_of_;
+};
+
+double real(Random& random) { return static_cast<double>(random.next() >> 11U) * 0x1.0p-53; }
+
+class Annealing {
+ public:
+  Annealing(Exchange<NodeSpace>& exchange, const SearchInput& input, std::uint64_t seed)
+      : exchange_(exchange), input_(input), random_(seed) {}
+
+  // `keep` is called when the sum of all gains is larger than whenever it was called before; looked at now and then.
+  template <class Keep>
+  void run(Keep keep) {
+    const auto vertices = exchange_.graph().vertices();
+    const auto steps = std::min(static_cast<std::int64_t>(input_.effort.cooling * vertices), input_.effort.most);
+    double sum = 0;
+    double best = 0;
+    const double hot = temperature();
+    constexpr double kCold = 0.01;  // of the first temperature
+    constexpr int kBetweenQuestions = 4096;
+    double now = hot;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      if (step % kBetweenQuestions == 0) {
+        if (!input_.go_on()) break;
+        if (sum > best) keep(), best = sum;
+        now = hot * std::pow(kCold, static_cast<double>(step) / static_cast<double>(steps));
+      }
+      const auto [vertex, target] = proposal();
+      if (target == kNobody) continue;
+      const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
+      if (gain < 0 && real(random_) >= std::exp(gain / now)) continue;
+      exchange_.move(vertex, target);
+      sum += gain;
+    }
+    if (sum > best) keep();
+  }
+
+ private:
+  // A vertex, and a place near one of its partners.
+  std::pair<Vertex, int> proposal() {
+    const auto vertex = static_cast<Vertex>(random_.below(at(exchange_.graph().vertices())));
+    const auto arcs = exchange_.graph().arcs_of(vertex);
+    if (arcs.empty() || exchange_.is_fixed(vertex)) return {vertex, kNobody};
+    const int partner = exchange_.place(arcs[random_.below(arcs.size())].to);
+    const auto near = exchange_.space().near(partner);
+    const std::size_t choice = random_.below(near.size() + 1);
+    const int target = choice == near.size() ? partner : near[choice];
+    return {vertex, exchange_.may_move(vertex, target) ? target : kNobody};
+  }
+
+  // Half of what exchanges that make it dearer cost on the mean.
+  double temperature() {
+    constexpr int kSample = 256;
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < kSample; ++i) {
+      const auto [vertex, target] = proposal();
+      if (target == kNobody) continue;
+      const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
+      if (gain < 0) sum -= gain, ++count;
+    }
+    return count == 0 ? 1e-300 : sum / count / 4;
+  }
+
+  Exchange<NodeSpace>& exchange_;
+  const SearchInput& input_;
+  Random random_;
+};
+
+}  // namespace
+
+double cost_of(const SearchInput& input, const std::vector<Seat>& seat_of) {
+  double sum = 0;
+  for (Vertex vertex = 0; vertex < input.graph.vertices(); ++vertex) {
+    for (const Arc& arc : input.graph.arcs_of(vertex)) {
+      if (arc.to > vertex) sum += arc.weight * input.distances.distance(seat_of[at(vertex)], seat_of[at(arc.to)]);
+    }
+  }
+  return sum;
+}
+
+void swap_ranks(const SearchInput& input, std::vector<Seat>& seat_of) {
+  SeatSpace space(input.distances, input.effort.near);
+  Exchange<SeatSpace> exchange(space, input.graph, input.fixed, seat_of);
+  Descent<SeatSpace>(exchange, input).run();
+}
+
+void swap_nodes(const SearchInput& input, std::vector<Seat>& seat_of) {
+  Contents contents(input, seat_of);
+  NodeSpace space(input.distances, input.effort.near);
+  Exchange<NodeSpace> exchange(space, contents.graph(), contents.fixed(), contents.node_of());
+  Descent<NodeSpace>(exchange, input).run();
+  seat_of = contents.seats();
+}
+
+void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Seat>& seat_of) {
+  Contents contents(input, seat_of);
+  if (contents.graph().vertices() < 2 || contents.graph().arcs.empty()) return;
+  NodeSpace space(input.distances, input.effort.near);
+  std::vector<int> best = contents.node_of();
+  {
+    Exchange<NodeSpace> exchange(space, contents.graph(), contents.fixed(), contents.node_of());
+    Annealing(exchange, input, seed).run([&] { best = contents.node_of(); });
+  }
+  contents.node_of() = std::move(best);
+  seat_of = contents.seats();
+}
+
+}  // namespace ranktree::core::place::network

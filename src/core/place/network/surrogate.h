@@ -1,0 +1,30 @@
+// A tree that stands for a network that is none: nodes that are near each other share a subtree.
+#pragma once
+
+#include <vector>
+
+#include "core/pattern/pattern.h"
+#include "core/place/engine.h"
+#include "core/place/network/distances.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::place::network {
+
+// The same leaves in another order, below nested groups of nodes, each level at the mean distance of the nodes that
+// meet there.
+struct Surrogate {
+  topo::Tree tree;
+  std::vector<topo::Leaf> leaf;  // of the machine, by leaf of the tree
+};
+
+// A torus is cut across its longest side, again and again (of several sides as long, `turn` says which is first); a
+// dragonfly into its groups and routers; hosts in a table into those that are nearer to each other than to the rest,
+// or, where there are none, to one of two that are far apart. O(hosts log hosts), of tables O(hosts^2 log hosts).
+Surrogate surrogate_of(const Distances& distances, int turn);
+
+// What the engine makes of it, from where the ranks are.
+Placement place_on(const Surrogate& surrogate, const pattern::Affinity& affinity, const EngineOptions& options,
+                   const Placement& start);
+
+}  // namespace ranktree::core::place::network

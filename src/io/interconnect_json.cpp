@@ -1,0 +1,275 @@
+#include "io/interconnect_json.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/topo/interconnect.h"
+#include "core/topo/machine.h"
+#include "io/json_place.h"
+#include "io/text.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::topo::DistanceTable;
+using core::topo::Dragonfly;
+using core::topo::Host;
+using core::topo::Interconnect;
+using core::topo::NetworkPart;
+using core::topo::Step;
+using core::topo::Torus;
+using nlohmann::json;
+
+constexpr std::int64_t kMost = 1'048'576;
+constexpr std::size_t kMaxDimensions = 8;
+constexpr std::size_t kMaxSwitchLevels = 24;
+
+int whole(const JsonPlace& network, const std::string& key, int otherwise) {
+  return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMost)) : otherwise;
+}
+
+// "hop": 2, or [2, 2, 1] where `items` says which; the same under "latency_s".
+double cost_at(const JsonPlace& costs, const std::string& key, std::size_t index, std::size_t items) {
+  const JsonPlace place = costs.field(key);
+  if (!place.is_list()) return place.amount();
+  if (items == 0 || place.size() != items) {
+    place.expected(items == 0 ? "a number" : "a number, or one a dimension (" + std::to_string(items) + ")");
+  }
+  return place.item(index).amount();
+}
+
+Step step_at(const JsonPlace& network, const std::string& key, double otherwise, std::size_t index = 0,
+             std::size_t items = 0) {
+  Step step{network.has(key) ? cost_at(network, key, index, items) : otherwise};
+  if (!network.has("latency_s")) return step;
+  const JsonPlace latency = network.field("latency_s");
+  if (latency.has(key)) step.latency = cost_at(latency, key, index, items);
+  return step;
+}
+
+Torus read_torus(const JsonPlace& network) {
+  Torus torus;
+  const JsonPlace sizes = network.field("dims");
+  if (sizes.size() == 0 || sizes.size() > kMaxDimensions) {
+    sizes.expected("1 to " + std::to_string(kMaxDimensions) + " sizes");
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    torus.sizes.push_back(static_cast<int>(sizes.item(i).integer(1, kMost)));
+    torus.steps.push_back(step_at(network, "hop", 1, i, sizes.size()));
+    torus.wraps.push_back(1);
+  }
+  if (network.has("wrap")) {
+    const JsonPlace wrap = network.field("wrap");
+    if (wrap.is_list() && wrap.size() != sizes.size()) wrap.expected("true, false, or one of them a dimension");
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      torus.wraps[i] = (wrap.is_list() ? wrap.item(i).truth() : wrap.truth()) ? 1 : 0;
+    }
+  }
+  torus.nodes_per_router = whole(network, "nodes_per_router", 1);
+  torus.link = step_at(network, "node_link", torus.nodes_per_router > 1 ? 1 : 0);
+  return torus;
+}
+
+Dragonfly read_dragonfly(const JsonPlace& network) {
+  Dragonfly dragonfly;
+  dragonfly.groups = static_cast<int>(network.field("groups").integer(1, kMost));
+  dragonfly.routers_per_group = static_cast<int>(network.field("routers_per_group").integer(1, kMost));
+  dragonfly.nodes_per_router = whole(network, "nodes_per_router", 1);
+  dragonfly.global_links = whole(network, "global_links", 0);
+  dragonfly.local = step_at(network, "local", 1);
+  dragonfly.global = step_at(network, "global", 1);
+  dragonfly.link = step_at(network, "node_link", 1);
+  return dragonfly;
+}
+
+DistanceTable read_table(const JsonPlace& network, int nodes, const FileReader& read) {
+  DistanceTable table{nodes, false, {}};
+  if (network.has("unit")) {
+    const JsonPlace unit = network.field("unit");
+    table.seconds = unit.text() == "s";
+    if (!table.seconds && unit.text() != "hops") unit.expected("\"hops\" or \"s\"");
+  }
+  const auto count = static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes);
+  if (network.has("file") == network.has("distances")) network.expected("one of \"distances\" and \"file\"");
+  if (network.has("file")) {
+    const JsonPlace file = network.field("file");
+    if (!read) file.expected("\"distances\" instead, since no other file can be read here");
+    table.values = read_distances(read(file.text()), file.text(), count);
+    return table;
+  }
+  const JsonPlace rows = network.field("distances");
+  if (rows.size() != static_cast<std::size_t>(nodes)) rows.expected(std::to_string(nodes) + " rows, one a host");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const JsonPlace row = rows.item(i);
+    if (row.size() != rows.size()) row.expected(std::to_string(nodes) + " distances, one a host");
+    for (std::size_t j = 0; j < row.size(); ++j) table.values.push_back(row.item(j).amount());
+  }
+  return table;
+}
+
+// Which node of the network each host is.
+std::vector<int> read_positions(const JsonPlace& network, int hosts, std::int64_t nodes) {
+  std::vector<int> positions(static_cast<std::size_t>(hosts));
+  std::iota(positions.begin(), positions.end(), 0);
+  if (!network.has("positions")) {
+    if (hosts == nodes) return positions;
+    network.field("hosts").mismatch("expected " + std::to_string(nodes) +
+                                    " hosts, one a node of the network, or their "
+                                    "\"positions\", found " +
+                                    std::to_string(hosts));
+  }
+  const JsonPlace list = network.field("positions");
+  if (list.size() != positions.size()) list.expected(std::to_string(hosts) + " positions, one a host");
+  std::vector<std::uint8_t> taken(static_cast<std::size_t>(nodes), 0);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    positions[i] = static_cast<int>(list.item(i).integer(0, nodes - 1));
+    if (std::exchange(taken[static_cast<std::size_t>(positions[i])], std::uint8_t{1}) != 0) {
+      list.item(i).expected("positions that differ");
+    }
+  }
+  return positions;
+}
+
+NetworkPart spread_hosts(std::vector<Host>::iterator& next, const std::vector<std::int64_t>& arities, std::size_t depth,
+                         const std::string& name, std::int64_t below) {
+  NetworkPart part;
+  part.name = name;
+  if (depth == arities.size()) {
+    part.hosts.assign(std::move_iterator(next), std::move_iterator(next + below));
+    next += below;
+    return part;
+  }
+  const std::string prefix = name.empty() ? "s" : name + ".";
+  for (std::int64_t i = 0; i < arities[depth]; ++i) {
+    part.switches.push_back(spread_hosts(next, arities, depth + 1, prefix + std::to_string(i), below / arities[depth]));
+  }
+  return part;
+}
+
+void write_step(json& network, const std::string& key, const std::vector<Step>& steps) {
+  json hops = json::array();
+  json latency = json::array();
+  for (const Step& step : steps) {
+    hops.push_back(step.hops);
+    if (step.latency) latency.push_back(*step.latency);
+  }
+  network[key] = hops.size() == 1 ? hops[0] : hops;
+  if (latency.size() == steps.size()) network["latency_s"][key] = latency.size() == 1 ? latency[0] : latency;
+}
+
+void write_network(const Torus& torus, json& network) {
+  network["kind"] = "torus";
+  network["dims"] = torus.sizes;
+  for (const std::uint8_t wraps : torus.wraps) network["wrap"].push_back(wraps != 0);
+  network["nodes_per_router"] = torus.nodes_per_router;
+  write_step(network, "hop", torus.steps);
+  write_step(network, "node_link", {torus.link});
+}
+
+void write_network(const Dragonfly& dragonfly, json& network) {
+  network["kind"] = "dragonfly";
+  network["groups"] = dragonfly.groups;
+  network["routers_per_group"] = dragonfly.routers_per_group;
+  network["nodes_per_router"] = dragonfly.nodes_per_router;
+  if (dragonfly.global_links > 0) network["global_links"] = dragonfly.global_links;
+  write_step(network, "local", {dragonfly.local});
+  write_step(network, "global", {dragonfly.global});
+  write_step(network, "node_link", {dragonfly.link});
+}
+
+void write_network(const DistanceTable& table, json& network) {
+  network["kind"] = "matrix";
+  network["unit"] = table.seconds ? "s" : "hops";
+  const auto nodes = static_cast<std::ptrdiff_t>(table.nodes);
+  for (std::ptrdiff_t i = 0; i < nodes; ++i) {
+    const auto row = table.values.begin() + i * nodes;
+    network["distances"].push_back(std::vector<double>(row, row + nodes));
+  }
+}
+
+}  // namespace
+
+std::optional<Interconnect> read_interconnect(const JsonPlace& network, int hosts, const FileReader& read) {
+  const JsonPlace kind = network.field("kind");
+  const std::string name = kind.text();
+  if (name == "fat-tree") return std::nullopt;
+  Interconnect::Network described;
+  if (name == "torus") {
+    described = read_torus(network);
+  } else if (name == "dragonfly") {
+    described = read_dragonfly(network);
+  } else if (name == "matrix") {
+    described = read_table(network, hosts, read);
+  } else {
+    kind.expected("\"torus\", \"dragonfly\", \"fat-tree\" or \"matrix\"");
+  }
+  const std::int64_t nodes = core::topo::node_count(described);
+  return Interconnect(std::move(described), read_positions(network, hosts, nodes));
+}
+
+NetworkPart read_fat_tree(const JsonPlace& network, NetworkPart part) {
+  const JsonPlace list = network.field("arities");
+  if (list.size() == 0 || list.size() > kMaxSwitchLevels) {
+    list.expected("1 to " + std::to_string(kMaxSwitchLevels) + " levels");
+  }
+  std::vector<std::int64_t> arities;
+  std::int64_t product = 1;
+  const auto hosts = static_cast<std::int64_t>(part.hosts.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    arities.push_back(list.item(i).integer(1, kMost));
+    if (arities.back() > kMost / product) list.expected("at most " + std::to_string(kMost) + " hosts");
+    product *= arities.back();
+  }
+  if (product != hosts) {
+    network.field("hosts").mismatch("expected " + std::to_string(product) +
+                                    " hosts, the product of the arities, found " + std::to_string(hosts));
+  }
+  arities.pop_back();  // hosts below each lowest switch
+  auto next = part.hosts.begin();
+  NetworkPart tree = spread_hosts(next, arities, 0, "", hosts);
+  tree.name = part.name;
+  return tree;
+}
+
+std::vector<double> read_distances(std::string_view bytes, const std::string& origin, std::size_t count) {
+  TextReader file(bytes, origin);
+  std::vector<double> values;
+  while (file.next_data_line("#")) {
+    while (!file.at_line_end()) {
+      const std::string_view word = file.word();
+      if (word.starts_with('#')) break;
+      double value = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+      if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value) || value < 0) {
+        file.refuse("expected a finite number, at least 0, found '" + std::string(word.substr(0, 40)) + "'");
+      }
+      if (values.size() == count) file.refuse("expected " + std::to_string(count) + " distances in all, found more");
+      values.push_back(value);
+    }
+  }
+  if (values.size() < count) {
+    file.refuse_at(file.line_number() + 1, "the file ends, expected " + std::to_string(count) +
+                                               " distances in all, found " + std::to_string(values.size()));
+  }
+  return values;
+}
+
+void write_interconnect(const Interconnect& interconnect, json& network) {
+  std::visit([&](const auto& each) { write_network(each, network); }, interconnect.network());
+  network["positions"] = interconnect.positions();
+}
+
+}  // namespace ranktree::io
