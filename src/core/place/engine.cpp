@@ -45,13 +45,13 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 Effort effort_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
-      return {40, 2, 1, 2, 25, 0.005, 0, 1, 1, 1};
+      return {40, 2, 2, 1, 1, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {40, 2, 3, 3, 40, 0.02, 0, 4, 3, 2};
+      return {60, 2, 12, 2, 3, 6, 100, 0.1, 0, 4, 3, 2};
     case Preset::kStrong:
       break;
   }
-  return {40, 2, 7, 3, 60, 0.1, 3, 20, 6, 4};
+  return {60, 2, 12, 5, 16, 6, 100, 0.1, 3, 20, 6, 4};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {

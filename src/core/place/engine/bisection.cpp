@@ -37,7 +37,7 @@ Window Bisection::softened(const Guide& graph, std::size_t level, Window window)
 bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides* sides) {
   if (graph.vertices() <= effort_.coarsest) return false;
   if (level == coarse_.size()) coarse_.emplace_back();
-  const std::int64_t most = std::max<std::int64_t>(2, std::min(total_ / 20, 3 * total_ / effort_.coarsest));
+  const std::int64_t most = std::max<std::int64_t>(2, std::min(size_ / 20, 3 * size_ / effort_.coarsest));
   coarsening_.run(graph, most, sides, random_, coarse_[level]);
   return coarse_[level].graph.vertices() <= 0.95 * graph.vertices();
 }
@@ -72,13 +72,11 @@ void Bisection::join_side(const Guide& graph, Vertex vertex, Sides& sides) {
 
 // Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
 // nearest to the aim. O(arcs log vertices).
-void Bisection::grow(const Guide& graph, std::int64_t aim, Sides& sides) {
+void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides) {
   const std::size_t count = graph.size.size();
   sides.assign(count, 1);
-  tie_.assign(count, 0);
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    for (const GuideArc& arc : graph.arcs_of(vertex)) tie_[at(vertex)] -= arc.weight;
-  }
+  tie_.resize(count);
+  std::transform(total_of(level).begin(), total_of(level).end(), tie_.begin(), [](double total) { return -total; });
   heap_.reset(count, tie_.data());
   refused_.assign(count, 0);
   const std::size_t first = random_.below(count);
@@ -98,14 +96,16 @@ void Bisection::grow(const Guide& graph, std::int64_t aim, Sides& sides) {
 }
 
 // The best of some growths: of what is outside the window the least, then the smallest cut.
-void Bisection::first_division(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
+void Bisection::first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides) {
+  constexpr std::int64_t kStart = 48;  // ranks; one start more for so many
   double best_cut = 0;
   std::int64_t best_excess = -1;
   const std::int64_t slack = largest(graph);
   const Window soft = window.widened(slack > 1 ? slack / 2 : 0);
-  for (int start = 0; start < effort_.starts; ++start) {
-    grow(graph, aim, next_);
-    const double cut = refinement_.run(graph, soft, slack, effort_, effort_.passes + 1, next_);
+  const int starts = std::clamp(static_cast<int>(size_ / kStart), effort_.starts, effort_.most_starts);
+  for (int start = 0; start < starts; ++start) {
+    grow(graph, level, aim, next_);
+    const double cut = refinement_.run(graph, {total_of(level), {}}, soft, slack, effort_.passes + 1, next_);
     const std::int64_t excess = soft.excess(size_of_side_zero(graph, next_));
     if (best_excess >= 0 && (excess > best_excess || (excess == best_excess && cut >= best_cut))) continue;
     best_cut = cut;
@@ -114,12 +114,16 @@ void Bisection::first_division(const Guide& graph, Window window, std::int64_t a
   }
 }
 
-double Bisection::refine_projected(const Guide& finer, std::size_t level, Window window, Sides& sides) {
+// Known: the coarser graph's last refinement tells which vertices are tied to their own side only.
+double Bisection::refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides) {
   const auto& part_of = coarse_[level].part_of;
   projected_.resize(part_of.size());
   for (std::size_t vertex = 0; vertex < projected_.size(); ++vertex) projected_[vertex] = sides[at(part_of[vertex])];
   std::swap(sides, projected_);
-  return refinement_.run(finer, softened(finer, level, window), largest(finer), effort_, effort_.passes, sides);
+  inner_.resize(known ? part_of.size() : 0);
+  for (std::size_t vertex = 0; vertex < inner_.size(); ++vertex) inner_[vertex] = refinement_.is_inner(part_of[vertex]);
+  const Window allowed = softened(finer, level, window);
+  return refinement_.run(finer, {total_of(level), inner_}, allowed, largest(finer), effort_.passes, sides);
 }
 
 // `sides` belongs to the smallest graph and ends up belonging to `graph`, unless the workers are to stop.
@@ -128,7 +132,7 @@ double Bisection::refine_upwards(const Guide& graph, std::size_t coarser, Window
   for (std::size_t i = coarser; i-- > 0;) {
     const Guide& finer = i == 0 ? graph : coarse_[i - 1].graph;
     if (!go_on(finer)) break;
-    cut = refine_projected(finer, i, window, sides);
+    cut = refine_projected(finer, i, window, i + 1 < coarser, sides);
   }
   return cut;
 }
@@ -141,25 +145,39 @@ double Bisection::give_up(const Guide& graph, std::int64_t aim, Sides& sides) {
   return cut_of(graph, sides);
 }
 
+std::span<const double> Bisection::total_of(std::size_t level) const {
+  return level == 0 ? total_ : coarse_[level - 1].total;
+}
+
+void Bisection::begin(const Guide& graph) {
+  size_ = total_size(graph);
+  total_.resize(graph.size.size());
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    double total = 0;
+    for (const GuideArc& arc : graph.arcs_of(vertex)) total += arc.weight;
+    total_[at(vertex)] = total;
+  }
+}
+
 double Bisection::divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
-  total_ = total_size(graph);
+  begin(graph);
   const Guide* smallest = &graph;
   std::size_t level = 0;
   while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
   if (!go_on(*smallest)) return give_up(graph, aim, sides);
-  first_division(*smallest, window, aim, sides);
+  first_division(*smallest, level, window, aim, sides);
   if (level > 0) {
     const double cut = refine_upwards(graph, level, window, sides);
     return go_on(*smallest) ? cut : give_up(graph, aim, sides);
   }
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
-  return refinement_.run(graph, window, largest(graph), effort_, effort_.passes, sides);
+  return refinement_.run(graph, {total_, {}}, window, largest(graph), effort_.passes, sides);
 }
 
 bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   const double before = cut_of(graph, sides);
   if (before == 0) return false;
-  total_ = total_size(graph);
+  begin(graph);
   const Guide* smallest = &graph;
   std::size_t level = 0;
   Sides next = sides;
@@ -169,7 +187,7 @@ bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
     for (std::size_t i = 0; i < next.size(); ++i) projected_[at(coarse_[level].part_of[i])] = next[i];
     std::swap(next, projected_);
   }
-  refinement_.run(*smallest, window, largest(*smallest), effort_, effort_.passes, next);
+  refinement_.run(*smallest, {total_of(level), {}}, window, largest(*smallest), effort_.passes, next);
   refine_upwards(graph, level, window, next);
   if (!go_on(*smallest)) return false;
   if (cut_of(graph, next) >= before * (1 - 1e-6) || window.excess(size_of_side_zero(graph, next)) > 0) return false;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/base/random.h"
@@ -23,7 +24,8 @@ namespace ranktree::core::place::engine {
 // Keeps memory between calls.
 class Bisection {
  public:
-  Bisection(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers), random_(0) {}
+  Bisection(const Effort& effort, Workers& workers)
+      : effort_(effort), workers_(workers), random_(0), refinement_(effort) {}
 
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
@@ -41,9 +43,11 @@ class Bisection {
   bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
   Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
   void join_side(const Guide& graph, Vertex vertex, Sides& sides);
-  void grow(const Guide& graph, std::int64_t aim, Sides& sides);
-  void first_division(const Guide& graph, Window window, std::int64_t aim, Sides& sides);
-  double refine_projected(const Guide& finer, std::size_t level, Window window, Sides& sides);
+  void grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides);
+  void first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides);
+  [[nodiscard]] std::span<const double> total_of(std::size_t level) const;
+  void begin(const Guide& graph);
+  double refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides);
   double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);
 
   const Effort& effort_;
@@ -52,7 +56,9 @@ class Bisection {
   Coarsening coarsening_;
   Refinement refinement_;
   std::deque<Coarse> coarse_;  // by level, graphs of falling size; a deque, as they stay where they are
-  std::int64_t total_ = 0;
+  std::int64_t size_ = 0;
+  std::vector<double> total_;  // weight of all arcs of each vertex of the graph itself
+  std::vector<std::uint8_t> inner_;
   VertexHeap heap_;
   std::vector<double> tie_;
   std::vector<std::uint8_t> refused_;

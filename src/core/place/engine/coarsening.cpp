@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -46,19 +47,42 @@ void Coarsening::join(Vertex a, Vertex b) {
   ++pairs_;
 }
 
+// The largest weight over size, the first of those; 0 for who is taken. Chosen without a branch, as nobody can foresee
+// who is taken.
+Vertex Coarsening::heaviest_neighbour(Vertex vertex) const {
+  const auto arcs = graph_->arcs_of(vertex);
+  std::uint64_t best = 0;
+  for (std::size_t i = 0; i < arcs.size(); ++i) {
+    const auto rating =
+        std::bit_cast<std::uint32_t>(arcs[i].weight * worth_[at(arcs[i].to)]);  // ordered as numbers are
+    best = std::max(best, std::uint64_t{rating} << 32U | (~static_cast<std::uint32_t>(i)));
+  }
+  return best >> 32U == 0 ? -1 : arcs[~static_cast<std::uint32_t>(best)].to;
+}
+
+// The same of those that may join.
+Vertex Coarsening::heaviest_allowed(Vertex vertex) const {
+  float best = 0;
+  Vertex partner = -1;
+  for (const GuideArc& arc : graph_->arcs_of(vertex)) {
+    const float rating = arc.weight * worth_[at(arc.to)];
+    if (rating <= best || !may_join(vertex, arc.to)) continue;
+    best = rating;
+    partner = arc.to;
+  }
+  return partner;
+}
+
 void Coarsening::match_neighbours() {
+  worth_.resize(graph_->size.size());
+  for (std::size_t i = 0; i < worth_.size(); ++i) worth_[i] = 1 / static_cast<float>(graph_->size[i]);
   for (const Vertex vertex : order_) {
     if (mate_[at(vertex)] >= 0) continue;
-    float best = -1;
-    Vertex partner = -1;
-    for (const GuideArc& arc : graph_->arcs_of(vertex)) {
-      if (mate_[at(arc.to)] >= 0 || !may_join(vertex, arc.to)) continue;
-      const float rating = arc.weight / static_cast<float>(graph_->size[at(arc.to)]);
-      if (rating <= best) continue;
-      best = rating;
-      partner = arc.to;
-    }
-    if (partner >= 0) join(vertex, partner);
+    Vertex partner = heaviest_neighbour(vertex);
+    if (partner >= 0 && !may_join(vertex, partner)) partner = heaviest_allowed(vertex);
+    if (partner < 0) continue;
+    join(vertex, partner);
+    worth_[at(vertex)] = worth_[at(partner)] = 0;
   }
 }
 
@@ -103,19 +127,20 @@ void Coarsening::number_parts(Coarse& coarse) const {
   }
 }
 
-void Coarsening::append_arcs(Vertex vertex, Vertex part, std::int64_t begin, Coarse& coarse) {
-  auto& arcs = coarse.graph.arcs;
+// Without a branch that depends on whether the arc is new: half of them are. The number of arcs afterwards.
+std::int64_t Coarsening::append_arcs(Vertex vertex, Vertex part, Row row) {
   for (const GuideArc& arc : graph_->arcs_of(vertex)) {
-    const Vertex other = coarse.part_of[at(arc.to)];
+    const Vertex other = row.part_of[arc.to];
     if (other == part) continue;
-    std::int64_t& place = slot_[at(other)];
-    if (place >= begin) {
-      arcs[at(place)].weight += arc.weight;
-    } else {
-      place = static_cast<std::int64_t>(arcs.size());
-      arcs.push_back({other, arc.weight});
-    }
+    std::int64_t& slot = slot_[at(other)];
+    const auto known = static_cast<std::int64_t>(slot >= row.begin);
+    const std::int64_t place = row.end ^ ((slot ^ row.end) & -known);
+    GuideArc& merged = row.arcs[place];
+    merged = {other, merged.weight * static_cast<float>(known) + arc.weight};
+    slot = place;
+    row.end += 1 - known;
   }
+  return row.end;
 }
 
 void Coarsening::contract_pairs(Coarse& coarse) {
@@ -123,21 +148,27 @@ void Coarsening::contract_pairs(Coarse& coarse) {
   const std::size_t parts = mate_.size() - pairs_;
   graph.offset.assign(1, 0);
   graph.offset.reserve(parts + 1);
-  graph.arcs.clear();
-  graph.arcs.reserve(graph_->arcs.size());
+  graph.arcs.resize(graph_->arcs.size() + 1);
   graph.size.clear();
   graph.size.reserve(parts);
+  coarse.total.clear();
+  coarse.total.reserve(parts);
   slot_.assign(parts, -1);
+  std::int64_t end = 0;
   for (std::size_t i = 0; i < mate_.size(); ++i) {
     const Vertex mate = mate_[i];
     if (mate >= 0 && at(mate) < i) continue;
     const Vertex part = coarse.part_of[i];
-    const auto begin = static_cast<std::int64_t>(graph.arcs.size());
-    append_arcs(static_cast<Vertex>(i), part, begin, coarse);
-    if (mate >= 0) append_arcs(mate, part, begin, coarse);
+    const std::int64_t begin = end;
+    end = append_arcs(static_cast<Vertex>(i), part, {coarse.part_of.data(), graph.arcs.data(), begin, end});
+    if (mate >= 0) end = append_arcs(mate, part, {coarse.part_of.data(), graph.arcs.data(), begin, end});
     graph.size.push_back(graph_->size[i] + (mate >= 0 ? graph_->size[at(mate)] : 0));
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+    double total = 0;
+    for (std::int64_t arc = begin; arc < end; ++arc) total += graph.arcs[at(arc)].weight;
+    coarse.total.push_back(total);
+    graph.offset.push_back(end);
   }
+  graph.arcs.resize(at(end));
 }
 
 void Coarsening::run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse) {

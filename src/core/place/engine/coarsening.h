@@ -13,6 +13,7 @@ namespace ranktree::core::place::engine {
 // A graph made smaller, and the vertex that each of the larger one's vertices became.
 struct Coarse {
   Guide graph;
+  std::vector<double> total;  // weight of all arcs of each vertex
   std::vector<Vertex> part_of;
 };
 
@@ -26,13 +27,21 @@ class Coarsening {
 
  private:
   void choose_order(Random& random);
+  [[nodiscard]] Vertex heaviest_neighbour(Vertex vertex) const;
+  [[nodiscard]] Vertex heaviest_allowed(Vertex vertex) const;
   void match_neighbours();
   void match_by_common_neighbour();
   void match_isolated();
   [[nodiscard]] bool may_join(Vertex a, Vertex b) const;
   void join(Vertex a, Vertex b);
   void number_parts(Coarse& coarse) const;
-  void append_arcs(Vertex vertex, Vertex part, std::int64_t begin, Coarse& coarse);
+  // The arcs of a part: those between begin and end are there already.
+  struct Row {
+    const Vertex* part_of;
+    GuideArc* arcs;
+    std::int64_t begin, end;
+  };
+  std::int64_t append_arcs(Vertex vertex, Vertex part, Row row);
   void contract_pairs(Coarse& coarse);
 
   const Guide* graph_ = nullptr;
@@ -40,6 +49,7 @@ class Coarsening {
   const Sides* sides_ = nullptr;
   std::vector<Vertex> order_, shuffled_;
   std::vector<Vertex> mate_;  // -1: none
+  std::vector<float> worth_;  // 1 / size of those without a mate, 0 of others
   std::size_t pairs_ = 0;
   std::vector<std::int64_t> slot_;  // where the row's arc to a part is, if not before the row's begin
 };

@@ -7,8 +7,10 @@ namespace ranktree::core::place::engine {
 
 struct Effort {
   int coarsest;           // vertices at which coarsening ends
-  int starts;             // first divisions of the coarsest graph
-  int repeats;            // whole bisections of the same graph, the best kept
+  int starts;             // first divisions of the coarsest graph, at least ...
+  int most_starts;        // ... and at most: the more, the more ranks it stands for
+  int repeats;            // whole bisections of the same graph, the best kept; more while that still pays ...
+  int most_repeats;       // ... and at most
   int passes;             // of refinement at each size
   int patience;           // moves without a gain after which a pass of refinement ends ...
   double patience_share;  // ... and their share of the vertices, whichever is more

@@ -144,29 +144,48 @@ Piece guide_of(const Graph& graph) {
   return piece;
 }
 
+namespace {
+
+// Appends the arcs of a vertex that stay within its part, to where they end there; there is room.
+void append_inner_arcs(const Guide& graph, Vertex vertex, std::span<const Vertex> part_of,
+                       std::span<const Vertex> local, std::vector<GuideArc>& result) {
+  const auto arcs = graph.arcs_of(vertex);
+  const Vertex part = part_of[at(vertex)];
+  std::size_t end = result.size();
+  result.resize(end + arcs.size());
+  GuideArc* const place = result.data();
+  for (const GuideArc& arc : arcs) {
+    place[end] = {local[at(arc.to)], arc.weight};
+    end += part_of[at(arc.to)] == part ? 1 : 0;
+  }
+  result.resize(end);
+}
+
+}  // namespace
+
 std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
                              Vertex parts) {
   std::vector<Piece> pieces(at(parts));
   std::vector<std::size_t> arcs(at(parts), 0);
   std::vector<Vertex> local(part_of.size());
+  std::vector<Vertex> count(at(parts), 0);
   for (std::size_t vertex = 0; vertex < part_of.size(); ++vertex) {
-    Piece& piece = pieces[at(part_of[vertex])];
-    local[vertex] = static_cast<Vertex>(piece.name.size());
-    piece.name.push_back(name[vertex]);
-    piece.graph.size.push_back(graph.size[vertex]);
+    local[vertex] = count[at(part_of[vertex])]++;
     arcs[at(part_of[vertex])] += graph.arcs_of(static_cast<Vertex>(vertex)).size();
   }
   for (std::size_t part = 0; part < pieces.size(); ++part) {
-    pieces[part].graph.offset.reserve(pieces[part].name.size() + 1);
+    pieces[part].name.reserve(at(count[part]));
+    pieces[part].graph.size.reserve(at(count[part]));
+    pieces[part].graph.offset.reserve(at(count[part]) + 1);
     pieces[part].graph.arcs.reserve(arcs[part]);
   }
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     const Vertex part = part_of[at(vertex)];
-    Guide& piece = pieces[at(part)].graph;
-    for (const GuideArc& arc : graph.arcs_of(vertex)) {
-      if (part_of[at(arc.to)] == part) piece.arcs.push_back({local[at(arc.to)], arc.weight});
-    }
-    piece.offset.push_back(static_cast<std::int64_t>(piece.arcs.size()));
+    Piece& piece = pieces[at(part)];
+    piece.name.push_back(name[at(vertex)]);
+    piece.graph.size.push_back(graph.size[at(vertex)]);
+    append_inner_arcs(graph, vertex, part_of, local, piece.graph.arcs);
+    piece.graph.offset.push_back(static_cast<std::int64_t>(piece.graph.arcs.size()));
   }
   return pieces;
 }

@@ -24,10 +24,39 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // About what one bisection of a graph takes.
 std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }
 
+constexpr Vertex kSmall = 64;    // ranks up to which repeats bring little: what they cost is decided above
+constexpr double kAlike = 0.02;  // two cuts as near as that are taken for the best there is
+
+struct Trial {
+  double cut = 0;
+  Sides sides;
+};
+
+bool alike(const std::vector<Trial>& trials) {
+  std::vector<double> cuts;
+  cuts.reserve(trials.size());
+  for (const Trial& trial : trials) cuts.push_back(trial.cut);
+  std::sort(cuts.begin(), cuts.end());
+  return cuts.size() < 2 || cuts[1] - cuts[0] <= kAlike * cuts[0];
+}
+
+// Where few ranks talk to very many, as in power laws, all cuts found are about the same.
+bool has_hubs(const Guide& graph) {
+  constexpr double kUneven = 4;
+  double squares = 0;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    const auto degree = static_cast<double>(graph.arcs_of(vertex).size());
+    squares += degree * degree;
+  }
+  const auto arcs = static_cast<double>(graph.arcs.size());
+  return squares * static_cast<double>(graph.vertices()) > kUneven * arcs * arcs;
+}
+
 }  // namespace
 
 std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_t seed) {
   seat_of_.assign(guide.name.size(), -1);
+  hubs_ = has_hubs(guide.graph);
   place_below(0, 0, guide, seed);
   return std::move(seat_of_);
 }
@@ -72,15 +101,23 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     bisect_exactly(graph, static_cast<int>(window.least), kSteps, only);
     return only;
   }
-  struct Trial {
-    double cut;
-    Sides sides;
+  std::vector<Trial> trials;
+  const auto try_until = [&](int count) {
+    const std::size_t first = trials.size();
+    if (count <= static_cast<int>(first)) return;
+    trials.resize(at(count));
+    const int more = count - static_cast<int>(first);
+    workers_.for_each(more, more * steps_of(graph), [&](int i) {
+      const std::size_t index = first + at(i);
+      trials[index].cut = bisections_.lend(seed_of(seed, index))->divide(graph, window, aim, trials[index].sides);
+    });
   };
-  std::vector<Trial> trials(at(effort_.repeats));
-  workers_.for_each(effort_.repeats, effort_.repeats * steps_of(graph), [&](int i) {
-    const auto bisection = bisections_.lend(seed_of(seed, static_cast<std::uint64_t>(i)));
-    trials[at(i)].cut = bisection->divide(graph, window, aim, trials[at(i)].sides);
-  });
+  if (hubs_ || graph.vertices() <= kSmall) {
+    try_until(1);
+  } else {
+    try_until(effort_.repeats);
+    if (!alike(trials)) try_until(effort_.most_repeats);
+  }
   const auto best =
       std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.cut < b.cut; });
   return std::move(best->sides);

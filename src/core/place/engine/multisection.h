@@ -51,6 +51,7 @@ class Multisection {
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
+  bool hubs_ = false;  // in what is divided
   std::vector<SeatTree::Seat> seat_of_;
 };
 

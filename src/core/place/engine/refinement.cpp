@@ -34,37 +34,38 @@ double cut_of(const Guide& graph, const Sides& sides) {
   return cut;
 }
 
-double Refinement::run(const Guide& graph, Window window, std::int64_t slack, const Effort& effort, int passes,
+double Refinement::run(const Guide& graph, const Known& known, Window window, std::int64_t slack, int passes,
                        Sides& sides) {
   window_ = window;
   slack_ = slack;
-  load(graph, sides);
-  for (int i = 0; i < passes && pass(effort); ++i) {
+  load(graph, known, sides);
+  for (int i = 0; i < passes && pass(); ++i) {
   }
   for (std::size_t i = 0; i < sides.size(); ++i) sides[i] = nodes_[i].side;
   return cut_;
 }
 
 // The size, the cut, and the gains of all vertices.
-void Refinement::load(const Guide& graph, const Sides& sides) {
+void Refinement::load(const Guide& graph, const Known& known, const Sides& sides) {
   graph_ = &graph;
   nodes_.resize(graph.size.size());
   size_ = 0;
   double cut = 0;
-  float largest = 0;
+  double largest = 0;
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     const std::uint8_t side = sides[at(vertex)];
-    std::array<double, 2> weight{};  // on side 0, on side 1
-    for (const GuideArc& arc : graph.arcs_of(vertex)) weight[sides[at(arc.to)]] += arc.weight;
-    const double outside = weight[side ^ 1U];
-    const auto total = static_cast<float>(weight[0] + weight[1]);
-    nodes_[at(vertex)] = {outside - weight[side], total, -1, -1, -1, side, 0};
+    const double total = known.total[at(vertex)];
+    double outside = 0;
+    if (known.inner.empty() || known.inner[at(vertex)] == 0) {
+      for (const GuideArc& arc : graph.arcs_of(vertex)) outside += sides[at(arc.to)] != side ? arc.weight : 0;
+    }
+    nodes_[at(vertex)] = {2 * outside - total, static_cast<float>(total), -1, -1, -1, side, 0};
     cut += outside;
     largest = std::max(largest, total);
     size_ += side == 0 ? graph.size[at(vertex)] : 0;
   }
   cut_ = cut / 2;
-  inverse_of_largest_ = largest > 0 ? 1 / static_cast<double>(largest) : 1;
+  inverse_of_largest_ = largest > 0 ? 1 / largest : 1;
 }
 
 // Monotone in the gain: the exponent and the first bits of the mantissa of its share of the largest.
@@ -116,7 +117,6 @@ Vertex Refinement::top(Side& side) {
 
 // Those on the border wait; all when the balance is to be mended.
 void Refinement::open_pass() {
-  constexpr double kNearly = 1 - 1e-6;  // what rounding may hide
   const bool all = window_.excess(size_) > 0;
   moved_.clear();
   for (Side& side : waiting_) {
@@ -127,7 +127,7 @@ void Refinement::open_pass() {
     Node& node = nodes_[i];
     node.locked = 0;
     node.bucket = -1;
-    if (all || node.gain > -kNearly * node.total || node.total == 0) push(static_cast<Vertex>(i));
+    if (all || !is_inner(node)) push(static_cast<Vertex>(i));
   }
 }
 
@@ -198,7 +198,7 @@ bool Refinement::hopeless(std::size_t steps, double lost, double squares) {
 }
 
 // True when it made something better.
-bool Refinement::pass(const Effort& effort) {
+bool Refinement::pass() {
   open_pass();
   const double tolerance = 1e-8 * cut_;  // what rounding may pretend
   std::int64_t best_excess = window_.excess(size_);
@@ -207,7 +207,7 @@ bool Refinement::pass(const Effort& effort) {
   std::size_t best_moves = 0;
   double squares = 0;  // of the gains since
   const auto patience = static_cast<std::size_t>(
-      std::max<double>(effort.patience, effort.patience_share * static_cast<double>(nodes_.size())));
+      std::max<double>(effort_.patience, effort_.patience_share * static_cast<double>(nodes_.size())));
   for (Vertex vertex = next_to_move(); vertex >= 0; vertex = next_to_move()) {
     const double gain = nodes_[at(vertex)].gain;
     move(vertex);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/place/engine/effort.h"
@@ -32,8 +33,18 @@ double cut_of(const Guide& graph, const Sides& sides);
 // smallest excess over the window, then the smallest cut.
 class Refinement {
  public:
-  // The cut afterwards. Keeps memory between calls. O(passes x vertices + arcs of what moves).
-  double run(const Guide& graph, Window window, std::int64_t slack, const Effort& effort, int passes, Sides& sides);
+  explicit Refinement(const Effort& effort) : effort_(effort) {}
+
+  // What is known of the vertices beforehand: the weight of all arcs of each, and which have none to the other side
+  // (empty: unknown).
+  struct Known {
+    std::span<const double> total;
+    std::span<const std::uint8_t> inner;
+  };
+  // The cut afterwards. Keeps memory between calls. O(passes x vertices + arcs of what moves, or is not known inner).
+  double run(const Guide& graph, const Known& known, Window window, std::int64_t slack, int passes, Sides& sides);
+  // Of the graph of the last run: whether all that a vertex is tied to is on its side.
+  [[nodiscard]] bool is_inner(Vertex vertex) const { return is_inner(nodes_[static_cast<std::size_t>(vertex)]); }
 
  private:
   struct Node {
@@ -56,10 +67,14 @@ class Refinement {
     int best_word = -1;  // no bucket above this word is marked
   };
 
-  void load(const Guide& graph, const Sides& sides);
+  static bool is_inner(const Node& node) {
+    constexpr double kNearly = 1 - 1e-6;  // what rounding may hide
+    return node.gain <= -kNearly * node.total && node.total != 0;
+  }
+  void load(const Guide& graph, const Known& known, const Sides& sides);
   void open_pass();
   static bool hopeless(std::size_t steps, double lost, double squares);
-  bool pass(const Effort& effort);
+  bool pass();
   [[nodiscard]] int bucket_of(double gain) const;
   void push(Vertex vertex);
   void erase(Vertex vertex);
@@ -69,6 +84,7 @@ class Refinement {
   void move(Vertex vertex);
   void take_back(Vertex vertex);
 
+  const Effort& effort_;
   const Guide* graph_ = nullptr;
   Window window_;
   std::int64_t slack_ = 0;
