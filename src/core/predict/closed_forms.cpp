@@ -121,12 +121,13 @@ ClosedForm allgather_form(Algorithm algorithm, const Letters& n) {
   return once((algorithm == Algorithm::kRecursiveDoubling ? n.log : n.p - 1) * n.a, (n.p - 1) * n.B);
 }
 
+// A binomial scatter behind a reduction of all blocks to rank 0, or rings and exchanges of blocks.
 ClosedForm reduce_scatter_form(Algorithm algorithm, const Letters& n) {
-  if (algorithm == Algorithm::kRabenseifner) {
-    return once(3 * n.log * n.a, (n.p - 1) * (2 * n.B + n.g) + (n.p - 1) * n.B);  // the reduction, then a scatter
+  if (algorithm == Algorithm::kBinomial) {
+    return once(2 * n.log * n.a, n.log * n.p * (n.B + n.g) + (n.p - 1) * n.B);
   }
-  if (algorithm != Algorithm::kBinomial) return once((n.p - 1) * n.reduced());
-  return once(2 * n.log * n.a, n.log * n.p * (n.B + n.g) + (n.p - 1) * n.B);
+  if (algorithm == Algorithm::kRabenseifner) return once(3 * n.log * n.a, (n.p - 1) * (3 * n.B + n.g));
+  return once((n.p - 1) * n.reduced());
 }
 
 ClosedForm alltoall_form(Algorithm algorithm, const Letters& n) {

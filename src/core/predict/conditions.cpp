@@ -106,8 +106,6 @@ std::optional<Condition> about_trees(Algorithm algorithm, const Numbers& n) {
     case Algorithm::kBinomial:
     case Algorithm::kRecursiveDoubling:
       return never("log2 G + log2 q steps are log2 p steps");
-    case Algorithm::kSplitBinary:
-      return never("halves are exchanged on each level");
     default:
       return std::nullopt;
   }

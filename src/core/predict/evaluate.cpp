@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <queue>
 #include <span>
-#include <string>
 #include <tuple>
 #include <vector>
 
-#include "core/base/error.h"
+#include "core/predict/waits.h"
 #include "core/schedule/channels.h"
 #include "core/schedule/schedule.h"
 
@@ -44,21 +43,19 @@ struct Later {
 class Clock {
  public:
   Clock(std::span<const Program> schedule, const Hockney& model)
-      : schedule_(schedule), model_(model), ranks_(schedule.size()) {
-    if (!model.node_of.empty()) {
-      if (model.node_of.size() != schedule.size()) {
-        throw Error(Fault::kMismatch, "predict: expected the nodes of " + std::to_string(schedule.size()) +
-                                          " ranks, found " + std::to_string(model.node_of.size()));
-      }
-      const auto last = *std::max_element(model.node_of.begin(), model.node_of.end());
-      wires_.resize(at(last) + 1);
-    }
-    for (std::size_t rank = 0; rank < schedule.size(); ++rank) prepare(rank);
+      : schedule_(schedule),
+        model_(model),
+        ranks_(schedule.size()),
+        waits_(schedule),
+        wires_(model.node_of, schedule.size()) {
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-      for (std::size_t step = 0; step < schedule[rank].steps.size(); ++step) {
-        if (ranks_[rank].missing[step] == 0) ready(static_cast<Rank>(rank), static_cast<std::int32_t>(step), 0);
+      const auto& steps = schedule[rank].steps;
+      for (std::size_t step = 0; step < steps.size(); ++step) {
+        if (!is_message(steps[step])) continue;
+        channels_.add(static_cast<Rank>(rank), steps[step], static_cast<std::int32_t>(step));
       }
     }
+    waits_.begin([this](Rank rank, std::int32_t step) { ready(rank, step, 0); });
   }
 
   double run() {
@@ -73,49 +70,19 @@ class Clock {
         attempt(event);
       }
     }
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (ranks_[rank].done == schedule_[rank].steps.size()) continue;
-      throw Error(Fault::kMismatch, "predict: rank " + std::to_string(rank) + " waits for ever");
-    }
+    waits_.check_end();
     return now;
   }
 
  private:
   struct State {
-    std::vector<std::int32_t> missing;  // dependencies of each step
-    std::vector<std::vector<std::int32_t>> followers;
-    std::size_t done = 0;
     double send_free = 0;
     double receive_free = 0;
     double compute_free = 0;
   };
 
-  // A node's, each way.
-  struct Wire {
-    double out_free = 0;
-    double in_free = 0;
-  };
-
   State& state(Rank rank) { return ranks_[at(rank)]; }
-  Wire& wire(Rank rank) { return wires_[at(model_.node_of[at(rank)])]; }
-  [[nodiscard]] bool crosses(const Event& event) const {
-    return !wires_.empty() && model_.node_of[at(event.rank)] != model_.node_of[at(event.peer)];
-  }
   [[nodiscard]] const Step& step_of(Rank rank, std::int32_t step) const { return schedule_[at(rank)].steps[at(step)]; }
-
-  void prepare(std::size_t rank) {
-    const Program& program = schedule_[rank];
-    State& mine = ranks_[rank];
-    mine.followers.resize(program.steps.size());
-    for (std::size_t step = 0; step < program.steps.size(); ++step) {
-      const Step& each = program.steps[step];
-      mine.missing.push_back(static_cast<std::int32_t>(each.dependency_count));
-      for (const std::int32_t before : program.dependencies_of(each)) {
-        mine.followers[at(before)].push_back(static_cast<std::int32_t>(step));
-      }
-      if (is_message(each)) channels_.add(static_cast<Rank>(rank), each, static_cast<std::int32_t>(step));
-    }
-  }
 
   void ready(Rank rank, std::int32_t index, double now) {
     const Step& step = step_of(rank, index);
@@ -123,7 +90,7 @@ class Clock {
       events_.push({.time = now, .kind = Kind::kLocal, .step = index, .rank = rank});
       return;
     }
-    channels_.post(rank, step, state(rank).missing, [&](const Message& message) {
+    channels_.post(rank, step, waits_.missing(rank), [&](const Message& message) {
       events_.push({.time = now,
                     .kind = Kind::kMessage,
                     .step = message.send,
@@ -135,51 +102,56 @@ class Clock {
 
   // Begins what the event is about, or puts it off until its ports may be free.
   void attempt(Event event) {
-    const Step& step = step_of(event.rank, event.step);
-    State& mine = state(event.rank);
-    const bool message = event.kind == Kind::kMessage;
-    double start = std::max(event.time, mine.compute_free);
-    if (message) {
-      start = std::max({start, mine.send_free, state(event.peer).receive_free, state(event.peer).compute_free});
-      if (crosses(event)) start = std::max({start, wire(event.rank).out_free, wire(event.peer).in_free});
-    }
+    const double start =
+        event.kind == Kind::kMessage ? message_start(event) : std::max(event.time, state(event.rank).compute_free);
     if (start > event.time) {
       event.time = start;
       events_.push(event);
       return;
     }
-    if (message) {
-      const Link link = model_.link(event.rank, event.peer);
-      const double moving = link.per_element * static_cast<double>(step.from.count);
-      event.time = start + link.latency + moving;
-      if (crosses(event)) wire(event.rank).out_free = wire(event.peer).in_free = start + link.gap + moving;
-      mine.send_free = event.time;
-      state(event.peer).receive_free = event.time;
-    } else {
-      const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
-      event.time = start + each * static_cast<double>(step.from.count);
-      mine.compute_free = event.time;
-    }
+    event.time = event.kind == Kind::kMessage ? send(event) : compute(event);
     event.kind = Kind::kEnd;
     events_.push(event);
   }
 
-  void end(const Event& event) {
-    complete(event.rank, event.step, event.time);
-    if (event.peer >= 0) complete(event.peer, event.peer_step, event.time);
+  double message_start(const Event& event) {
+    const State& mine = state(event.rank);
+    const State& other = state(event.peer);
+    const double start =
+        std::max({event.time, mine.compute_free, mine.send_free, other.receive_free, other.compute_free});
+    if (!wires_.crosses(event.rank, event.peer)) return start;
+    return std::max({start, wires_.of(event.rank).out, wires_.of(event.peer).in});
   }
 
-  void complete(Rank rank, std::int32_t step, double now) {
-    ++state(rank).done;
-    for (const std::int32_t follower : state(rank).followers[at(step)]) {
-      if (--state(rank).missing[at(follower)] == 0) ready(rank, follower, now);
+  // When it will have ended.
+  double send(const Event& event) {
+    const Link link = model_.link(event.rank, event.peer);
+    const double moving = link.per_element * static_cast<double>(step_of(event.rank, event.step).from.count);
+    const double end = event.time + link.latency + moving;
+    state(event.rank).send_free = end;
+    state(event.peer).receive_free = end;
+    if (wires_.crosses(event.rank, event.peer)) {
+      wires_.of(event.rank).out = wires_.of(event.peer).in = event.time + link.gap + moving;
     }
+    return end;
+  }
+  double compute(const Event& event) {
+    const Step& step = step_of(event.rank, event.step);
+    const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
+    return state(event.rank).compute_free = event.time + each * static_cast<double>(step.from.count);
+  }
+
+  void end(const Event& event) {
+    const auto next = [this, &event](Rank rank, std::int32_t step) { ready(rank, step, event.time); };
+    waits_.complete(event.rank, event.step, next);
+    if (event.peer >= 0) waits_.complete(event.peer, event.peer_step, next);
   }
 
   std::span<const Program> schedule_;
   const Hockney& model_;
   std::vector<State> ranks_;
-  std::vector<Wire> wires_;  // by node; none where every rank has its own
+  Waits waits_;
+  Wires wires_;
   schedule::Channels channels_;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
 };

@@ -1,0 +1,20 @@
+// Parameters as anybody may have edited them; what is accepted must be writable, and read back the same.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "core/base/error.h"
+#include "io/parameters_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string text;
+  try {
+    text = ranktree::io::write_parameters(
+        ranktree::io::read_parameters({reinterpret_cast<const char*>(data), size}, "parameters"));
+  } catch (const ranktree::core::Error&) {  // the only way to refuse
+    return 0;
+  }
+  if (ranktree::io::write_parameters(ranktree::io::read_parameters(text, "again")) != text) std::abort();
+  return 0;
+}

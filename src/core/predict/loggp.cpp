@@ -1,0 +1,255 @@
+#include "core/predict/loggp.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <queue>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/predict/closed_forms.h"
+#include "core/predict/costs.h"
+#include "core/predict/parameters.h"
+#include "core/predict/waits.h"
+#include "core/schedule/channels.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using schedule::Action;
+using schedule::Program;
+using schedule::Rank;
+using schedule::Step;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// At one time in this order: what has ended counts first, what has arrived before what is begun.
+enum class Kind : std::uint8_t { kEnd, kArrival, kReceive, kLocal, kSend };
+struct Event {
+  double time = 0;
+  Kind kind = Kind::kEnd;
+  std::int32_t step = 0;
+  Rank rank = 0;  // whose step it is
+  Rank peer = -1;
+};
+struct Later {
+  bool operator()(const Event& a, const Event& b) const {
+    return std::tie(a.time, a.kind, a.step, a.rank) > std::tie(b.time, b.kind, b.step, b.rank);
+  }
+};
+
+// Sends of one rank to another, and the receives there, in program order; they meet one by one.
+struct Channel {
+  std::vector<std::int32_t> sends;
+  std::vector<std::int32_t> receives;
+  std::size_t sent = 0;
+  std::size_t posted = 0;
+  std::size_t received = 0;
+  std::vector<double> arrived;  // of the sends so far
+};
+
+class Clock {
+ public:
+  Clock(std::span<const Program> schedule, const LogGP& model)
+      : schedule_(schedule),
+        model_(model),
+        ports_(schedule.size()),
+        waits_(schedule),
+        wires_(model.node_of, schedule.size()) {
+    for (std::size_t rank = 0; rank < schedule.size(); ++rank) add_messages(static_cast<Rank>(rank));
+    waits_.begin([this](Rank rank, std::int32_t step) { ready(rank, step, 0); });
+  }
+
+  double run() {
+    double now = 0;
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.kind == Kind::kEnd) {
+        now = std::max(now, event.time);
+        waits_.complete(event.rank, event.step,
+                        [this, &event](Rank rank, std::int32_t step) { ready(rank, step, event.time); });
+      } else if (event.kind == Kind::kArrival) {
+        arrive(event);
+      } else {
+        attempt(event);
+      }
+    }
+    waits_.check_end();
+    return now;
+  }
+
+ private:
+  struct Port {
+    double processor = 0;  // when each is free
+    double out = 0;
+    double in = 0;
+  };
+
+  [[nodiscard]] const Step& step_of(Rank rank, std::int32_t step) const { return schedule_[at(rank)].steps[at(step)]; }
+  Port& port(Rank rank) { return ports_[at(rank)]; }
+  Channel& channel(Rank from, Rank to) { return channels_[{from, to}]; }
+
+  void add_messages(Rank rank) {
+    const auto& steps = schedule_[at(rank)].steps;
+    for (std::size_t index = 0; index < steps.size(); ++index) {
+      const auto step = static_cast<std::int32_t>(index);
+      if (steps[index].action == Action::kSend) channel(rank, steps[index].peer).sends.push_back(step);
+      if (steps[index].action == Action::kReceive) channel(steps[index].peer, rank).receives.push_back(step);
+    }
+  }
+
+  void ready(Rank rank, std::int32_t index, double now) {
+    const Step& step = step_of(rank, index);
+    if (step.action == Action::kSend) {
+      Channel& pair = channel(rank, step.peer);
+      for (; pair.sent < pair.sends.size() && waits_.missing(rank)[at(pair.sends[pair.sent])] == 0; ++pair.sent) {
+        events_.push({now, Kind::kSend, pair.sends[pair.sent], rank, step.peer});
+      }
+    } else if (step.action == Action::kReceive) {
+      Channel& pair = channel(step.peer, rank);
+      while (pair.posted < pair.receives.size() && waits_.missing(rank)[at(pair.receives[pair.posted])] == 0) {
+        ++pair.posted;
+      }
+      take_arrived(pair, rank, now);
+    } else {
+      events_.push({now, Kind::kLocal, index, rank});
+    }
+  }
+
+  // What has arrived and is wanted waits for the processor.
+  void take_arrived(Channel& pair, Rank rank, double now) {
+    for (; pair.received < std::min(pair.posted, pair.arrived.size()); ++pair.received) {
+      events_.push({std::max(now, pair.arrived[pair.received]), Kind::kReceive, pair.receives[pair.received], rank});
+    }
+  }
+
+  void attempt(Event event) {
+    Port& mine = port(event.rank);
+    if (mine.processor > event.time) {
+      event.time = mine.processor;
+      events_.push(event);
+      return;
+    }
+    const Step& step = step_of(event.rank, event.step);
+    double end = event.time;
+    if (event.kind == Kind::kSend) {
+      end = send(event, step);
+    } else if (event.kind == Kind::kReceive) {
+      end = mine.processor = event.time + model_.link(step.peer, event.rank).overhead_receive;
+    } else {
+      const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
+      end = mine.processor = event.time + each * static_cast<double>(step.from.count);
+    }
+    events_.push({end, Kind::kEnd, event.step, event.rank});
+  }
+
+  // When the message has left.
+  double send(const Event& event, const Step& step) {
+    const LogGPLink link = model_.link(event.rank, event.peer);
+    Port& mine = port(event.rank);
+    const double moving = static_cast<double>(step.from.count) * link.per_byte;
+    const double busy = std::max(link.gap, moving);
+    mine.processor = event.time + link.overhead_send;
+    double leaves = std::max(mine.processor, mine.out);
+    if (wires_.crosses(event.rank, event.peer)) {
+      Wire& wire = wires_.of(event.rank);
+      leaves = std::max(leaves, wire.out);
+      wire.out = leaves + busy;
+    }
+    mine.out = leaves + busy;
+    events_.push({leaves + link.latency, Kind::kArrival, event.step, event.rank, event.peer});
+    return leaves + moving;
+  }
+
+  // The first byte is there.
+  void arrive(const Event& event) {
+    const LogGPLink link = model_.link(event.rank, event.peer);
+    const double moving = static_cast<double>(step_of(event.rank, event.step).from.count) * link.per_byte;
+    Port& other = port(event.peer);
+    double begins = std::max(event.time, other.in);
+    if (wires_.crosses(event.rank, event.peer)) {
+      Wire& wire = wires_.of(event.peer);
+      begins = std::max(begins, wire.in);
+      wire.in = begins + std::max(link.gap, moving);
+    }
+    other.in = begins + std::max(link.gap, moving);
+    Channel& pair = channel(event.rank, event.peer);
+    pair.arrived.push_back(begins + moving);
+    take_arrived(pair, event.peer, begins);
+  }
+
+  std::span<const Program> schedule_;
+  const LogGP& model_;
+  std::vector<Port> ports_;
+  Waits waits_;
+  Wires wires_;
+  std::map<std::pair<Rank, Rank>, Channel> channels_;
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+};
+
+}  // namespace
+
+double evaluate(std::span<const Program> schedule, const LogGP& model) { return Clock(schedule, model).run(); }
+
+LogGP loggp_of(const Machine& machine) {
+  LogGP model{.link =
+                  [&machine](Rank from, Rank to) {
+                    const LevelParameters& level = machine.level(machine.meeting_level(from, to));
+                    return LogGPLink{
+                        .latency = std::max(0.0, level.latency - level.overhead_send - level.overhead_receive),
+                        .overhead_send = level.overhead_send,
+                        .overhead_receive = level.overhead_receive,
+                        .gap = level.gap,
+                        .per_byte = level.per_byte};
+                  },
+              .reduce = machine.parameters().reduce_per_byte,
+              .copy = 0,
+              .node_of = {}};
+  if (machine.parameters().node_port && machine.nodes() > 1) model.node_of = machine.node_of();
+  return model;
+}
+
+std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, Rank ranks, double count,
+                                 const LogGPLink& link) {
+  using schedule::Algorithm;
+  using schedule::Collective;
+  const double p = ranks;
+  if (ranks < 2) return 0;
+  const auto segment = static_cast<double>(method.segment);
+  const double segments = segment > 0 ? std::ceil(count / segment) : 1;
+  const double each = count / segments;
+  const double moving = each * link.per_byte;
+  const double hop = link.overhead_send + moving + link.latency + link.overhead_receive;
+  const double period = std::max({link.overhead_send, link.gap, moving});  // between sends of one rank
+  if (collective == Collective::kBarrier && method.algorithm == Algorithm::kDissemination) {
+    return (log2_above(ranks) - 1) * std::max(hop, link.gap) + hop;
+  }
+  if (collective != Collective::kBroadcast) return std::nullopt;
+  switch (method.algorithm) {
+    case Algorithm::kFlat:
+      return segments > 1 ? std::nullopt : std::optional((p - 2) * period + hop);
+    case Algorithm::kChain:
+    case Algorithm::kPipeline:
+      // A rank inside both receives and sends each segment; where that is more than its port takes, receiving holds up
+      // sending, and only evaluation tells.
+      if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
+      return (p - 1) * hop + (segments - 1) * period;
+    case Algorithm::kBinomial:
+      return segments > 1 ? std::nullopt
+                          : std::optional(std::max(log2_above(ranks) * hop, (log2_above(ranks) - 1) * period + hop));
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace ranktree::core::predict

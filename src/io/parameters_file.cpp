@@ -1,0 +1,128 @@
+#include "io/parameters_file.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/predict/parameters.h"
+#include "io/file.h"
+#include "io/json_place.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::predict::LevelParameters;
+using core::predict::Parameters;
+using nlohmann::json;
+
+constexpr std::string_view kFormat = "ranktree-parameters";
+constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kMaxRanks = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMaxLevels = 64;
+constexpr int kMaxDepth = 3;
+
+void read_header(const JsonPlace& root) {
+  const JsonPlace format = root.field("format");
+  if (format.text() != kFormat) format.expected("\"" + std::string(kFormat) + "\"");
+  const JsonPlace version = root.field("version");
+  if (version.integer(0, kMaxRanks) != kVersion) version.expected(std::to_string(kVersion));
+}
+
+LevelParameters read_level(const JsonPlace& place) {
+  const auto amount = [&place](const char* name) { return place.has(name) ? place.field(name).amount() : 0.0; };
+  LevelParameters level{.name = place.field("name").text(),
+                        .latency = place.field("latency_s").amount(),
+                        .per_byte = place.field("s_per_byte").amount(),
+                        .overhead_send = amount("overhead_send_s"),
+                        .overhead_receive = amount("overhead_receive_s"),
+                        .gap = amount("gap_s")};
+  if (level.name.empty()) place.field("name").expected("a name");
+  return level;
+}
+
+// From the outside in; the level "node", if it is there, once.
+void read_levels(const JsonPlace& levels, Parameters& parameters) {
+  if (levels.size() == 0 || levels.size() > kMaxLevels) {
+    levels.expected("1 to " + std::to_string(kMaxLevels) + " levels");
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const LevelParameters level = read_level(levels.item(i));
+    for (const LevelParameters& other : parameters.levels) {
+      if (other.name == level.name) levels.item(i).field("name").expected("a name of its own");
+    }
+    parameters.levels.push_back(level);
+  }
+}
+
+MeasuredParameters parameters_from(const json& document, const std::string& origin) {
+  const JsonPlace root(document, "", origin);
+  read_header(root);
+  MeasuredParameters measured;
+  const auto text = [&root](const char* name) { return root.has(name) ? root.field(name).text() : std::string(); };
+  const auto count = [&root](const char* name) {
+    return root.has(name) ? static_cast<int>(root.field(name).integer(1, kMaxRanks)) : 1;
+  };
+  const auto amount = [&root](const char* name) { return root.has(name) ? root.field(name).amount() : 0.0; };
+  measured.machine = text("machine");
+  measured.mpi = text("mpi");
+  measured.ranks = count("ranks");
+  measured.nodes = count("nodes");
+  measured.ranks_of_node = count("ranks_of_node");
+  measured.pus_of_rank = count("pus_of_rank");
+  read_levels(root.field("levels"), measured.parameters);
+  measured.parameters.reduce_per_byte = root.field("reduce_s_per_byte").amount();
+  measured.parameters.copy_per_byte = root.field("copy_s_per_byte").amount();
+  if (root.has("node_port")) measured.parameters.node_port = root.field("node_port").truth();
+  measured.parameters.shared_latency = amount("shared_latency_s");
+  measured.parameters.shared_per_byte = amount("shared_s_per_byte");
+  return measured;
+}
+
+json json_of(const LevelParameters& level) {
+  return {{"name", level.name},
+          {"latency_s", level.latency},
+          {"s_per_byte", level.per_byte},
+          {"overhead_send_s", level.overhead_send},
+          {"overhead_receive_s", level.overhead_receive},
+          {"gap_s", level.gap}};
+}
+
+}  // namespace
+
+std::string write_parameters(const MeasuredParameters& measured) {
+  const Parameters& parameters = measured.parameters;
+  json document = {{"format", kFormat},
+                   {"version", kVersion},
+                   {"machine", measured.machine},
+                   {"mpi", measured.mpi},
+                   {"ranks", measured.ranks},
+                   {"nodes", measured.nodes},
+                   {"ranks_of_node", measured.ranks_of_node},
+                   {"pus_of_rank", measured.pus_of_rank},
+                   {"reduce_s_per_byte", parameters.reduce_per_byte},
+                   {"copy_s_per_byte", parameters.copy_per_byte},
+                   {"node_port", parameters.node_port},
+                   {"shared_latency_s", parameters.shared_latency},
+                   {"shared_s_per_byte", parameters.shared_per_byte},
+                   {"levels", json::array()}};
+  for (const LevelParameters& level : parameters.levels) document["levels"].push_back(json_of(level));
+  parameters_from(document, "parameters");
+  return document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+MeasuredParameters read_parameters(std::string_view bytes, const std::string& origin) {
+  return parameters_from(parse_json(bytes, origin, kMaxDepth), origin);
+}
+
+void save_parameters(const std::string& path, const MeasuredParameters& measured) {
+  write_file_atomically(path, write_parameters(measured));
+}
+
+MeasuredParameters load_parameters(const std::string& path) { return read_parameters(read_file(path), path); }
+
+}  // namespace ranktree::io

@@ -1,0 +1,31 @@
+// What calibration measured, as JSON, specified in docs/formats/parameters.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/predict/parameters.h"
+
+namespace ranktree::io {
+
+struct MeasuredParameters {
+  core::predict::Parameters parameters;
+  // Where they were measured: what a reader compares with where they are used.
+  std::string machine;    // the first rank's host
+  std::string mpi;        // as MPI_Get_library_version says, one line
+  int ranks = 1;          // of the launch
+  int nodes = 1;          // that they were on
+  int ranks_of_node = 1;  // on the fullest
+  int pus_of_rank = 1;    // that the first rank was bound to
+};
+
+// Throws Error(kInput) where the values break a rule of the format: what was written can always be read.
+std::string write_parameters(const MeasuredParameters& measured);
+
+// Throws Error(kInput) naming `origin` and the field, what was expected and found.
+MeasuredParameters read_parameters(std::string_view bytes, const std::string& origin);
+
+void save_parameters(const std::string& path, const MeasuredParameters& measured);
+MeasuredParameters load_parameters(const std::string& path);
+
+}  // namespace ranktree::io

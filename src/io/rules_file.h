@@ -1,0 +1,21 @@
+// Rules as JSON, specified in docs/formats/rules.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/predict/rules.h"
+
+namespace ranktree::io {
+
+// Throws Error(kInput) where the rules break a rule of the format: what was written can always be read.
+std::string write_rules(const core::predict::Rules& rules);
+
+// Throws Error(kInput) naming `origin` and the field, what was expected and found. Memory is bounded by the size of
+// `bytes`.
+core::predict::Rules read_rules(std::string_view bytes, const std::string& origin);
+
+void save_rules(const std::string& path, const core::predict::Rules& rules);
+core::predict::Rules load_rules(const std::string& path);
+
+}  // namespace ranktree::io
