@@ -87,10 +87,57 @@ def test_python_rings(build_folder: Path, mpi: str, ranks: int) -> None:
     assert (result["ranks"], result["rings"]) == (ranks, min(2, ranks))
 
 
+# The program compares each product with a serial one and stops at a wrong element.
+@pytest.mark.parametrize(("ranks", "grid"), [(1, "1x1"), (2, None), (3, "1x3"), (5, "5x1"), (6, "2x3"), (9, "3x3")])
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_summa(build_folder: Path, mpi: str, ranks: int, grid: str | None) -> None:
+    shape = ["--grid", grid] if grid else []
+    options = ["--size", 37, "--block", 8, "--groups", 2, "--groups", 3, "--iterations", 1, "--check", "--json", *shape]
+    result = result_of(launch(mpi, ranks, program(build_folder, "summa", mpi), *options))
+    rows, columns = result["grid"]
+    assert rows * columns == ranks
+    assert grid is None or grid == f"{rows}x{columns}"
+    assert {"simple", "groups-2", "groups-3", "topology"} <= {form["name"] for form in result["forms"]}
+    assert all(0 < form["communication_median"] <= form["seconds_median"] for form in result["forms"])
+
+
+# Matrices smaller than the grid: some ranks have nothing.
+def test_summa_of_small_matrices(build_folder: Path) -> None:
+    options = ["--size", 2, "--block", 4, "--groups", 2, "--check", "--json", "--iterations", 1]
+    assert result_of(launch("openmpi", 9, program(build_folder, "summa", "openmpi"), *options))["checked"]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_vectors(build_folder: Path, mpi: str, ranks: int) -> None:
+    options = ["--values", 100, "--iterations", 2, "--json"]
+    result = result_of(launch(mpi, ranks, program(build_folder, "vectors", mpi), *options))
+    assert [each["name"] for each in result["hierarchies"]] == ["topology", "2,2,2", "3,2", "2,4", "4,2"]
+    assert all(0 <= each["seconds_min"] <= each["seconds_median"] for each in result["hierarchies"])
+
+
+# hsplit-2018 §7.4's four configurations, of 576 ranks there.
+def test_vectors_of_the_papers_hierarchies(build_folder: Path) -> None:
+    levels = ["3,4,2,3,8", "6,2,2,3,8", "3,2,2,8,6", "3,2,4,6,4"]
+    options = [word for level in levels for word in ("--levels", level)]
+    command = [program(build_folder, "vectors", "openmpi"), "--values", 3, *options, "--iterations", 1, "--json"]
+    result = result_of(launch("openmpi", 13, *command))
+    assert [each["name"] for each in result["hierarchies"]] == ["topology", *levels]
+
+
 @pytest.mark.parametrize("mpi", LAUNCHERS)
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("rings", ["--bytes", "3"]), ("rings", ["--rings"]), ("stencil", ["--dimensions", "4"]), ("stencil", ["--what"])],
+    [
+        ("rings", ["--bytes", "3"]),
+        ("rings", ["--rings"]),
+        ("stencil", ["--dimensions", "4"]),
+        ("stencil", ["--what"]),
+        ("summa", ["--grid", "2x"]),
+        ("summa", ["--block", "0"]),
+        ("vectors", ["--levels", "2,x"]),
+        ("vectors", ["--values"]),
+    ],
 )
 def test_wrong_options_end_the_run(build_folder: Path, mpi: str, name: str, options: list[str]) -> None:
     process = launch(mpi, 2, program(build_folder, name, mpi), *options)

@@ -1,0 +1,155 @@
+"""`ranktree bench`: an MPI's own collectives beside ours, by size, with their spread."""
+
+import json as json_module
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ranktree.helpers import LIBRARY_FOLDER
+from ranktree.launcher import identify
+
+SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
+PREFIX = "ranktree-bench-"
+NATIVE = "native"
+SECONDS_TO_START = 60
+FAMILY_OF_NAME = {"intelmpi": "intel", "mpichabi": "mpich"}
+OWN_OPTIONS = {"openmpi": ["--oversubscribe"]}  # more ranks than cores are wanted here
+KILO = 1024
+
+
+def command(
+    collectives: Annotated[str, typer.Argument(metavar="COLLECTIVE[,...]", help="bcast, reduce, allreduce, ...")],
+    launcher: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- MPIRUN...]", help="The launcher's command without a program; else one is found."),
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option("--np", min=1, help="Ranks; the launcher's own number where not given.")
+    ] = None,
+    sizes: Annotated[str, typer.Option(help="Bytes: 8,1K or 1K:16M (doubling).")] = "8:1M",
+    variants: Annotated[
+        list[str] | None, typer.Option("--variant", help="Beside native: auto (default), or a choice; repeatable.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=0.01, max=3600, help="For each size, all variants together.")] = 1.0,
+    mpi: Annotated[
+        str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="Which MPI's program to start.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="The lines of the program as they are.")] = False,
+) -> None:
+    """Start ranks that call a collective in several ways, taking turns in one process: native beside hierarchical.
+
+    Microseconds of one call, from the moment all ranks are ready until the slowest is done: median (least - nine of
+    ten). `x` is native's time over a variant's, turn by turn; `cpu` the same for the processor time of all ranks.
+    """
+    program, words = choose(launcher or [], mpi)
+    if ranks is not None:
+        words = [*words, "-n", str(ranks)]
+    asked = [word for text in (NATIVE, *(variants or ["auto"])) for word in ("--variant", text)]
+    options = ["--sizes", sizes, "--seconds", str(seconds), *asked]
+    lines = run([*words, str(program), collectives, *options])
+    if json:
+        for line in lines:
+            print(json_module.dumps(line), flush=True)
+        return
+    for text in table(lines):
+        print(text, flush=True)
+
+
+def programs() -> dict[str, Path]:
+    """The programs by the name of their MPI."""
+    return {path.name.removeprefix(PREFIX): path for path in sorted(LIBRARY_FOLDER.glob(PREFIX + "*"))}
+
+
+def choose(launcher: Sequence[str], mpi: str | None) -> tuple[Path, list[str]]:
+    """The program to start, and the launcher's words in front of it."""
+    known = programs()
+    if not known:
+        raise RuntimeError("bench: no program is built: no MPI was found when ranktree was")
+    if mpi is not None and mpi not in known:
+        raise ValueError(f"--mpi {mpi}: expected one of {', '.join(known)}")
+    if launcher:
+        family, _ = identify(launcher[0])
+        return known[mpi or of_family(family, known)], list(launcher)
+    for starter in [f"mpiexec.{mpi}", "mpiexec"] if mpi else ["mpiexec", *(f"mpiexec.{name}" for name in known)]:
+        if shutil.which(starter) is None:
+            continue
+        family, _ = identify(starter)
+        name = next((each for each in ([mpi] if mpi else known) if family_of(each) == family), None)
+        if name is not None:
+            return known[name], [starter, *OWN_OPTIONS.get(family, [])]
+    raise RuntimeError("bench: no launcher found for the programs built; give its command after --")
+
+
+def family_of(name: str) -> str:
+    """Of an MPI by its name: openmpi5 is openmpi."""
+    return FAMILY_OF_NAME.get(name, name.rstrip("0123456789"))
+
+
+def of_family(family: str, known: dict[str, Path]) -> str:
+    """The program for a launcher: of its family's own name where there is one."""
+    if family == "slurm":
+        raise ValueError("srun starts any MPI: say which with --mpi")
+    for name in (family, *known):
+        if name in known and family_of(name) == family:
+            return name
+    raise ValueError(f"no program is built for {family}; built: {', '.join(known)}")
+
+
+def run(words: Sequence[str]) -> Iterator[dict]:
+    """The lines that rank 0 prints, as they come. RuntimeError when the launch fails."""
+    try:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise OSError(f"{words[0]}: {error.strerror}") from None
+    ended = False
+    try:
+        for line in process.stdout or ():
+            if line.startswith('{"'):
+                yield json_module.loads(line)
+        ended = True
+    finally:
+        if not ended:
+            process.terminate()
+        process.wait()
+    if process.returncode != 0:
+        raise RuntimeError(f"{words[0]}: exit code {process.returncode}")
+
+
+def table(lines: Iterator[dict]) -> Iterator[str]:
+    """A block for each collective, a line for each size and variant."""
+    titled, native = None, None
+    for line in lines:
+        if line["collective"] != titled:
+            titled = line["collective"]
+            nodes = f"{line['nodes']} node{'s' if line['nodes'] > 1 else ''}"
+            yield f"{titled}, {line['ranks']} ranks on {nodes}"
+            yield f"{'bytes':>8}  {'variant':<28}{'median':>10}  {'least - high, us':<24}{'x':>6}{'cpu':>7}"
+        if line["variant"] == NATIVE:
+            native = line
+        yield row(line, native)
+
+
+def row(line: dict, native: dict | None) -> str:
+    """One variant of one size."""
+    own = line["variant"] == NATIVE
+    start = f"{size_text(line['bytes']) if own else '':>8}  {line['variant']:<28}"
+    if "wrong" in line:
+        return start + f"{line['wrong']:>10}"
+    spread = f"{1e6 * line['min']:.1f} - {1e6 * line['high']:.1f}"
+    text = start + f"{1e6 * line['median']:>10.1f}  {spread:<24}"
+    if own or native is None or "wrong" in native or line["cpu"] <= 0:
+        return text.rstrip()
+    return text + f"{line['ratio']:>6.2f}{native['cpu'] / line['cpu']:>7.2f}"
+
+
+def size_text(size: int) -> str:
+    """1K, 16M where it is even."""
+    for unit in ("", "K", "M"):
+        if size < KILO or size % KILO:
+            return f"{size}{unit}"
+        size //= KILO
+    return f"{size}G"
