@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterator
 
-VERBS = ("topo", "trace", "map", "convert", "emit", "run")
+VERBS = ("topo", "trace", "map", "convert", "emit", "run", "bench")
 
 
 def verbs(wanted: str | None) -> Iterator[tuple[str, Callable[..., None], dict]]:
