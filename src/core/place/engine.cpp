@@ -45,13 +45,13 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 Effort effort_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
-      return {40, 2, 2, 1, 1, 2, 25, 0.005, 0, 1, 1, 1};
+      return {40, 2, 2, 1, 1, 0.02, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {60, 2, 12, 2, 3, 6, 100, 0.1, 0, 4, 3, 2};
+      return {60, 2, 12, 2, 5, 0.02, 6, 100, 0.1, 0, 4, 3, 2};
     case Preset::kStrong:
       break;
   }
-  return {60, 2, 12, 5, 16, 6, 100, 0.1, 3, 20, 6, 4};
+  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 20, 6, 4};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {

@@ -24,20 +24,20 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // About what one bisection of a graph takes.
 std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }
 
-constexpr Vertex kSmall = 64;    // ranks up to which repeats bring little: what they cost is decided above
-constexpr double kAlike = 0.02;  // two cuts as near as that are taken for the best there is
+constexpr Vertex kSmall = 64;  // ranks up to which repeats bring little: what they cost is decided above
 
 struct Trial {
   double cut = 0;
   Sides sides;
 };
 
-bool alike(const std::vector<Trial>& trials) {
+// The two best cuts are so near each other that they are taken for the best there is.
+bool alike(const std::vector<Trial>& trials, double share) {
   std::vector<double> cuts;
   cuts.reserve(trials.size());
   for (const Trial& trial : trials) cuts.push_back(trial.cut);
   std::sort(cuts.begin(), cuts.end());
-  return cuts.size() < 2 || cuts[1] - cuts[0] <= kAlike * cuts[0];
+  return cuts.size() < 2 || cuts[1] - cuts[0] <= share * cuts[0];
 }
 
 // Where few ranks talk to very many, as in power laws, all cuts found are about the same.
@@ -116,7 +116,10 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     try_until(1);
   } else {
     try_until(effort_.repeats);
-    if (!alike(trials)) try_until(effort_.most_repeats);
+    while (std::cmp_less(trials.size(), effort_.most_repeats) && !alike(trials, effort_.alike)) {
+      const auto half_more = static_cast<int>(trials.size() + (trials.size() + 1) / 2);
+      try_until(std::min(half_more, effort_.most_repeats));
+    }
   }
   const auto best =
       std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.cut < b.cut; });
