@@ -17,6 +17,7 @@
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
+#include "core/predict/rules.h"
 #include "core/schedule/makers.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
@@ -86,7 +87,9 @@ class Selector final : public Chooser {
   Shortcuts& shortcuts() override { return shortcuts_; }
 
  private:
-  Decision by_rule(const Operation& operation, const Choice& choice, std::size_t index);
+  [[nodiscard]] std::uint32_t native_calls(Collective collective, std::size_t kind, std::size_t size) const;
+  [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
+  Decision by_rule(const Operation& operation, const Kind& kind);
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
   std::unique_ptr<Cell> make_cell(const Operation& operation, const Kind& kind);
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
@@ -100,6 +103,16 @@ class Selector final : public Chooser {
   Shortcuts shortcuts_;
   std::vector<std::unique_ptr<Cell>> cells_;  // by Kind::index
 };
+
+bool is_unknown(Collective collective, std::size_t kind) { return !is_reduction(collective) && kind == kUnknown; }
+
+// Whether a rule may fit some call of a size. One of unknown size it fits only where it asks for none.
+bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
+  if (unknown) return rule.bytes == core::predict::Interval<std::int64_t>{};
+  if (size == 0) return rule.bytes.has(0);
+  const std::int64_t first = std::int64_t{1} << (size - 1);
+  return rule.bytes.last >= first && (size + 1 == kSizes || rule.bytes.first < 2 * first);
+}
 
 // Levels between nodes, as given: down to the last that is across nodes.
 int levels_across_nodes(const Context& context) {
@@ -124,20 +137,36 @@ Selector::Selector(Context& context, Settings settings)
       cells_(shortcuts_.native.size()) {
   shortcuts_.message = settings_.message.c_str();
   if (!settings_.message.empty()) log_.say(settings_.message);
-  for (std::size_t collective = 0; collective < kCollectives; ++collective) {
-    const Wish& wish = settings_.wishes.at(collective);
-    const bool native = !wish.automatic && wish.choice.way == Way::kNative;
-    const std::uint32_t first = native ? Shortcuts::kForEver : wish.automatic ? kFirstCalls : 0;
-    const auto begin = shortcuts_.native.begin() + static_cast<std::ptrdiff_t>(collective * kKinds * kSizes);
-    std::fill_n(begin, kKinds * kSizes, first);
-    // Without bytes nothing is moved.
-    if (static_cast<Collective>(collective) == Collective::kBarrier) continue;
-    for (std::size_t kind = 0; kind < kKinds; ++kind)
-      *(begin + static_cast<std::ptrdiff_t>(kind * kSizes)) = Shortcuts::kForEver;
-    const bool of_blocks = !is_reduction(static_cast<Collective>(collective));
-    // Vector gathers, whose sizes no rank knows of all: by a rule only.
-    if (of_blocks && !native && !wish.automatic) *(begin + static_cast<std::ptrdiff_t>(kUnknown * kSizes)) = 0;
+  if (settings_.rules) {
+    std::erase_if(settings_.rules->rules, [&](const core::predict::Rule& rule) {
+      return !rule.ranks.has(context.size()) || !rule.nodes.has(context.node_count());
+    });
   }
+  for (std::size_t collective = 0; collective < kCollectives; ++collective) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      for (std::size_t size = 0; size < kSizes; ++size) {
+        shortcuts_.native.at(kind_index(static_cast<Collective>(collective), kind, size)) =
+            native_calls(static_cast<Collective>(collective), kind, size);
+      }
+    }
+  }
+}
+
+// How many calls of a kind are the MPI's own at first.
+std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, std::size_t size) const {
+  // Without bytes nothing is moved, except by vector gathers, whose sizes no rank knows of all.
+  const bool unknown = is_unknown(collective, kind);
+  if (size == 0 && collective != Collective::kBarrier && !unknown) return Shortcuts::kForEver;
+  if (settings_.rules) {
+    const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
+    const bool served = std::any_of(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
+      return rule.collective == collective && rule.choice.way != Way::kNative && touches(rule, size, unknown);
+    });
+    return served ? 0 : Shortcuts::kForEver;
+  }
+  const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
+  if (wish.automatic) return unknown ? Shortcuts::kForEver : kFirstCalls;
+  return wish.choice.way == Way::kNative ? Shortcuts::kForEver : 0;
 }
 
 Selector::~Selector() { log_.counts(shortcuts_); }
@@ -156,15 +185,27 @@ Chooser::Decision Selector::begin(const Operation& operation, bool blocking) {
     if (blocking && left != Shortcuts::kForEver) --left;
     return {};
   }
-  const Wish& wish = settings_.wishes.at(collective);
-  return counted(operation,
-                 wish.automatic ? automatic(operation, kind, blocking) : by_rule(operation, wish.choice, kind.index));
+  const bool is_automatic = !settings_.rules && settings_.wishes.at(collective).automatic;
+  return counted(operation, is_automatic ? automatic(operation, kind, blocking) : by_rule(operation, kind));
 }
 
-Chooser::Decision Selector::by_rule(const Operation& operation, const Choice& choice, std::size_t index) {
-  const bool can = can_run(context_, operation, choice);
-  if (log_.wanted()) log_.rule(operation.collective, index, choice, can);
-  return can ? Decision{.choice = choice} : Decision{};
+// Null where there is none.
+const Choice* Selector::rule_for(Collective collective, const Kind& kind) const {
+  if (!settings_.rules) return &settings_.wishes.at(static_cast<std::size_t>(collective)).choice;
+  const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
+  const bool unknown = is_unknown(collective, kind.kind);
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
+    return rule.collective == collective && (unknown ? touches(rule, 0, true) : rule.bytes.has(kind.bytes));
+  });
+  return found == rules.end() ? nullptr : &found->choice;
+}
+
+Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind) {
+  const Choice* const choice = rule_for(operation.collective, kind);
+  if (choice == nullptr || choice->way == Way::kNative) return {};
+  const bool can = can_run(context_, operation, *choice);
+  if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
+  return can ? Decision{.choice = *choice} : Decision{};
 }
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {

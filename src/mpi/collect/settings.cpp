@@ -15,6 +15,8 @@
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
 #include "io/file.h"
+#include "io/parameters_file.h"
+#include "io/rules_file.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 
@@ -131,8 +133,10 @@ void understand(const Given& given, Settings& settings) {
   if (is_inline(given.rules)) {
     settings.wishes = wishes_from_text(given.rules);
   } else {
-    throw Error(Fault::kInput,
-                "RANKTREE_COLL: expected auto, native, a choice or collective=choice, found '" + given.rules + "'");
+    settings.rules = io::read_rules(given.rules_bytes, given.rules);
+  }
+  if (!given.parameters.empty()) {
+    settings.parameters = io::read_parameters(given.parameters_bytes, given.parameters).parameters;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/predict/choice.h"
 #include "core/predict/parameters.h"
+#include "core/predict/rules.h"
 #include "core/schedule/makers.h"
 #include "mpi/collect/size_class.h"
 
@@ -33,7 +34,8 @@ Wishes wishes_from_text(std::string_view text);
 bool is_inline(std::string_view text);
 
 struct Settings {
-  Wishes wishes;
+  Wishes wishes;                                        // where there is no file of rules
+  std::optional<core::predict::Rules> rules;            // what none of them fits stays the MPI's own
   std::optional<core::predict::Parameters> parameters;  // as they were measured; nothing without a file
   std::string message;                                  // what is wrong: then all is left to the MPI; or a warning
 };
