@@ -104,9 +104,10 @@ class Program {
     bench::TrialCase trial(collective, bytes, options_.root, MPI_COMM_WORLD);
     const json line = described(trial, *context_);
     if (options_.pause > 0) {
-      bench::repeat(trial, variants, context_, options_.pause, [&](const bench::Variant& variant, bool after) {
+      const auto pause = [&](const bench::Variant& variant, bool after) {
         wait_for_reader(line, variant, after, context_->rank());
-      });
+      };
+      bench::repeat(trial, variants, context_, options_.pause, options_.limits, pause);
       return;
     }
     for (const bench::Figures& figures : bench::measure(trial, variants, context_, gate_, options_.limits)) {

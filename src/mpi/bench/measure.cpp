@@ -165,11 +165,13 @@ std::vector<Figures> measure(TrialCase& trial, const std::vector<Variant>& varia
 }
 
 void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::shared_ptr<collect::Context>& context,
-            int calls, const std::function<void(const Variant&, bool after)>& pause) {
+            int calls, const Limits& limits, const std::function<void(const Variant&, bool after)>& pause) {
   for (const Variant& variant : variants) {
     if (!can_run(variant, *context, trial.operation())) continue;
     trial.fill();
-    run(variant, context, trial.operation());
+    for (int call = 0; call < (variant.choice ? 1 : limits.warm_auto); ++call) {
+      run(variant, context, trial.operation());
+    }
     pause(variant, false);
     for (int call = 0; call < calls; ++call) run(variant, context, trial.operation());
     pause(variant, true);

@@ -39,9 +39,9 @@ struct Figures {
 std::vector<Figures> measure(TrialCase& trial, const std::vector<Variant>& variants,
                              const std::shared_ptr<collect::Context>& context, Gate& gate, const Limits& limits);
 
-// `calls` calls of each variant, one after the other, with nothing else on the network; `pause(variant)` is called on
-// all ranks before and after them. Throws MpiError.
+// `calls` calls of each variant after its first ones, with nothing else on the network; `pause(variant)` is called on
+// all ranks before and after them. Variants that cannot run are left out. Throws MpiError.
 void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::shared_ptr<collect::Context>& context,
-            int calls, const std::function<void(const Variant&, bool after)>& pause);
+            int calls, const Limits& limits, const std::function<void(const Variant&, bool after)>& pause);
 
 }  // namespace ranktree::mpi::bench

@@ -1,0 +1,257 @@
+"""Launches of ranktree-bench-<mpi>: on one node, and on emulated clusters whose wires are counted."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+GRACE_SECONDS = 10
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PACKED, ROUND_ROBIN = "packed", "round robin"
+QUIET_WIRE_SECONDS = 0.15  # after a call: delayed acknowledgements
+
+
+class BenchError(RuntimeError):
+    """Why a launch gave no figures, in one line."""
+
+
+class Ended(Exception):
+    """A signal asked us to end: no launch's failure."""
+
+
+def end(*_: object) -> None:
+    """Signals end the bench by an exception, so that launches and clusters end; the next ones do not disturb that."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise Ended
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One MPI of the build."""
+
+    name: str
+    family: str
+    version: str
+    mpiexec: str
+    program: Path
+
+
+def built_mpis(build: Path) -> dict[str, Mpi]:
+    """Those that ranktree-bench was built for."""
+    found = {}
+    for entry in json.loads((build / "mpis.json").read_text(encoding="utf-8")):
+        programs = list(build.glob(f"**/ranktree-bench-{entry['name']}"))
+        if programs:
+            about = (entry["name"], entry["family"], entry["version"], entry["mpiexec"])
+            found[entry["name"]] = Mpi(*about, programs[0])
+    return found
+
+
+@dataclass(frozen=True)
+class Start:
+    """The words before a program's own, and the environment they need."""
+
+    words: Sequence[object]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def with_options(self, *options: object) -> "Start":
+        """The same with more options of the launcher."""
+        return Start([*self.words, *options], self.variables)
+
+
+def on_one_node(mpi: Mpi, ranks: int) -> Start:
+    """Ranks bound to cores in turn, several on one where they outnumber them."""
+    if mpi.family == "openmpi":
+        bind = ["--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed"]
+        if not mpi.version.startswith("4"):
+            bind = ["--map-by", "core:oversubscribe", "--bind-to", "core:overload-allowed"]
+        return Start([mpi.mpiexec, *bind, "-n", ranks], {**AS_ROOT, "OMPI_MCA_mpi_yield_when_idle": "1"})
+    return Start([mpi.mpiexec, "-n", ranks])
+
+
+class Cluster:
+    """An emulated cluster (docs/minicluster.md)."""
+
+    def __init__(self, build: Path, folder: Path) -> None:
+        """Nothing is started yet."""
+        self._program = build / "bin" / "minicluster"
+        self._folder = folder
+        self._state = folder / "cluster"
+
+    def refusal(self) -> str | None:
+        """Why no cluster can be emulated here."""
+        if not self._program.exists():
+            return f"{self._program}: not built"
+        result = subprocess.run([self._program, "available"], capture_output=True, text=True, timeout=60, check=False)
+        return (result.stdout + result.stderr).strip() or "no reason given" if result.returncode else None
+
+    @contextmanager
+    def up(self, nodes: int, rate: int, latency: int) -> Iterator["Cluster"]:
+        """Makes it and ends it, whatever happens."""
+        options = ["--nodes", nodes, "--per-switch", nodes, "--rate", rate, "--latency", latency, "--cpus", 4]
+        keep = ["--keep", ROOT] if str(ROOT).startswith("/tmp") else []
+        try:
+            with undisturbed():  # `down` ends what `up` has written down
+                self._run("up", self._state, *options, *keep)
+            yield self
+        finally:
+            subprocess.run([self._program, "down", self._state], timeout=60, check=False)
+
+    def start(self, mpi: Mpi, per_node: Sequence[int], placement: str) -> Start:
+        """A launch of so many ranks on each node."""
+        ranks = sum(per_node)
+        words = [self._program, "mpirun", self._state, "--launcher"]
+        if mpi.family == "openmpi":
+            words += ["openmpi", "--mpiexec", mpi.mpiexec, "-np", ranks]
+            return Start([*words, "--rankfile", self._rankfile(per_node, placement)], AS_ROOT)
+        words += ["mpich", "--mpiexec", mpi.mpiexec]
+        hosts = ",".join(f"n{node}" for node in seats(per_node, placement))
+        return Start([*words, "-hosts", hosts, "-ppn", 1, "-n", ranks])
+
+    def reset(self) -> None:
+        """Counts from here on."""
+        self._run("bytes", self._state, "--reset")
+
+    def bytes(self) -> tuple[int, int]:
+        """Bytes and frames between nodes since the reset."""
+        time.sleep(QUIET_WIRE_SECONDS)
+        found = json.loads(self._run("bytes", self._state, "--json"))
+        return found["inter_node_bytes"], found.get("inter_node_frames", 0)
+
+    def _run(self, *words: object) -> str:
+        command = [str(self._program), *map(str, words)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        if result.returncode:
+            raise BenchError(f"{' '.join(command)}: {(result.stdout + result.stderr).strip()}")
+        return result.stdout
+
+    def _rankfile(self, per_node: Sequence[int], placement: str) -> Path:
+        path = self._folder / f"{placement.replace(' ', '_')}_{'_'.join(map(str, per_node))}.rankfile"
+        slots = [0] * len(per_node)
+        lines = []
+        for rank, node in enumerate(seats(per_node, placement)):
+            lines.append(f"rank {rank}=n{node} slot={slots[node]}\n")
+            slots[node] += 1
+        path.write_text("".join(lines), encoding="ascii")
+        return path
+
+
+def seats(per_node: Sequence[int], placement: str) -> list[int]:
+    """The node of each rank."""
+    if placement == PACKED:
+        return [node for node, count in enumerate(per_node) for _ in range(count)]
+    return [node for turn in range(max(per_node)) for node, count in enumerate(per_node) if turn < count]
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals wait for the end of what is within."""
+    came: list[int] = []
+    before = {number: signal.signal(number, lambda received, _: came.append(received)) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            end()
+
+
+class Launch:
+    """A running ranktree-bench; what it starts ends with it."""
+
+    def __init__(self, start: Start, mpi: Mpi, arguments: Sequence[object], seconds: float) -> None:
+        """Starts it; it has so many seconds."""
+        self._words = [*map(str, start.words), str(mpi.program), *map(str, arguments)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen(
+            self._words, env={**os.environ, **start.variables}, start_new_session=True, **pipes
+        )
+        self._errors: list[str] = []
+        self._reader = threading.Thread(target=self._read_errors, daemon=True)
+        self._reader.start()
+        self._late = False
+        self._timer = threading.Timer(seconds, self._give_up)
+        self._timer.start()
+
+    def lines(self) -> Iterator[dict]:
+        """What rank 0 prints, as it comes. BenchError when the launch fails or its time is over."""
+        ended = False
+        try:
+            for line in self._process.stdout or ():
+                if line.startswith('{"'):
+                    yield json.loads(line)
+            ended = True
+        finally:
+            self._timer.cancel()
+            if not ended:
+                self._kill()
+            self._process.wait()
+            self._reader.join(GRACE_SECONDS)
+        if self._late or self._process.returncode:
+            how = "not done in time" if self._late else f"exit {self._process.returncode}"
+            said = " / ".join("".join(self._errors).strip().splitlines()[-4:])
+            raise BenchError(f"{' '.join(self._words)}: {how}: {said}")
+
+    def go_on(self) -> None:
+        """Answers a pause."""
+        if self._process.stdin:
+            with suppress(BrokenPipeError):
+                self._process.stdin.write("\n")
+                self._process.stdin.flush()
+
+    def _read_errors(self) -> None:
+        self._errors.extend(self._process.stderr or ())
+
+    def _give_up(self) -> None:
+        self._late = True
+        self._kill()
+
+    def _kill(self) -> None:
+        """Asks the launcher to end its ranks, then ends what is left."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+            deadline = time.monotonic() + GRACE_SECONDS
+            while self._process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def figures(start: Start, mpi: Mpi, arguments: Sequence[object], seconds: float) -> list[dict]:
+    """The lines of a launch; those that came before it failed, with a word on stderr."""
+    found: list[dict] = []
+    try:
+        found.extend(Launch(start, mpi, arguments, seconds).lines())
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+    return found
+
+
+def counted(
+    cluster: Cluster, start: Start, mpi: Mpi, arguments: Sequence[object], calls: int, seconds: float
+) -> list[dict]:
+    """For each case and variant: bytes between nodes of one call."""
+    found = []
+    launch = Launch(start, mpi, [*arguments, "--pause", calls], seconds)
+    try:
+        for line in launch.lines():
+            if line["pause"] == "begin":
+                time.sleep(QUIET_WIRE_SECONDS)
+                cluster.reset()
+            else:
+                count, frames = cluster.bytes()
+                found.append({**line, "inter_node_bytes": count / calls, "frames": frames / calls})
+            launch.go_on()
+    except BenchError as error:
+        print(f"bench: {error}", file=sys.stderr)
+    return found

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""What results.csv says: the tables of docs/collect-bench.md, and which bars are missed.
+
+report.py [--csv results.csv] [--write docs/collect-bench.md]
+
+--write puts the tables between the two marks of the page.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import exp, log
+from pathlib import Path
+
+from rows import RESULTS, Row, load
+
+MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
+NODES = 4
+# In messages of the whole vector: what must leave the nodes in all, whoever does it.
+BOUND = {
+    "broadcast": NODES - 1,
+    "reduce": NODES - 1,
+    "allreduce": 2 * (NODES - 1),
+    "allgather": NODES - 1,
+    "reduce_scatter": NODES - 1,
+}
+LARGE = 32 << 10
+NATIVE, AUTO = "native", "auto"
+Cases = dict[tuple[str, int], dict[tuple[str, str], Row]]
+
+
+def size_text(size: int) -> str:
+    """1 KiB, 4 MiB where it is even."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """Geometric; None of nothing."""
+    logs = [log(value) for value in values if value > 0]
+    return exp(sum(logs) / len(logs)) if logs else None
+
+
+def text(value: float | None, digits: int = 2) -> str:
+    """A number, or a dash."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def line(*cells: object) -> str:
+    """Of a markdown table."""
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def head(*cells: str) -> list[str]:
+    """The two first lines."""
+    return [line(*cells), "|" + "---|" * len(cells)]
+
+
+def cases(rows: Iterable[Row]) -> Cases:
+    """By collective and size: by setting and variant."""
+    found: Cases = {}
+    for row in rows:
+        found.setdefault((row.collective, row.bytes), {})[row.setting, row.variant] = row
+    return found
+
+
+def machines(rows: Sequence[Row], part: str) -> dict[str, list[Row]]:
+    """The rows of a part by machine, in the order in which they were measured."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.part == part:
+            found.setdefault(row.machine, []).append(row)
+    return found
+
+
+def by_hand(case: dict[tuple[str, str], Row]) -> list[Row]:
+    """The variants that are neither native nor auto, and gave figures."""
+    return [row for (_, variant), row in case.items() if variant not in {NATIVE, AUTO} and not row.wrong]
+
+
+def ratio_of(row: Row | None) -> float | None:
+    """Native's time by this one's."""
+    return None if row is None or row.wrong else row.ratio
+
+
+# -- the tables --
+
+
+def bytes_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Bytes between nodes over the lower bound."""
+    yield from head("ranks", "collective", "Open MPI tuned", "HAN", "auto", "by hand", "before headers", "choice")
+    for machine, own in machines(rows, "bytes").items():
+        for (collective, size), case in cases(own).items():
+            bound = BOUND[collective] * size
+            told = [over(case.get(key), bound) for key in (("", NATIVE), ("HAN", NATIVE), ("", AUTO))]
+            best = min(by_hand(case), key=lambda row: row.inter_node_bytes or 0, default=None)
+            payload = best.payload_bytes / bound if best and best.payload_bytes else None
+            choice = f"`{best.variant}`" if best else "-"
+            yield line(machine, collective, *map(text, told), text(over(best, bound)), text(payload), choice)
+
+
+def over(row: Row | None, bound: float) -> float | None:
+    """Counted bytes over a bound."""
+    return None if row is None or row.inter_node_bytes is None else row.inter_node_bytes / bound
+
+
+def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
+    """Times on the emulated cluster."""
+    yield from head("ranks", "collective", "bytes", "native ms", "auto ms", "native / auto", "by hand", "choice")
+    for machine, own in machines(rows, part).items():
+        if "x" not in machine:
+            continue
+        for (collective, size), case in cases(own).items():
+            native, auto = case.get(("", NATIVE)), case.get(("", AUTO))
+            best = max(by_hand(case), key=lambda row: row.ratio or 0, default=None)
+            times = [spread(row, 1e3) for row in (native, auto)]
+            choice = f"`{best.variant}`" if best else "-"
+            ratios = [text(ratio_of(auto)), text(ratio_of(best))]
+            yield line(machine, collective, size_text(size), *times, *ratios, choice)
+
+
+def spread(row: Row | None, unit: float) -> str:
+    """Median (least)."""
+    if row is None or row.median is None or row.least is None:
+        return "-"
+    return f"{unit * row.median:.3g} ({unit * row.least:.3g})"
+
+
+def node_table(rows: Sequence[Row]) -> Iterator[str]:
+    """One node: geometric means over the sizes."""
+    yield from head("ranks", "collective", "sizes", "native / auto", "least", "CPU", "best setting / auto")
+    for machine, own in machines(rows, "node").items():
+        found = cases(own)
+        for collective in dict.fromkeys(row.collective for row in own):
+            for name, wanted in (("all", lambda _: True), ("< 32 KiB", below), (">= 32 KiB", above)):
+                chosen = [case for (each, size), case in found.items() if each == collective and wanted(size)]
+                if (collective == "barrier") == (name == "all") and chosen:
+                    yield line(machine, collective, name, *node_cells(chosen))
+
+
+def below(size: int) -> bool:
+    """Small messages."""
+    return size < LARGE
+
+
+def above(size: int) -> bool:
+    """Large messages."""
+    return size >= LARGE
+
+
+def node_cells(chosen: Sequence[dict[tuple[str, str], Row]]) -> list[str]:
+    """Means over cases: time, least time, processor time, and against the best of the MPI's settings."""
+    pairs = [(case[key], case["", AUTO], best_native(case)) for case in chosen for key in [("", NATIVE)] if full(case)]
+    return [
+        text(mean(auto.ratio or 0 for _, auto, _ in pairs)),
+        text(mean((native.least or 0) / (auto.least or 1) for native, auto, _ in pairs)),
+        text(mean((native.cpu or 0) / (auto.cpu or 1) for native, auto, _ in pairs)),
+        text(mean(best / (auto.least or 1) for _, auto, best in pairs)),
+    ]
+
+
+def full(case: dict[tuple[str, str], Row]) -> bool:
+    """Whether native and auto gave figures."""
+    return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
+
+
+def best_native(case: dict[tuple[str, str], Row]) -> float:
+    """The least time of the MPI in any of its settings: they ran one after the other, so least times are compared."""
+    return min(row.least or 0 for (_, variant), row in case.items() if variant == NATIVE and not row.wrong)
+
+
+def auto_table(rows: Sequence[Row], part: str) -> Iterator[str]:
+    """Auto's time over native's."""
+    yield from head("ranks", "cases", "auto / native, mean", "worst", "where", "best", "where")
+    every: list[tuple[float, str]] = []
+    for machine, own in machines(rows, part).items():
+        found = cells_of(own)
+        every += [(value, f"{machine}, {where}") for value, where in found]
+        if found:
+            yield auto_line(machine, found)
+    if every:
+        yield auto_line("all", every)
+
+
+def cells_of(rows: Sequence[Row]) -> list[tuple[float, str]]:
+    """Auto's time over native's, and of what."""
+    usable = [row for row in rows if row.variant == AUTO and row.ratio]
+    return [(1 / row.ratio, f"{row.collective} {size_text(row.bytes)}") for row in usable if row.ratio]
+
+
+def auto_line(name: str, found: Sequence[tuple[float, str]]) -> str:
+    """One line of the table."""
+    worst, best = max(found), min(found)
+    average = text(mean(value for value, _ in found), 3)
+    return line(name, len(found), average, text(worst[0]), worst[1], text(best[0]), best[1])
+
+
+TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {
+    "Bytes between nodes over the lower bound, 1 MiB": bytes_table,
+    "Times on the emulated cluster, Open MPI": lambda rows: cluster_table(rows, "cluster"),
+    "One node, Open MPI": node_table,
+    "auto beside native, Open MPI": lambda rows: auto_table(rows, "auto"),
+    "MPICH 5, emulated cluster": lambda rows: cluster_table(rows, "mpich5"),
+    "MPICH 5, auto beside native": lambda rows: auto_table(rows, "mpich5"),
+}
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """All of them that have rows."""
+    blocks = []
+    for title, make in TABLES.items():
+        found = list(make(rows))
+        if len(found) > len(head("")):
+            blocks.append(f"### {title}\n\n" + "\n".join(found))
+    return "\n\n".join(blocks)
+
+
+def print_row(row: Row) -> None:
+    """One row as it comes."""
+    where = f"{row.part}, {row.machine}{', ' + row.setting if row.setting else ''}"
+    case = f"{row.collective} {size_text(row.bytes)} {row.variant}"
+    if row.wrong:
+        told = row.wrong
+    elif row.inter_node_bytes is not None:
+        told = f"{row.inter_node_bytes / row.bytes / BOUND[row.collective]:.3f} of the bound"
+    else:
+        told = f"{spread(row, 1e6)} us, x {text(row.ratio)}"
+    print(f"{where}: {case}: {told}", flush=True)
+
+
+def write(page: Path, found: str) -> None:
+    """Replaces what is between the marks."""
+    before, begin, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
+    _, finish, after = rest.partition(MARKS[1])
+    if not begin or not finish:
+        raise ValueError(f"{page}: expected the marks {MARKS[0]} and {MARKS[1]}")
+    half = page.with_name(page.name + ".new")
+    half.write_text(f"{before}{begin}\n\n{found}\n\n{finish}{after}", encoding="utf-8")
+    half.replace(page)
+
+
+def main() -> int:
+    """Prints the tables, or writes them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--csv", type=Path, default=RESULTS)
+    parser.add_argument("--write", type=Path, metavar="PAGE")
+    options = parser.parse_args()
+    found = tables(load(options.csv))
+    if options.write is None:
+        print(found)
+    else:
+        write(options.write, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

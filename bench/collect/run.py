@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Hierarchical collectives beside each MPI's own: writes results.csv, from which report.py makes the tables.
+
+run.py --build build/dev [--only bytes|cluster|node|auto|mpich5]... [--quick] [--csv results.csv]
+
+bytes    bytes between nodes for one operation of 1 MiB, counted on the wires of emulated clusters of 4x4 and 4,4,4,3
+         ranks, packed and round robin: Open MPI tuned and HAN, auto, choices by hand, beside the lower bound
+cluster  times on the emulated cluster, 4x4 ranks, links of 200 Mbit/s and 200 microseconds, Open MPI
+node     times on one node, 2 to 16 ranks, Open MPI as it is, and the best of several of its settings
+auto     auto beside native: every collective, 8 bytes to 16 MiB (1 MiB on the cluster), on one node and on the cluster
+mpich5   MPICH 5: the cases of cluster, and of auto with no more ranks than cores
+
+Variants take turns in one process, so that what else the machine does falls on all alike. What fails or lasts too long
+is told on stderr and left out; the rest goes on. Rows of parts that were not asked for stay in the file.
+"""
+
+import argparse
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import report
+from launches import (
+    ENDING,
+    PACKED,
+    ROUND_ROBIN,
+    BenchError,
+    Cluster,
+    Ended,
+    Mpi,
+    built_mpis,
+    counted,
+    end,
+    figures,
+    on_one_node,
+)
+from rows import RESULTS, Row, load, save
+
+KIB, MIB = 1 << 10, 1 << 20
+ALL = ("broadcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
+COUNTED = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter")
+SHAPES = {"4x4": (4, 4, 4, 4), "4,4,4,3": (4, 4, 4, 3)}
+PLACEMENTS = (PACKED, ROUND_ROBIN)
+# A hierarchical choice for each collective, made by hand: what is measured beside auto, which may choose native.
+BY_HAND = {
+    "broadcast": "shared:pipeline:segment=64K",
+    "reduce": "shared:pipeline:segment=64K",
+    "allreduce": "shared:ring",
+    "allgather": "messages:ring",
+    "reduce_scatter": "messages:ring",
+}
+BY_MESSAGES = {
+    "broadcast": "messages:pipeline/binomial:segment=64K",
+    "reduce": "messages:pipeline/binomial:segment=64K",
+    "allreduce": "messages:ring",
+}
+HAN = ("--mca", "coll_han_priority", "100")
+# Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
+TUNED = ("--mca", "coll_tuned_use_dynamic_rules", "1")
+SETTINGS: dict[str, dict[str, tuple[str, ...]]] = {
+    "broadcast": {
+        "no single copy": ("--mca", "btl_vader_single_copy_mechanism", "none"),
+        "binomial": (*TUNED, "--mca", "coll_tuned_bcast_algorithm", "6"),
+        "pipeline": (*TUNED, "--mca", "coll_tuned_bcast_algorithm", "3"),
+        "scatter ring": (*TUNED, "--mca", "coll_tuned_bcast_algorithm", "9"),
+    },
+    "allreduce": {
+        "no single copy": ("--mca", "btl_vader_single_copy_mechanism", "none"),
+        "ring": (*TUNED, "--mca", "coll_tuned_allreduce_algorithm", "4"),
+        "rabenseifner": (*TUNED, "--mca", "coll_tuned_allreduce_algorithm", "6"),
+        "recursive doubling": (*TUNED, "--mca", "coll_tuned_allreduce_algorithm", "3"),
+    },
+    "barrier": {
+        "recursive doubling": (*TUNED, "--mca", "coll_tuned_barrier_algorithm", "3"),
+        "tree": (*TUNED, "--mca", "coll_tuned_barrier_algorithm", "6"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the parts have in common."""
+
+    mpis: dict[str, Mpi]
+    cluster: Cluster
+    cores: int
+    quick: bool
+
+    def mpi(self, name: str) -> Mpi:
+        """BenchError when the build has it not."""
+        if name not in self.mpis:
+            raise BenchError(f"{name}: ranktree-bench-{name} is not built")
+        return self.mpis[name]
+
+    def seconds(self, usual: float) -> float:
+        """For one case."""
+        return usual / 4 if self.quick else usual
+
+
+def timed(about: tuple[str, str, str, str], lines: Sequence[dict]) -> Iterator[Row]:
+    """Rows of what a launch printed."""
+    for line in lines:
+        yield Row(
+            *about,
+            line["collective"],
+            line["bytes"],
+            line["variant"],
+            *(line.get(name) for name in ("calls", "min", "median", "high", "cpu", "ratio")),
+            wrong=line.get("wrong", ""),
+        )
+
+
+def words(
+    collectives: Sequence[str], sizes: Sequence[int], variants: Sequence[str], seconds: float, *more: object
+) -> list:
+    """Arguments of ranktree-bench."""
+    asked = [word for variant in variants for word in ("--variant", variant)]
+    return [",".join(collectives), "--sizes", ",".join(map(str, sizes)), "--seconds", seconds, *asked, *more]
+
+
+# -- bytes --
+
+
+HEADERS = 90  # of a frame: preamble, Ethernet, IP and TCP with its time stamps, gap
+CALLS = 4
+
+
+def bytes_part(bench: Bench) -> Iterator[Row]:
+    """Both shapes and placements, on fast links: only bytes count."""
+    mpi = bench.mpi("openmpi")
+    with bench.cluster.up(4, 1000, 50) as cluster:
+        for shape, per_node in SHAPES.items():
+            for placement in PLACEMENTS:
+                start = cluster.start(mpi, per_node, placement)
+                machine = f"{shape} {placement}"
+                for collective in COUNTED:
+                    arguments = words(
+                        [collective], [MIB], ["native", "auto", *hierarchical(collective)], 1, "--warm", 24
+                    )
+                    lines = counted(cluster, start, mpi, arguments, CALLS, 60)
+                    yield from (counted_row(("bytes", mpi.name, machine, ""), line) for line in lines)
+                arguments = words(COUNTED, [MIB], ["native"], 1)
+                lines = counted(cluster, start.with_options(*HAN), mpi, arguments, CALLS, 60)
+                yield from (counted_row(("bytes", mpi.name, machine, "HAN"), line) for line in lines)
+
+
+def hierarchical(collective: str) -> list[str]:
+    """The choices made by hand."""
+    return [each[collective] for each in (BY_HAND, BY_MESSAGES) if collective in each]
+
+
+def counted_row(about: tuple[str, str, str, str], line: dict) -> Row:
+    """The frames' headers subtracted from what was counted; acknowledgements are headers alone."""
+    payload = line["inter_node_bytes"] - HEADERS * line["frames"]
+    case = (line["collective"], line["bytes"], line["variant"])
+    return Row(*about, *case, calls=CALLS, inter_node_bytes=line["inter_node_bytes"], payload_bytes=payload)
+
+
+# -- times --
+
+
+def cluster_part(bench: Bench) -> Iterator[Row]:
+    """4x4 ranks on slow links, whose times are steady."""
+    yield from cluster_cases(bench, "cluster", bench.mpi("openmpi"), bench.seconds(6))
+
+
+def cluster_cases(bench: Bench, part: str, mpi: Mpi, seconds: float) -> Iterator[Row]:
+    """Broadcast, reduce and allreduce of 256 KiB to 4 MiB."""
+    sizes = [MIB] if bench.quick else [256 * KIB, MIB, 4 * MIB]
+    with bench.cluster.up(4, 200, 200) as cluster:
+        for placement in PLACEMENTS:
+            start = cluster.start(mpi, SHAPES["4x4"], placement)
+            for collective in ("broadcast", "reduce", "allreduce"):
+                variants = ["native", "auto", *hierarchical(collective)]
+                arguments = words([collective], sizes, variants, seconds, "--rounds", "3:50", "--warm", 24)
+                lines = figures(start, mpi, arguments, 150)
+                yield from timed((part, mpi.name, f"4x4 {placement}", ""), lines)
+
+
+def node_part(bench: Bench) -> Iterator[Row]:
+    """One node: auto and shared memory beside Open MPI as it is; then Open MPI in other settings."""
+    mpi = bench.mpi("openmpi")
+    sizes = [
+        size for size in (8, KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * MIB, 8 * MIB) if size >= KIB or not bench.quick
+    ]
+    for ranks in (4, 8) if bench.quick else (2, 4, 8, 16):
+        start = on_one_node(mpi, ranks)
+        for collective in ("broadcast", "allreduce", "barrier"):
+            shared = "shared:dissemination" if collective == "barrier" else "shared:binomial"
+            shared = "shared:recursive-doubling" if collective == "allreduce" else shared
+            arguments = words([collective], sizes, ["native", "auto", shared], bench.seconds(1.2))
+            yield from timed(("node", mpi.name, f"{ranks} ranks", ""), figures(start, mpi, arguments, 90))
+            if bench.quick:
+                continue
+            for setting, options in SETTINGS[collective].items():
+                arguments = words([collective], sizes, ["native"], bench.seconds(0.4))
+                lines = figures(start.with_options(*options), mpi, arguments, 60)
+                yield from timed(("node", mpi.name, f"{ranks} ranks", setting), lines)
+
+
+def auto_part(bench: Bench) -> Iterator[Row]:
+    """Everything, on one node and on the cluster."""
+    mpi = bench.mpi("openmpi")
+    yield from auto_on_node(bench, "auto", mpi, (4,) if bench.quick else (2, 4, 8, 16))
+    sizes = [8, 4 * KIB, 256 * KIB] if bench.quick else [8, KIB, 16 * KIB, 256 * KIB, MIB]
+    with bench.cluster.up(4, 200, 200) as cluster:
+        for placement in PLACEMENTS:
+            start = cluster.start(mpi, SHAPES["4x4"], placement)
+            for collective in ALL:
+                arguments = words([collective], sizes, ["native", "auto"], bench.seconds(1.2), "--warm", 24)
+                yield from timed(("auto", mpi.name, f"4x4 {placement}", ""), figures(start, mpi, arguments, 60))
+
+
+def auto_on_node(bench: Bench, part: str, mpi: Mpi, counts: Sequence[int]) -> Iterator[Row]:
+    """All collectives at all sizes."""
+    sizes = [8, 4 * KIB, 256 * KIB] if bench.quick else [8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB]
+    for ranks in counts:
+        for collective in ALL:
+            arguments = words([collective], sizes, ["native", "auto"], bench.seconds(0.5))
+            lines = figures(on_one_node(mpi, ranks), mpi, arguments, 60)
+            yield from timed((part, mpi.name, f"{ranks} ranks", ""), lines)
+
+
+def mpich5_part(bench: Bench) -> Iterator[Row]:
+    """Its ranks spin without yielding: on one node only as many as there are cores."""
+    mpi = bench.mpi("mpich5")
+    yield from auto_on_node(bench, "mpich5", mpi, (bench.cores,))
+    yield from cluster_cases(bench, "mpich5", mpi, bench.seconds(4))
+
+
+PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "bytes": bytes_part,
+    "cluster": cluster_part,
+    "node": node_part,
+    "auto": auto_part,
+    "mpich5": mpich5_part,
+}
+
+
+# -- all of it --
+
+
+def do(name: str, bench: Bench, path: Path) -> bool:
+    """One part, its rows saved as they come; False when it could not be done."""
+    rows = [row for row in load(path) if row.part != name]
+    start = time.monotonic()
+    count = len(rows)
+    try:
+        for row in PARTS[name](bench):
+            rows.append(row)
+            save(path, rows)
+            report.print_row(row)
+    except BenchError as error:
+        print(f"bench: {name}: {error}", file=sys.stderr)
+        return False
+    print(f"{name}: {len(rows) - count} rows in {time.monotonic() - start:.0f} s", flush=True)
+    return len(rows) > count
+
+
+def main() -> int:
+    """Exit code 0 when all parts gave figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--only", action="append", choices=PARTS)
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and ranks, a quarter of the time")
+    parser.add_argument("--csv", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    for number in ENDING:
+        signal.signal(number, end)
+    build = options.build.resolve()
+    try:
+        with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
+            cluster = Cluster(build, Path(folder))
+            bench = Bench(built_mpis(build), cluster, 2, options.quick)
+            done = [do(name, bench, options.csv) for name in options.only or PARTS]
+    except Ended:
+        print("bench: ended by a signal", file=sys.stderr)
+        return 1
+    return 0 if all(done) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
