@@ -1,0 +1,246 @@
+// Trials and decisions with times that are made up: the whole of the chooser but its messages.
+#include "mpi/collect/cell.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "mpi/collect/trials.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Candidate;
+using core::predict::Choice;
+using core::predict::Way;
+using core::schedule::Algorithm;
+
+Choice way_of(Algorithm algorithm) {
+  Choice choice{.way = Way::kMessages};
+  choice.plan.algorithms = {algorithm};
+  return choice;
+}
+
+const Algorithm kOne = Algorithm::kBinomial;
+const Algorithm kTwo = Algorithm::kChain;
+
+// A way's seconds in the call with this number, on one rank.
+using Clock = std::function<double(const Choice&, int call, int rank)>;
+
+// Some ranks that make calls of one kind together.
+class Ranks {
+ public:
+  Ranks(int ranks, const std::vector<Candidate>& candidates, std::int64_t bytes = 1 << 20)
+      : cells_(static_cast<std::size_t>(ranks), Cell(candidates, bytes)) {}
+
+  // Returns how often each way was used.
+  void make_calls(int calls, const Clock& clock) {
+    for (int i = 0; i < calls; ++i) make_call(clock);
+  }
+
+  const Cell& cell() const { return cells_.front(); }
+  int trials = 0;
+  double seconds = 0;  // of the slowest rank, all calls
+  int rounds = 0;
+
+ private:
+  void make_call(const Clock& clock) {
+    std::vector<Cell::Turn> turns;
+    for (Cell& cell : cells_) turns.push_back(cell.next());
+    double slowest = 0;
+    bool agree = false;
+    for (std::size_t rank = 0; rank < cells_.size(); ++rank) {
+      ASSERT_EQ(turns[rank].trial, turns[0].trial);
+      ASSERT_TRUE(*turns[rank].choice == *turns[0].choice);
+      const double took = clock(*turns[rank].choice, call_, static_cast<int>(rank));
+      slowest = std::max(slowest, took);
+      if (!turns[rank].trial) continue;
+      const bool now = cells_[rank].record(took);
+      ASSERT_TRUE(rank == 0 || now == agree);
+      agree = now;
+    }
+    ++call_;
+    seconds += slowest;
+    trials += turns[0].trial ? 1 : 0;
+    if (agree) share();
+  }
+
+  // What MPI_Allreduce with MPI_MAX does.
+  void share() {
+    std::vector<double> most(cells_[0].unagreed().size(), 0.0);
+    for (Cell& cell : cells_) {
+      const auto own = cell.unagreed();
+      ASSERT_EQ(own.size(), most.size());
+      for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
+    }
+    for (Cell& cell : cells_) std::copy(most.begin(), most.end(), cell.unagreed().begin());
+    const bool decided = cells_[0].agreed();
+    for (std::size_t rank = 1; rank < cells_.size(); ++rank) ASSERT_EQ(cells_[rank].agreed(), decided);
+    rounds += decided ? 1 : 0;
+  }
+
+  std::vector<Cell> cells_;
+  int call_ = 0;
+};
+
+Clock seconds_of(double native, double one, double two) {
+  return [=](const Choice& choice, int /*call*/, int /*rank*/) {
+    if (choice.way == Way::kNative) return native;
+    return choice == way_of(kOne) ? one : two;
+  };
+}
+
+const std::vector<Candidate> kBoth = {{way_of(kOne), 1e-6}, {way_of(kTwo), 2e-6}};
+
+TEST(Cell, WithoutCandidatesNothingIsTried) {
+  Cell cell({}, 8);
+  EXPECT_FALSE(cell.on_trial());
+  EXPECT_TRUE(cell.winner_is_native());
+  EXPECT_EQ(cell.settled(), Cell::kForEver);
+}
+
+TEST(Cell, ChoosesWhatIsQuicker) {
+  Ranks ranks(3, kBoth);
+  ranks.make_calls(40, seconds_of(10, 7, 9));
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+  ranks.make_calls(100, seconds_of(10, 7, 9));
+  EXPECT_FALSE(ranks.cell().on_trial());
+}
+
+TEST(Cell, LeavesTheMpiItsCallWhereItIsNotBeatenByFivePercent) {
+  Ranks ranks(2, kBoth);
+  ranks.make_calls(60, seconds_of(10, 9.6, 9.7));
+  EXPECT_TRUE(ranks.cell().winner_is_native());
+  EXPECT_FALSE(ranks.cell().on_trial());
+}
+
+TEST(Cell, TheSlowestRankCounts) {
+  // The first way is quick on all ranks but the last.
+  const Clock clock = [](const Choice& choice, int /*call*/, int rank) {
+    if (choice.way == Way::kNative) return 10.0;
+    return choice == way_of(kOne) ? (rank == 4 ? 11.0 : 1.0) : 6.0;
+  };
+  Ranks ranks(5, kBoth);
+  ranks.make_calls(60, clock);
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kTwo));
+}
+
+TEST(Cell, WhoIsTwiceAsSlowIsDroppedAfterOneTurn) {
+  Ranks ranks(2, kBoth);
+  int slow = 0;
+  const Clock clock = [&slow](const Choice& choice, int /*call*/, int rank) {
+    if (choice.way == Way::kNative) return 10.0;
+    if (choice == way_of(kTwo)) slow += rank == 0 ? 1 : 0;
+    return choice == way_of(kOne) ? 7.0 : 25.0;
+  };
+  ranks.make_calls(200, clock);
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+  EXPECT_EQ(slow, 2);  // one call that is not timed, one turn of one call
+  EXPECT_TRUE(ranks.cell().contestants()[2].dropped);
+}
+
+TEST(Cell, AFirstCallThatPreparesDoesNotCount) {
+  int first = 0;
+  const Clock clock = [&first](const Choice& choice, int /*call*/, int /*rank*/) {
+    if (choice.way == Way::kNative) return 10.0;
+    if (choice == way_of(kOne)) return first++ == 0 ? 1000.0 : 5.0;
+    return 20.0;
+  };
+  Ranks ranks(1, kBoth);
+  ranks.make_calls(60, clock);
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+}
+
+TEST(Cell, OneLuckyRoundIsNotEnough) {
+  // As slow as the MPI's own call, but for the calls of the first round.
+  const Clock clock = [](const Choice& choice, int call, int /*rank*/) {
+    return choice.way == Way::kNative || call > 8 ? 10.0 : 5.0;
+  };
+  Ranks ranks(2, {kBoth[0]});
+  ranks.make_calls(100, clock);
+  EXPECT_TRUE(ranks.cell().winner_is_native());
+}
+
+TEST(Cell, LooksAgainAndFollowsWhatHasChanged) {
+  Ranks ranks(2, kBoth);
+  ranks.make_calls(600, seconds_of(10, 7, 12));
+  ASSERT_TRUE(ranks.cell().winner() == way_of(kOne));
+  ranks.make_calls(4000, seconds_of(10, 30, 12));
+  EXPECT_TRUE(ranks.cell().winner_is_native());
+}
+
+TEST(Cell, KeepsTheWinnerWhileItIsNotSlower) {
+  Ranks ranks(2, {kBoth[0]});
+  ranks.make_calls(600, seconds_of(10, 7, 0));
+  ranks.make_calls(4000, seconds_of(10, 9.9, 0));
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+  ranks.make_calls(20000, seconds_of(10, 10.1, 0));
+  EXPECT_TRUE(ranks.cell().winner_is_native());
+}
+
+TEST(Cell, LookingAgainCostsOnePercentAtMost) {
+  constexpr int kCalls = 60000;
+  for (const double loser : {10.5, 12.0, 19.0, 100.0, 5000.0}) {
+    Ranks ranks(1, kBoth);
+    ranks.make_calls(200, seconds_of(10, loser, loser));
+    ASSERT_TRUE(ranks.cell().winner_is_native());
+    const double before = ranks.seconds;
+    ranks.make_calls(kCalls, seconds_of(10, loser, loser));
+    EXPECT_LE(ranks.seconds - before, 10 * kCalls * 1.01) << loser;
+  }
+  Ranks ranks(1, kBoth);
+  ranks.make_calls(200, seconds_of(10, 1, 1.5));
+  ASSERT_TRUE(ranks.cell().winner() == way_of(kOne));
+  const double before = ranks.seconds;
+  ranks.make_calls(kCalls, seconds_of(10, 1, 1.5));
+  EXPECT_LE(ranks.seconds - before, kCalls * 1.01);
+  EXPECT_GE(ranks.rounds, 2);
+}
+
+TEST(Cell, SmallMessagesTakeSeveralCallsATurn) {
+  Ranks small(1, {kBoth[0]}, 8);
+  Ranks large(1, {kBoth[0]}, 1 << 20);
+  const Clock clock = seconds_of(10, 12, 0);
+  small.make_calls(1000, clock);
+  large.make_calls(1000, clock);
+  EXPECT_GT(small.trials, large.trials);
+}
+
+TEST(Trials, EveryContestantBeginsAPassInItsTurn) {
+  Trials trials(3, {.passes = 3, .calls = 2});
+  std::vector<std::size_t> turns;
+  std::vector<bool> begins;
+  while (!trials.ended()) {
+    turns.push_back(trials.turn().contestant);
+    begins.push_back(trials.turn().begins);
+    if (trials.record(1)) {
+      for (double& each : trials.unagreed()) each = 1;
+      trials.agreed(2);
+    }
+  }
+  EXPECT_EQ(turns, (std::vector<std::size_t>{1, 2, 0, 0, 1, 1, 2, 2, 1, 1, 2, 2, 0, 0, 2, 2, 0, 0, 1, 1}));
+  EXPECT_EQ(std::count(begins.begin(), begins.end(), true), 9);
+}
+
+TEST(Trials, TellTheQuickestTurnAndTheOneInTheMiddle) {
+  Trials trials(2, {.passes = 3, .calls = 1});
+  const std::vector<double> took{99, 4, 8, 6, 5, 7, 3};  // not timed; native 4, 5, 7; other 8, 6, 3
+  for (const double each : took) {
+    if (trials.record(each)) trials.agreed((static_cast<void>(trials.unagreed()), 5));
+  }
+  ASSERT_TRUE(trials.ended());
+  EXPECT_EQ(trials.least(0), 4);
+  EXPECT_EQ(trials.middle(0), 5);
+  EXPECT_EQ(trials.least(1), 3);
+  EXPECT_EQ(trials.middle(1), 6);
+}
+
+}  // namespace
+}  // namespace ranktree::mpi::collect

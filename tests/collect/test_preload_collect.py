@@ -1,0 +1,184 @@
+"""Unmodified programs with their collectives served by ranktree: in C, mpif.h, mpi and mpi_f08, on both MPIs."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parent / "preload"
+SECONDS = 60
+# What shared memory or messages can do for every collective; what a rule cannot do goes to the MPI.
+RULES = {
+    "auto": "auto",
+    "messages": (
+        "bcast=messages:binomial:groups=1 reduce=messages:binomial:groups=1 allreduce=messages:ring:groups=1 "
+        "barrier=messages:dissemination:groups=1 gather=messages:binomial:groups=1 scatter=messages:binomial:groups=1 "
+        "allgather=messages:ring:groups=1 reduce_scatter=messages:ring:groups=1 alltoall=messages:bruck:groups=1"
+    ),
+    "shared": "shared:binomial",
+}
+
+Program = Callable[..., Path]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def made(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """Compiles a source with an MPI's own wrapper, as a user does; once."""
+    folder = tmp_path_factory.mktemp("programs")
+    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
+    known: dict[tuple, Path] = {}
+
+    def make(mpi: str, source: str, *options: str) -> Path:
+        key = (mpi, source, *options)
+        if key not in known:
+            compiler = entries[mpi]["mpicc" if source.endswith(".c") else "mpifort"]
+            if not compiler:
+                pytest.skip(f"{mpi} has no Fortran here")
+            program = folder / f"{Path(source).stem}_{mpi}_{len(known)}"
+            subprocess.run([compiler, "-O1", *options, "-o", program, SOURCES / source], check=True, timeout=120)
+            known[key] = program
+        return known[key]
+
+    return make
+
+
+@pytest.fixture
+def run(ranktree: Run, mpi) -> Run:
+    """Runs a program under `ranktree run --collectives`, or by itself."""
+
+    def start(ranks: int, program: list[object], wanted: str | None = None, *options: object) -> str:
+        command = mpi.launch(ranks, *program)
+        if wanted is None:
+            result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        else:
+            result = ranktree("run", "--collectives", wanted, *options, "--", *command, timeout=SECONDS)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    return start
+
+
+def served(log: Path) -> dict[str, int]:
+    """The calls of each collective that were not the MPI's own, of all communicators in the log."""
+    found: dict[str, int] = {}
+    for name, ours in re.findall(r"(\w+) (\d+) of \d+ not by the MPI", log.read_text(encoding="utf-8")):
+        found[name] = found.get(name, 0) + int(ours)
+    return found
+
+
+@pytest.mark.parametrize("wanted", RULES)
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_every_call_gives_the_same_bytes(run: Run, made: Program, mpi, tmp_path: Path, wanted: str, ranks: int) -> None:
+    program = [made(mpi.name, "every_call.c"), 4]
+    log = tmp_path / "log"
+    assert run(ranks, program, RULES[wanted], "--collectives-log", log) == run(ranks, program)
+    if wanted == "messages":
+        found = served(log)
+        assert len(found) == 9
+        assert all(ours > 0 for ours in found.values()), found
+
+
+@pytest.mark.parametrize("binding", [1, 2, 3])
+def test_fortran_is_served_with_its_own_constants(run: Run, made: Program, mpi, tmp_path: Path, binding: int) -> None:
+    options = (f"-DBINDING={binding}", "-fallow-argument-mismatch", "-w")
+    program = [made(mpi.name, "every_call.F90", *options)]
+    log = tmp_path / "log"
+    assert run(3, program, RULES["messages"], "--collectives-log", log) == run(3, program)
+    # 40 rounds; the first four calls of the communicator are not looked at.
+    assert served(log)["allreduce"] == 40
+    assert served(log)["reduce"] >= 2 * 40 - 4
+
+
+@pytest.mark.parametrize("wanted", ["auto", "messages"])
+def test_communicators_come_and_go(run: Run, made: Program, mpi, wanted: str) -> None:
+    program = [made(mpi.name, "lives.c"), 300, 900]
+    assert run(2, program, RULES[wanted]) == run(2, program)
+
+
+def test_two_thousand_communicators_one_after_the_other(run: Run, made: Program, mpi) -> None:
+    program = [made(mpi.name, "lives.c"), 2000, 1]
+    assert run(2, program, RULES["messages"]) == run(2, program)
+
+
+def test_wrong_arguments_give_the_mpis_own_class(run: Run, made: Program, mpi) -> None:
+    if mpi.name == "mpich":
+        pytest.skip("Debian builds MPICH without checks of arguments: it crashes by itself")
+    program = [made(mpi.name, "errors.c")]
+    for wanted in ("auto", "messages"):
+        assert sorted(run(3, program, RULES[wanted]).splitlines()) == sorted(run(3, program).splitlines())
+
+
+def test_traced_programs_record_the_same(ranktree: Run, made: Program, mpi, tmp_path: Path, monkeypatch) -> None:
+    program = made(mpi.name, "every_call.c")
+    recorded = []
+    for wanted in (None, RULES["messages"]):
+        path = tmp_path / f"{wanted is None}.npz"
+        if wanted is not None:
+            monkeypatch.setenv("RANKTREE_COLL", wanted)
+        result = ranktree("trace", "-o", path, *mpi.launch(3, program, 2), timeout=SECONDS)
+        assert result.returncode == 0, result.stderr
+        written = ranktree("convert", path, tmp_path / "pattern.csv")
+        assert written.returncode == 0, written.stderr
+        recorded.append((result.stdout, (tmp_path / "pattern.csv").read_text(encoding="utf-8")))
+    assert recorded[0] == recorded[1]
+
+
+def test_a_program_without_the_variable_is_left_alone(run: Run, made: Program, mpi, build_folder: Path) -> None:
+    library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
+    command = mpi.launch(2, "env", f"LD_PRELOAD={library}", made(mpi.name, "every_call.c"), 1)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (found.returncode, found.stdout) == (0, run(2, [made(mpi.name, "every_call.c"), 1]))
+    assert "ranktree" not in found.stderr
+
+
+@pytest.mark.parametrize("text", ["fast", "bcast=quick", "broad=auto", "bcast=messages:nothing", "/nowhere/rules"])
+def test_a_wrong_setting_is_told_once_and_the_mpi_serves(made: Program, mpi, build_folder: Path, text: str) -> None:
+    """As the library tells it: the command refuses most of them before."""
+    library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
+    variables = [f"LD_PRELOAD={library}", f"RANKTREE_COLL={text}", "RANKTREE_COLL_LOG=stderr", "RANKTREE_VERBOSE=1"]
+    program = made(mpi.name, "every_call.c")
+    found = subprocess.run(
+        mpi.launch(2, "env", *variables, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    plain = subprocess.run(mpi.launch(2, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
+    told = [line for line in found.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
+    assert len(told) == 1, found.stderr
+    assert "left to the MPI" in told[0]
+    assert all(ours == "0" for ours in re.findall(r"(\d+) of \d+ not by the MPI", found.stderr))
+
+
+def test_ranks_that_are_told_different_things_follow_rank_0(made: Program, mpi, build_folder: Path) -> None:
+    library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
+    program = made(mpi.name, "every_call.c")
+    both = ["env", f"LD_PRELOAD={library}", "RANKTREE_COLL_LOG=stderr", "sh", "-c"]
+    script = f"rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; [ $rank = 0 ] || unset RANKTREE_COLL; exec {program} 1"
+    words = mpi.launch(3, *both, script)
+    setting = dict(os.environ, RANKTREE_COLL="allreduce=messages:ring:groups=1")
+    words[words.index("env") + 1 : words.index("env") + 1] = [f"RANKTREE_COLL={setting['RANKTREE_COLL']}"]
+    found = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    plain = subprocess.run(mpi.launch(3, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
+    assert "is not the same on all ranks: rank 0's counts" in found.stderr
+    assert re.search(r"allreduce [1-9]\d* of \d+ not by the MPI", found.stderr)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--collectives", "fast"], "no such file, and not one of auto, native"),
+        (["--collectives", "bcast=quick"], "expected one of auto, native, messages, shared, levels, found 'quick'"),
+        (["--collectives", "broad=auto"], "found 'broad'"),
+        (["--collectives", " ; "], "expected auto, native"),
+        (["--collectives-log", "log"], "needs --collectives"),
+    ],
+)
+def test_the_command_refuses_wrong_settings_before_it_starts(ranktree: Run, options: list[str], expected: str) -> None:
+    result = ranktree("run", *options, "--", "mpiexec", "-n", "1", "true")
+    assert result.returncode == 2
+    assert expected in " ".join(re.sub(r"[│\n]", " ", result.stderr).split())
