@@ -47,11 +47,11 @@ Effort effort_of(Preset preset) {
     case Preset::kFast:
       return {40, 2, 2, 1, 1, 0.02, 2, 25, 0.005, 0, 1, 1, 1};
     case Preset::kDefault:
-      return {60, 2, 12, 2, 5, 0.02, 6, 100, 0.1, 0, 4, 3, 2};
+      return {60, 2, 12, 2, 5, 0.02, 6, 100, 0.1, 0, 4, 3, 12};
     case Preset::kStrong:
       break;
   }
-  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 20, 6, 4};
+  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 20, 6, 16};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -122,6 +122,13 @@ constexpr double kNear = 1.3;
 constexpr std::size_t kDense = 96;      // arcs a vertex on average from which ranks are divided by the strongest only
 constexpr std::size_t kStrongest = 24;  // these
 
+constexpr double kClearly = 1 - 1e-6;  // what is cheaper by that is, however sums are rounded
+
+struct Found {
+  Placement placement;
+  bool better = false;  // than the start, beyond doubt
+};
+
 class Engine {
  public:
   // Vertex i of the graph is rank order[i].
@@ -140,7 +147,7 @@ class Engine {
     }
   }
 
-  Placement run(const Placement& start) {
+  Found run(const Placement& start) {
     const auto seat_of = engine::seats_of(tree_, start);
     for (const Rank rank : order_) best_.push_back(seat_of[at(rank)]);
     best_cost_ = engine::cost_of(tree_, graph_, best_);
@@ -157,9 +164,9 @@ class Engine {
       keep(std::move(candidate));
     }
     if (workers_.ask() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
-    Placement placement{std::vector<topo::Leaf>(best_.size())};
-    for (std::size_t i = 0; i < best_.size(); ++i) placement.leaf_of[at(order_[i])] = tree_.leaf(best_[i]);
-    return placement;
+    Found found{{std::vector<topo::Leaf>(best_.size())}, best_cost_ < kClearly * first_cost};
+    for (std::size_t i = 0; i < best_.size(); ++i) found.placement.leaf_of[at(order_[i])] = tree_.leaf(best_[i]);
+    return found;
   }
 
  private:
@@ -170,8 +177,8 @@ class Engine {
 
   // Small graphs can afford several divisions in the time that a large one takes for its first.
   [[nodiscard]] int runs() const {
-    constexpr std::size_t kSmall = 16000;  // arcs
-    const auto affordable = static_cast<int>(kSmall / (graph_.arcs.size() + 1));
+    constexpr std::size_t kSmall = 1400;  // arcs with which all runs are affordable
+    const auto affordable = static_cast<int>(kSmall * at(effort_.runs) / (graph_.arcs.size() + 1));
     return std::clamp(affordable, 1, effort_.runs);
   }
 
@@ -213,24 +220,24 @@ class Engine {
   double best_cost_ = 0;
 };
 
-Placement place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
-                         const EngineOptions& options) {
+Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
+                     const EngineOptions& options) {
   const double largest = largest_weight(affinity);
-  if (largest == 0) return start;
+  if (largest == 0) return {start};
   const std::vector<Rank> order = breadth_first_order(affinity);
   const Graph graph = graph_of(affinity, order, largest);
-  if (graph.arcs.empty()) return start;
+  if (graph.arcs.empty()) return {start};
   return Engine(tree, graph, order, options).run(start);
 }
 
-Placement place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
-                const EngineOptions& options) {
+Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
+            const EngineOptions& options) {
   if (tree.interconnect() != nullptr) {
     largest_weight(affinity);  // refuses what is no weight
-    return network::place_on_network(tree, affinity, options, start);
+    return {network::place_on_network(tree, affinity, options, start)};
   }
   std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
-  return dense ? std::move(*dense) : place_as_lists(tree, affinity, start, options);
+  return dense ? Found{std::move(*dense)} : place_as_lists(tree, affinity, start, options);
 }
 
 }  // namespace
@@ -246,10 +253,11 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   require_seats(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) engine::check_start(tree, start, affinity.ranks, options.constraints);
-  Placement found = place(tree, affinity, start, options);
-  // Compared as evaluate() counts, whose sums round differently.
-  const bool better = evaluate(tree, affinity, found).total < evaluate(tree, affinity, start).total;
-  return better ? found : start;
+  Found found = place(tree, affinity, start, options);
+  // Where it is close, compared as evaluate() counts, whose sums round differently.
+  const bool better =
+      found.better || evaluate(tree, affinity, found.placement).total < evaluate(tree, affinity, start).total;
+  return better ? std::move(found.placement) : std::move(start);
 }
 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
