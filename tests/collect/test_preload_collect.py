@@ -175,7 +175,7 @@ def test_ranks_that_are_told_different_things_follow_rank_0(made: Program, mpi, 
         (["--collectives", "bcast=quick"], "expected one of auto, native, messages, shared, levels, found 'quick'"),
         (["--collectives", "broad=auto"], "found 'broad'"),
         (["--collectives", " ; "], "expected auto, native"),
-        (["--collectives-log", "log"], "needs --collectives"),
+        (["--split", "--collectives-log", "log"], "needs --collectives"),
     ],
 )
 def test_the_command_refuses_wrong_settings_before_it_starts(ranktree: Run, options: list[str], expected: str) -> None:

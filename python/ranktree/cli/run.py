@@ -11,7 +11,9 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from ranktree import _core, collectives, verify, world
 from ranktree.child import become_result, run_through
@@ -20,7 +22,37 @@ from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
-SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+LOG = "ranktree.collectives.log"
+Collectives = Annotated[
+    str | None,
+    typer.Option(
+        "--collectives",
+        metavar="auto|native|RULES",
+        help="Serve the program's collectives where that is faster: chosen at run time, or by rules.",
+    ),
+]
+
+
+class RunCommand(TyperCommand):
+    """Has --collectives-log beside the parameters of command(), which are many enough."""
+
+    def __init__(self, *arguments: object, params: list[click.Parameter], **settings: object) -> None:
+        """As the command was, and one option more."""
+        log = TyperOption(
+            param_decls=["--collectives-log"],
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="What --collectives chose, and why, into a file or 'stderr'.",
+            expose_value=False,
+            callback=lambda context, _, value: context.meta.__setitem__(LOG, value),
+        )
+        super().__init__(*arguments, params=[*params, log], **settings)
+
+
+SETTINGS = {
+    "cls": RunCommand,
+    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True},
+}
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
@@ -38,9 +70,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             "--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."
         ),
     ] = None,
-    metric: Annotated[
-        str, typer.Option("--metric", help="What of the pattern counts for --reorder: size, msg, avg.")
-    ] = "size",
+    metric: Annotated[str, typer.Option("--metric", help="What counts for --reorder: size, msg, avg.")] = "size",
     reorder_info: Annotated[
         list[str] | None,
         typer.Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
@@ -48,17 +78,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cart: Annotated[
         bool, typer.Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
     ] = False,
-    served: Annotated[
-        str | None,
-        typer.Option(
-            "--collectives",
-            metavar="auto|native|RULES",
-            help="Serve the program's collectives where that is faster: chosen at run time, or by rules.",
-        ),
-    ] = None,
-    log: Annotated[
-        Path | None, typer.Option("--collectives-log", help="What --collectives chose, and why ('stderr' or a file).")
-    ] = None,
+    wanted: Collectives = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
@@ -83,9 +103,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
     if plan is None:
-        asked = split or cart or reorder is not None or served is not None
-        refuse_without_plan(asked, check, folder is not None and not dry_run)
-    if wrong := world.wrong_setting(reorder_info or []) or wrong_collectives(served, log):
+        refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
+    if wrong := world.wrong_setting(reorder_info or []):
         raise typer.BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
@@ -93,8 +112,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if cart:
             typer.echo(world.NOT_FORETOLD)
         return
-    collective = {} if served is None else collectives.variables(served, log)
-    words = with_libraries(words, mpi, asked_for(split, order, cart) | collective)
+    words = with_libraries(words, mpi, asked_for(split, order, cart) | collective_variables(wanted))
     become_result(run_as_asked(words, plan, check, folder, show))
 
 
@@ -120,11 +138,16 @@ def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
         )
 
 
-def wrong_collectives(served: str | None, log: Path | None) -> str | None:
-    """What is wrong with --collectives and --collectives-log; None where nothing is."""
-    if served is None:
-        return "--collectives-log needs --collectives" if log is not None else None
-    return collectives.wrong_setting(served)
+def collective_variables(wanted: str | None) -> dict[str, str]:
+    """--collectives and --collectives-log."""
+    log = click.get_current_context().meta.get(LOG)
+    if wanted is None:
+        if log is not None:
+            raise typer.BadParameter("--collectives-log needs --collectives")
+        return {}
+    if wrong := collectives.wrong_setting(wanted):
+        raise typer.BadParameter(wrong)
+    return collectives.variables(wanted, log)
 
 
 def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:

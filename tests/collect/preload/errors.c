@@ -5,7 +5,7 @@
 static char line[1024];
 static int used;
 
-static void note(const char *name, int code) {
+static void note(const char* name, int code) {
   int class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
   used += snprintf(line + used, sizeof line - (size_t)used, " %s=%d", name, class);
@@ -24,7 +24,7 @@ static void calls(MPI_Comm comm, int size) {
   note("right", MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, comm));
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size, value = 1;
   MPI_Comm comm;
   MPI_Init(&argc, &argv);

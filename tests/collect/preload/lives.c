@@ -37,7 +37,7 @@ static void use_two_groups(int rank, int size) {
   MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size;
   const int in_turn = argc > 1 ? atoi(argv[1]) : 10, together = argc > 2 ? atoi(argv[2]) : 10;
   MPI_Init(&argc, &argv);
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     use(comm);
     MPI_Comm_free(&comm);
   }
-  MPI_Comm *many = malloc(sizeof *many * (size_t)(together + 1));
+  MPI_Comm* many = malloc(sizeof *many * (size_t)(together + 1));
   for (int i = 0; i < together; ++i) {
     MPI_Comm_dup(MPI_COMM_WORLD, many + i);
     use(many[i]);
