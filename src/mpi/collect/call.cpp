@@ -49,20 +49,24 @@ std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) 
   }
 }
 
-// The communicator's errors within are codes of messages that the program knows nothing of: its own error handler is
-// still to be called.
+// What fails within is messages that the program knows nothing of: its own error handler is still to be called.
+int carry_out(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) noexcept {
+  if (choice.way == Way::kNative) return native(operation);
+  try {
+    finish(*start(context, operation, choice));
+    return MPI_SUCCESS;
+  } catch (...) {
+    return raise(operation.comm, current_failure());
+  }
+}
+
 int run(const std::shared_ptr<Context>& context, const Operation& operation) noexcept {
   try {
     Chooser& chooser = context->chooser();
     const Chooser::Decision decision = chooser.begin(operation, true);
-    if (decision.choice.way == Way::kNative) {
-      const int code = native(operation);
-      if (code != MPI_SUCCESS) return code;
-    } else {
-      finish(*start(context, operation, decision.choice));
-    }
+    const int code = carry_out(context, operation, decision.choice);
     chooser.end(decision);
-    return MPI_SUCCESS;
+    return code;
   } catch (...) {
     return raise(operation.comm, current_failure());
   }

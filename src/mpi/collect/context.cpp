@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -24,6 +25,7 @@
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/places.h"
+#include "mpi/collect/programs.h"
 #include "mpi/handle.h"
 #include "mpi/location.h"
 #include "mpi/split_options.h"
@@ -143,6 +145,7 @@ void Context::learn_places(MPI_Comm comm) {
   attempt_together(comm_.get(), [&] {
     annotation = get_annotation(comm);
     rows.resize(kRow * static_cast<std::size_t>(size_));
+    programs_ = std::make_unique<Programs>();
     node_of_.resize(static_cast<std::size_t>(size_));
   });
   node_comm_ = learn_node(comm_.get(), 0, annotation);
@@ -192,6 +195,18 @@ NodeTeam* Context::node_team() {
 Chooser& Context::chooser() {
   if (!chooser_) chooser_ = Chooser::make(*this);
   return *chooser_;
+}
+
+// Where there is no memory to remember it by, it is lost.
+void Context::keep(Memory memory) noexcept {
+  if (!memory) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    kept_.reserve(kept_.size() + 1);
+    kept_.push_back(std::move(memory));
+  } catch (...) {
+    [[maybe_unused]] const std::byte* lost = memory.release();
+  }
 }
 
 int Context::next_tag() { return static_cast<int>(tag_.fetch_add(1, std::memory_order_relaxed) % tags_); }

@@ -6,17 +6,21 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
+#include "mpi/collect/memory.h"
+#include "mpi/collect/workspace.h"
 #include "mpi/handle.h"
 
 namespace ranktree::mpi::collect {
 
 class NodeTeam;  // the shared memory of the ranks of one node, node_team.h
 class Chooser;   // which way each call goes, chooser.h
+class Programs;  // schedules made ready to run, programs.h
 
 // Made at the first collective call on an intracommunicator, freed with it (an attribute that MPI_Comm_dup does not
 // copy) and with the last operation that is under way. All members that do not depend on the calling rank are the same
@@ -59,6 +63,12 @@ class Context {
   [[nodiscard]] Chooser& chooser();
   [[nodiscard]] bool has_chooser() const { return chooser_ != nullptr; }
 
+  [[nodiscard]] Programs& programs() { return *programs_; }
+  [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
+
+  // Until this ends: messages of an operation that failed may still be written there.
+  void keep(Memory memory) noexcept;
+
   // For one operation: different from those of all operations that may still be under way. Called once an operation, in
   // the same order on all ranks.
   int next_tag();
@@ -86,6 +96,10 @@ class Context {
   core::schedule::Hierarchy nodes_;
   std::vector<std::int32_t> node_of_;
   std::vector<std::string> level_names_;
+  std::unique_ptr<Programs> programs_;
+  Workspaces workspaces_;
+  std::mutex mutex_;
+  std::vector<Memory> kept_;
   // After the communicators that they use, so that they go first.
   std::unique_ptr<NodeTeam> node_team_;
   std::unique_ptr<Chooser> chooser_;

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/predict/choice.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/messages.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
@@ -21,6 +22,7 @@ bool can_run(Context& context, const Operation& operation, const Choice& choice)
     case Way::kShared:
       return can_share(context, operation, choice);
     case Way::kMessages:
+      return can_message(context, operation, choice);
     case Way::kLevels:
       return false;
   }
@@ -35,6 +37,7 @@ std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Op
     case Way::kShared:
       return start_shared(context, operation, choice);
     case Way::kMessages:
+      return start_messages(context, operation, choice);
     case Way::kLevels:
       break;
   }

@@ -17,7 +17,8 @@ bool can_run(Context& context, const Operation& operation, const core::predict::
 
 // Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the
 // operation until it is done. Ways that are not native keep nothing of the operation's communicator, so that it may be
-// freed meanwhile. Throws MpiError, std::bad_alloc.
+// freed meanwhile, and throw AgreedError where messages fail: the program's error handler has not been called. Throws
+// MpiError, std::bad_alloc.
 std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
                                const core::predict::Choice& choice);
 
@@ -25,5 +26,9 @@ std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Op
 bool can_share(Context& context, const Operation& operation, const core::predict::Choice& choice);
 std::unique_ptr<Running> start_shared(const std::shared_ptr<Context>& context, const Operation& operation,
                                       const core::predict::Choice& choice);
+
+// The same as finish(*start_shared(...)), with less to do for small blocking calls.
+void finish_shared(const std::shared_ptr<Context>& context, const Operation& operation,
+                   const core::predict::Choice& choice);
 
 }  // namespace ranktree::mpi::collect

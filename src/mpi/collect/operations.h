@@ -1,0 +1,139 @@
+// Operations from the arguments of MPI's calls, in MPI's order.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+
+#include "core/schedule/makers.h"
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+// What MPI only reads is not written here either.
+inline Operation::Side sent(const void* buffer, int count = 0, MPI_Datatype type = MPI_DATATYPE_NULL) {
+  return {const_cast<void*>(buffer), count, type, {}, {}};
+}
+
+inline Operation::Side received(void* buffer, int count, MPI_Datatype type) { return {buffer, count, type, {}, {}}; }
+
+// Entries of the lists of vector forms; 0 where the communicator is none.
+inline std::size_t list_length(MPI_Comm comm) {
+  int size = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &size) != MPI_SUCCESS) return 0;
+  return static_cast<std::size_t>(size);
+}
+
+struct Lists {
+  const int* counts = nullptr;
+  const int* displacements = nullptr;
+};
+
+inline Operation::Side blocks(void* buffer, const Lists& lists, MPI_Datatype type, MPI_Comm comm) {
+  const std::size_t length = list_length(comm);
+  return {buffer, 0, type, {lists.counts, length}, {lists.displacements, lists.displacements == nullptr ? 0 : length}};
+}
+
+// NOLINTBEGIN(readability-function-size): as many parameters as MPI's own have
+inline Operation broadcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kBroadcast,
+          .receive = received(buffer, count, type),
+          .root = root,
+          .comm = comm};
+}
+
+inline Operation reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kReduce,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .root = root,
+          .comm = comm};
+}
+
+inline Operation allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kAllreduce,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation barrier(MPI_Comm comm) { return {.comm = comm}; }
+
+inline Operation rooted(core::schedule::Collective collective, const Operation::Side& send,
+                        const Operation::Side& receive, int root, MPI_Comm comm) {
+  return {.collective = collective, .send = send, .receive = receive, .root = root, .comm = comm};
+}
+
+inline Operation gather(const void* from, int count, MPI_Datatype type, void* into, int received_count,
+                        MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kGather, sent(from, count, type),
+                received(into, received_count, received_type), root, comm);
+}
+
+inline Operation gatherv(const void* from, int count, MPI_Datatype type, void* into, const Lists& lists,
+                         MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kGather, sent(from, count, type),
+                          blocks(into, lists, received_type, comm), root, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation scatter(const void* from, int count, MPI_Datatype type, void* into, int received_count,
+                         MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kScatter, sent(from, count, type),
+                received(into, received_count, received_type), root, comm);
+}
+
+inline Operation scatterv(const void* from, const Lists& lists, MPI_Datatype type, void* into, int received_count,
+                          MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kScatter, blocks(const_cast<void*>(from), lists, type, comm),
+                          received(into, received_count, received_type), root, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation allgather(const void* from, int count, MPI_Datatype type, void* into, int received_count,
+                           MPI_Datatype received_type, MPI_Comm comm) {
+  return rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
+                received(into, received_count, received_type), 0, comm);
+}
+
+inline Operation allgatherv(const void* from, int count, MPI_Datatype type, void* into, const Lists& lists,
+                            MPI_Datatype received_type, MPI_Comm comm) {
+  Operation made = rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
+                          blocks(into, lists, received_type, comm), 0, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation reduce_scatter(const void* from, void* into, const int* counts, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kReduceScatter,
+          .vector = true,
+          .send = sent(from),
+          .receive = blocks(into, {counts, nullptr}, type, comm),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation reduce_scatter_block(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+                                      MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kReduceScatter,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation alltoall(const void* from, int count, MPI_Datatype type, void* into, int received_count,
+                          MPI_Datatype received_type, MPI_Comm comm) {
+  return rooted(core::schedule::Collective::kAlltoall, sent(from, count, type),
+                received(into, received_count, received_type), 0, comm);
+}
+// NOLINTEND(readability-function-size)
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,118 @@
+#include "mpi/collect/types.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/schedule/makers.h"
+#include "mpi/check.h"
+#include "mpi/collect/operation.h"
+#include "mpi/handle.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::schedule::Collective;
+
+template <typename Handle>
+bool among(Handle handle, std::initializer_list<Handle> handles) {
+  return std::find(handles.begin(), handles.end(), handle) != handles.end();
+}
+
+bool is_integer(MPI_Datatype type) {
+  return among<MPI_Datatype>(
+      type, {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG_INT, MPI_SIGNED_CHAR,
+             MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+             MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER});
+}
+
+bool is_real(MPI_Datatype type) {
+  return among<MPI_Datatype>(type, {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION});
+}
+
+bool is_address(MPI_Datatype type) { return among<MPI_Datatype>(type, {MPI_AINT, MPI_OFFSET, MPI_COUNT}); }
+
+bool is_complex(MPI_Datatype type) {
+  return among<MPI_Datatype>(
+      type, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX});
+}
+
+bool is_logical(MPI_Datatype type) { return among<MPI_Datatype>(type, {MPI_C_BOOL, MPI_LOGICAL}); }
+
+bool is_pair(MPI_Datatype type) {
+  return among<MPI_Datatype>(type, {MPI_DOUBLE_INT, MPI_2INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT,
+                                    MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER});
+}
+
+bool is_of_mpi(MPI_Op op) {
+  return among<MPI_Op>(op, {MPI_SUM, MPI_MAX, MPI_MIN, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR,
+                            MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP});
+}
+
+// In memory as it is packed. `combiner` is not a basic type's.
+bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& numbers) {
+  if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
+  std::array<int, 1> integers{};
+  std::array<MPI_Aint, 1> addresses{};
+  std::array<MPI_Datatype, 1> types{MPI_DATATYPE_NULL};
+  check(
+      PMPI_Type_get_contents(type, numbers[0], numbers[1], numbers[2], integers.data(), addresses.data(), types.data()),
+      "MPI_Type_get_contents");
+  std::array<int, 3> inner{};
+  int inner_combiner = MPI_COMBINER_NAMED;
+  check(PMPI_Type_get_envelope(types[0], &inner[0], &inner[1], &inner[2], &inner_combiner), "MPI_Type_get_envelope");
+  if (inner_combiner == MPI_COMBINER_NAMED) return layout_of(types[0]).plain;
+  const Datatype owned(types[0]);
+  return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
+}
+
+}  // namespace
+
+std::int64_t size_of(MPI_Datatype type) {
+  MPI_Count size = 0;
+  check(PMPI_Type_size_x(type, &size), "MPI_Type_size_x");
+  return size;
+}
+
+TypeLayout layout_of(MPI_Datatype type) {
+  TypeLayout layout;
+  layout.size = size_of(type);
+  MPI_Aint lower = 0;
+  check(PMPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
+  check(PMPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent), "MPI_Type_get_true_extent");
+  if (lower != 0 || layout.true_lower != 0 || layout.size != layout.extent || layout.size != layout.true_extent) {
+    return layout;
+  }
+  std::array<int, 3> numbers{};
+  int combiner = MPI_COMBINER_NAMED;
+  check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
+  layout.plain = combiner == MPI_COMBINER_NAMED || repeats_plain(type, combiner, numbers);
+  return layout;
+}
+
+bool can_reduce(MPI_Op op, MPI_Datatype type) {
+  if (!is_of_mpi(op)) return true;
+  if (among<MPI_Op>(op, {MPI_SUM, MPI_PROD})) {
+    return is_integer(type) || is_real(type) || is_complex(type) || is_address(type);
+  }
+  if (among<MPI_Op>(op, {MPI_MAX, MPI_MIN})) return is_integer(type) || is_real(type) || is_address(type);
+  if (among<MPI_Op>(op, {MPI_LAND, MPI_LOR, MPI_LXOR})) return is_integer(type) || is_logical(type);
+  if (among<MPI_Op>(op, {MPI_BAND, MPI_BOR, MPI_BXOR})) return is_integer(type) || type == MPI_BYTE;
+  return among<MPI_Op>(op, {MPI_MAXLOC, MPI_MINLOC}) && is_pair(type);
+}
+
+bool is_commutative(MPI_Op op) {
+  int commutes = 0;
+  check(PMPI_Op_commutative(op, &commutes), "MPI_Op_commutative");
+  return commutes != 0;
+}
+
+bool reduces(const Operation& operation) {
+  return operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce ||
+         operation.collective == Collective::kReduceScatter;
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,36 @@
+// What datatypes and operations are, as collectives need to know it.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+struct TypeLayout {
+  std::int64_t size = 0;  // bytes of data in an element
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower = 0;
+  MPI_Aint true_extent = 0;
+  // Elements lie as they are packed: a basic type without gaps, or consecutive ones.
+  bool plain = false;
+};
+
+// Throws MpiError.
+TypeLayout layout_of(MPI_Datatype type);
+
+// Bytes of data in an element. Throws MpiError.
+std::int64_t size_of(MPI_Datatype type);
+
+// True where elements of a reduction may be combined by MPI_Reduce_local: an operation of the program's own, or one of
+// MPI's with a type that it is defined for. Others are left to the MPI, which refuses them or knows more.
+bool can_reduce(MPI_Op op, MPI_Datatype type);
+
+bool is_commutative(MPI_Op op);
+
+// Has one operand of the whole on each rank.
+bool reduces(const Operation& operation);
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,439 @@
+// Random collective operations, each carried out by the MPI and in a random way of ours, on equal buffers with
+// canaries. random_calls SEED CASES [MOST_RANKS]: prints "ok N cases ..." or what differs, and exits with 1 then.
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
+#include "hw/node_here.h"
+#include "mpi/attribute.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/native.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/run.h"
+#include "mpi/collect/running.h"
+#include "mpi/split_options.h"
+#include "samples.h"
+
+namespace {
+
+namespace collect = ranktree::mpi::collect;
+using collect::Operation;
+using ranktree::core::predict::Choice;
+using ranktree::core::predict::Way;
+using ranktree::core::schedule::Collective;
+
+// One side of a call on this rank.
+struct Side {
+  const Kind* kind = nullptr;
+  std::int64_t elements = 0;  // the area has
+  std::vector<int> counts;
+  std::vector<int> displacements;
+  int count = 0;
+  bool in_place = false;
+  std::vector<Run> written;  // what the operation may write; of the send side what it reads
+  bool kept = false;         // nothing is written after all
+};
+
+struct Case {
+  Collective collective = Collective::kBarrier;
+  bool vector = false;
+  int root = 0;
+  MPI_Op op = MPI_OP_NULL;
+  Side send;
+  Side receive;
+};
+
+bool reduces(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter;
+}
+
+bool rooted(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kGather || collective == Collective::kScatter;
+}
+
+int random_count(Dice& dice) {
+  constexpr int kSmall = 9;
+  constexpr int kLarge = 3000;
+  const int choice = roll(dice, 8);
+  if (choice == 0) return 0;
+  if (choice == 1) return 1;
+  return choice < 6 ? roll(dice, kSmall) : roll(dice, kLarge);
+}
+
+class Random {
+ public:
+  Random(MPI_Comm comm, const Kinds& kinds) : comm_(comm), kinds_(kinds) {
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &size_);
+  }
+
+  // The same dice on all ranks; what may differ between ranks is drawn from `own`.
+  Case draw(Dice& dice) {
+    Dice own(dice() + static_cast<unsigned>(rank_) * 7919U);
+    Case drawn;
+    drawn.collective = static_cast<Collective>(roll(dice, 9));
+    drawn.root = rooted(drawn.collective) ? roll(dice, size_) : 0;
+    drawn.vector =
+        roll(dice, 2) == 0 && drawn.collective >= Collective::kGather && drawn.collective <= Collective::kReduceScatter;
+    if (reduces(drawn.collective)) {
+      draw_reduction(drawn, dice);
+    } else if (drawn.collective != Collective::kBarrier) {
+      draw_movement(drawn, dice, own);
+    }
+    return drawn;
+  }
+
+ private:
+  void draw_reduction(Case& drawn, Dice& dice) {
+    const int type = roll(dice, 8);
+    const Kind* kind = &kinds_.pair();
+    drawn.op = MPI_MINLOC;
+    if (type == 6) kind = &kinds_.real();
+    if (type == 6) drawn.op = roll(dice, 2) == 0 ? MPI_SUM : MPI_MAX;
+    if (type < 6) kind = &kinds_.of_ints()[static_cast<std::size_t>(type)];
+    if (type < 6) drawn.op = roll(dice, 3) == 0 ? kinds_.commutative() : kinds_.ordered();
+    if (type == 0 && roll(dice, 2) == 0) drawn.op = roll(dice, 2) == 0 ? MPI_SUM : MPI_BXOR;
+    const bool in_place = roll(dice, 3) == 0;
+    const int count = random_count(dice);
+    const bool scatters = drawn.collective == Collective::kReduceScatter;
+    std::vector<int> counts(static_cast<std::size_t>(size_), count);
+    for (int& block : counts) block = drawn.vector ? random_count(dice) % 400 : count % 400;
+    std::int64_t all = 0;
+    for (const int block : counts) all += block;
+    const int own = scatters ? counts[static_cast<std::size_t>(rank_)] : count;
+    const std::int64_t operand = scatters ? all : count;
+    drawn.send = {kind, operand, {}, {}, count, in_place && (drawn.collective != Collective::kReduce || at_root(drawn)),
+                  {}};
+    const bool gets = drawn.collective != Collective::kReduce || at_root(drawn);
+    drawn.receive = {kind, drawn.send.in_place ? operand : own, {}, {}, own, false, {}};
+    if (gets) drawn.receive.written = {{0, own}};
+    // In place the rest of the operand may be used as room.
+    if (gets && drawn.send.in_place) drawn.receive.written = {{0, drawn.receive.elements}};
+    result_ = {0, own};
+    if (drawn.vector) drawn.receive.counts = counts;
+  }
+
+  // Every block has a multiple of 12 ints, so that each rank may take another type.
+  void draw_movement(Case& drawn, Dice& dice, Dice& own) {
+    const Kind& sends = kinds_.of_ints()[static_cast<std::size_t>(roll(own, 6))];
+    const Kind& receives = kinds_.of_ints()[static_cast<std::size_t>(roll(own, 6))];
+    const int dozens = random_count(dice) % 150;
+    std::vector<int> blocks(static_cast<std::size_t>(size_), dozens * 12);
+    for (int& block : blocks) block = drawn.vector ? random_count(dice) % 60 * 12 : block;
+    const bool in_place = roll(dice, 3) == 0;
+    const int mine = blocks[static_cast<std::size_t>(rank_)];
+    switch (drawn.collective) {
+      case Collective::kBroadcast:
+        drawn.receive = whole(receives, blocks[0]);
+        drawn.receive.kept = at_root(drawn);
+        break;
+      case Collective::kGather:
+        drawn.send = whole(sends, mine);
+        drawn.send.in_place = in_place && at_root(drawn);
+        if (at_root(drawn)) drawn.receive = all(receives, blocks, drawn.vector, own);
+        break;
+      case Collective::kScatter:
+        if (at_root(drawn)) drawn.send = all(sends, blocks, drawn.vector, own);
+        drawn.receive = whole(receives, mine);
+        drawn.receive.in_place = in_place && at_root(drawn);
+        break;
+      default:
+        drawn.send = drawn.collective == Collective::kAlltoall ? all(sends, blocks, false, own) : whole(sends, mine);
+        drawn.send.in_place = in_place;
+        drawn.receive = all(receives, blocks, drawn.vector, own);
+        break;
+    }
+  }
+
+  static Side whole(const Kind& kind, int ints) {
+    const int count = ints / static_cast<int>(kind.ints.size());
+    return {&kind, count, {}, {}, count, false, {{0, count}}};
+  }
+
+  // Blocks in any order, with elements between them.
+  Side all(const Kind& kind, const std::vector<int>& blocks, bool vector, Dice& own) const {
+    Side side{&kind, 0, {}, {}, 0, false, {}};
+    const auto per = static_cast<int>(kind.ints.size());
+    if (!vector) {
+      side.count = blocks[0] / per;
+      side.elements = static_cast<std::int64_t>(side.count) * size_;
+      side.written = {{0, side.elements}};
+      return side;
+    }
+    side.displacements.resize(blocks.size());
+    side.written.resize(blocks.size());
+    const bool apart = roll(own, 3) != 0;
+    const int turn = apart ? roll(own, size_) : 0;
+    for (int i = 0; i < size_; ++i) {
+      const auto rank = static_cast<std::size_t>((i + turn) % size_);
+      side.displacements[rank] = static_cast<int>(side.elements);
+      side.written[rank] = {side.elements, blocks[rank] / per};
+      side.elements += blocks[rank] / per + (apart ? roll(own, 3) : 0);
+    }
+    for (const int block : blocks) side.counts.push_back(block / per);
+    return side;
+  }
+
+  [[nodiscard]] bool at_root(const Case& drawn) const { return rank_ == drawn.root; }
+
+ public:
+  [[nodiscard]] Run result() const { return result_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+
+ private:
+  MPI_Comm comm_;
+  const Kinds& kinds_;
+  int rank_ = 0;
+  int size_ = 1;
+  Run result_;
+};
+
+struct Areas {
+  Area send;
+  Area receive;
+};
+
+Areas make_areas(const Case& drawn, unsigned seed) {
+  Areas areas;
+  if (drawn.send.kind != nullptr) {
+    areas.send = make_area(*drawn.send.kind, drawn.send.elements);
+    fill(areas.send, *drawn.send.kind, drawn.send.elements, seed);
+  }
+  if (drawn.receive.kind != nullptr) {
+    areas.receive = make_area(*drawn.receive.kind, drawn.receive.elements);
+    fill(areas.receive, *drawn.receive.kind, drawn.receive.elements, seed + 1);
+  }
+  return areas;
+}
+
+Operation::Side argument(const Side& side, Area& area) {
+  if (side.in_place) return {MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, {}, {}};
+  if (side.kind == nullptr) return {};
+  return {area.address(), side.count, side.kind->type, side.counts, side.displacements};
+}
+
+Operation make_operation(const Case& drawn, Areas& areas, MPI_Comm comm) {
+  Operation made;
+  made.collective = drawn.collective;
+  made.vector = drawn.vector;
+  made.root = drawn.root;
+  made.op = drawn.op;
+  made.comm = comm;
+  made.send = argument(drawn.send, areas.send);
+  made.receive = argument(drawn.receive, areas.receive);
+  return made;
+}
+
+// The same with MPI's ints side by side on all ranks: MPIs choose algorithms by their own types' sizes, and wait for
+// ever where ranks differ.
+Side plain_side(const Side& side, const Kind& ints) {
+  Side plain = side;
+  if (side.kind == nullptr) return plain;
+  const auto per = static_cast<int>(side.kind->ints.size());
+  plain.kind = &ints;
+  plain.count *= per;
+  plain.elements = 0;
+  for (std::size_t i = 0; i < side.written.size(); ++i) {
+    plain.written[i] = {plain.elements, side.written[i].count * per};
+    plain.elements += side.written[i].count * per;
+  }
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < plain.counts.size(); ++i) {
+    plain.counts[i] *= per;
+    plain.displacements[i] = static_cast<int>(end);
+    end += plain.counts[i];
+  }
+  for (std::size_t i = 0; i < plain.counts.size(); ++i) plain.written[i] = {plain.displacements[i], plain.counts[i]};
+  return plain;
+}
+
+Case plain_case(const Case& drawn, const Kind& ints) {
+  Case plain = drawn;
+  plain.send = plain_side(drawn.send, ints);
+  plain.receive = plain_side(drawn.receive, ints);
+  return plain;
+}
+
+template <typename Visit>
+void visit_ints(const Side& side, Area& area, const Visit& visit) {
+  for (const Run& run : side.written) {
+    for (std::int64_t element = run.first; element < run.first + run.count; ++element) {
+      for (const int offset : side.kind->ints) {
+        visit(static_cast<unsigned char*>(area.address()) + element * side.kind->extent + offset);
+      }
+    }
+  }
+}
+
+std::vector<std::int32_t> ints_of(const Side& side, Area area) {
+  std::vector<std::int32_t> values;
+  if (side.kind == nullptr) return values;
+  visit_ints(side, area, [&](const unsigned char* at) { std::memcpy(&values.emplace_back(), at, 4); });
+  return values;
+}
+
+Area plain_area(const Side& side, const Area& area, const Side& plain) {
+  if (side.kind == nullptr) return {};
+  Area made = make_area(*plain.kind, plain.elements);
+  const std::vector<std::int32_t> values = ints_of(side, area);
+  std::size_t next = 0;
+  visit_ints(plain, made, [&](unsigned char* at) { std::memcpy(at, &values.at(next++), 4); });
+  return made;
+}
+
+bool moved_right(const Case& drawn, const Areas& before, const Areas& ours, const Case& plain, const Areas& native) {
+  if (ours.send.bytes != before.send.bytes) return false;
+  if (drawn.receive.kind == nullptr) return true;
+  if (drawn.receive.kept) return ours.receive.bytes == before.receive.bytes;
+  if (ints_of(drawn.receive, ours.receive) != ints_of(plain.receive, native.receive)) return false;
+  const std::vector<bool> data = data_of(ours.receive, *drawn.receive.kind, drawn.receive.written);
+  for (std::size_t at = 0; at < data.size(); ++at) {
+    if (!data[at] && ours.receive.bytes[at] != before.receive.bytes[at]) return false;
+  }
+  return true;
+}
+
+// Of a reduction: the first byte that is wrong, -1 where none is.
+std::int64_t first_wrong(const Case& drawn, const Areas& before, const Areas& native, const Areas& ours,
+                         const Run& result) {
+  if (ours.send.bytes != before.send.bytes) return 0;
+  if (drawn.receive.kind == nullptr) return -1;
+  const Kind& kind = *drawn.receive.kind;
+  const bool room = reduces(drawn.collective) && !drawn.receive.written.empty();
+  const std::vector<Run> compared = room ? std::vector<Run>{result} : drawn.receive.written;
+  const std::vector<bool> data = data_of(ours.receive, kind, compared);
+  const std::vector<bool> written = data_of(ours.receive, kind, drawn.receive.written);
+  for (std::size_t at = 0; at < data.size(); ++at) {
+    if (data[at] && ours.receive.bytes[at] != native.receive.bytes[at]) return static_cast<std::int64_t>(at);
+    // MPI's own pairs may be combined whole, with the bytes between them.
+    const bool kept = !written[at] && (kind.type != MPI_DOUBLE_INT || !room);
+    if (kept && ours.receive.bytes[at] != before.receive.bytes[at]) return static_cast<std::int64_t>(at);
+  }
+  return -1;
+}
+
+Choice random_choice(Collective collective, int size, Dice& dice) {
+  constexpr std::int64_t kSegments[] = {0, 0, 16, 200, 4096};
+  Choice choice;
+  choice.way = roll(dice, 6) == 0 ? Way::kLevels : Way::kMessages;
+  const auto algorithms = ranktree::core::schedule::algorithms_of(collective);
+  choice.plan.algorithms = {algorithms[static_cast<std::size_t>(roll(dice, static_cast<int>(algorithms.size())))]};
+  const auto forms = ranktree::core::schedule::forms_of(collective);
+  if (!forms.empty()) choice.plan.form = forms[static_cast<std::size_t>(roll(dice, static_cast<int>(forms.size())))];
+  choice.plan.segment = kSegments[roll(dice, 5)];
+  const int groups = roll(dice, 3);
+  choice.groups = groups < 2 ? groups : 1 + roll(dice, size);
+  return choice;
+}
+
+// As many nodes as the environment says: this machine has one.
+void emulate_nodes(MPI_Comm comm, int rank, Dice& dice) {
+  const std::string node = std::to_string(dice() % 2 == 0 ? rank % 3 : rank / 3);
+  setenv("RANKTREE_NODE_ID", node.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  ranktree::mpi::Annotation annotation;
+  ranktree::mpi::SplitOptions options;
+  options.node_identity = ranktree::hw::NodeIdentity::kEnvironment;
+  annotation.options = std::make_shared<const ranktree::mpi::SplitOptions>(options);
+  ranktree::mpi::set_annotation(comm, std::move(annotation));
+}
+
+struct Count {
+  int done = 0;
+  int refused = 0;
+};
+
+bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Count& count) {
+  const auto context = collect::Context::of(comm);
+  const Case drawn = random.draw(dice);
+  const Areas before = make_areas(drawn, dice() + static_cast<unsigned>(random.rank()));
+  const bool moves = !reduces(drawn.collective);
+  const Case plain = moves ? plain_case(drawn, kinds.of_ints()[0]) : drawn;
+  Areas native = before;
+  if (moves) native.send = plain_area(drawn.send, before.send, plain.send);
+  if (moves) native.receive = plain_area(drawn.receive, before.receive, plain.receive);
+  Areas ours = before;
+  const Operation expected = make_operation(plain, native, comm);
+  const Operation made = make_operation(drawn, ours, comm);
+  const Choice choice = random_choice(drawn.collective, random.size(), dice);
+  if (!can_run(*context, made, choice)) {
+    ++count.refused;
+    return true;
+  }
+  ++count.done;
+  if (collect::native(expected) != MPI_SUCCESS) return false;
+  finish(*start(context, made, choice));
+  if (moves && moved_right(drawn, before, ours, plain, native)) return true;
+  const std::int64_t wrong = moves ? 0 : first_wrong(drawn, before, native, ours, random.result());
+  if (wrong < 0) return true;
+  std::printf("rank %d of %d: %s %s%s: root %d, count %d, byte %lld differs\n", random.rank(), random.size(),
+              std::string(collective_name(drawn.collective)).c_str(), to_text(choice).c_str(),
+              drawn.vector ? " (vector)" : "", drawn.root, drawn.receive.count, static_cast<long long>(wrong));
+  return false;
+}
+
+// At once: the others may be waiting.
+void give_up() {
+  std::fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+// Ranks in another order than the world's, on machines of several nodes.
+void run_cases(unsigned seed, int cases, int most, Count& count) {
+  Dice dice(seed);
+  const Kinds kinds;
+  int world_rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  constexpr int kTogether = 40;
+  for (int begun = 0; begun < cases; begun += kTogether) {
+    const int size = 1 + roll(dice, most);
+    const bool backwards = roll(dice, 2) == 0;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank < size ? 0 : MPI_UNDEFINED, backwards ? -world_rank : world_rank, &comm);
+    if (comm != MPI_COMM_NULL) {
+      Dice own = dice;
+      Random random(comm, kinds);
+      Dice places(seed + static_cast<unsigned>(begun));
+      emulate_nodes(comm, random.rank(), places);
+      for (int i = 0; i < kTogether; ++i) {
+        if (!run_case(comm, kinds, random, own, count)) give_up();
+      }
+      MPI_Comm_free(&comm);
+    }
+    dice.discard(1000);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const auto seed = static_cast<unsigned>(argc > 1 ? std::atoi(argv[1]) : 1);
+  Count count;
+  try {
+    run_cases(seed, argc > 2 ? std::atoi(argv[2]) : 1000, size, count);
+  } catch (const std::exception& error) {
+    std::printf("rank %d: %s\n", rank, error.what());
+    give_up();
+  }
+  if (rank == 0) std::printf("ok %d cases, %d refused\n", count.done, count.refused);
+  MPI_Finalize();
+  return 0;
+}
