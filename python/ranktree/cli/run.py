@@ -11,9 +11,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from ranktree import _core, collectives, verify, world
 from ranktree.child import become_result, run_through
@@ -22,7 +20,7 @@ from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
-LOG = "ranktree.collectives.log"
+SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
 Collectives = Annotated[
     str | None,
     typer.Option(
@@ -31,28 +29,10 @@ Collectives = Annotated[
         help="Serve the program's collectives where that is faster: chosen at run time, or by rules.",
     ),
 ]
-
-
-class RunCommand(TyperCommand):
-    """Has --collectives-log beside the parameters of command(), which are many enough."""
-
-    def __init__(self, *arguments: object, params: list[click.Parameter], **settings: object) -> None:
-        """As the command was, and one option more."""
-        log = TyperOption(
-            param_decls=["--collectives-log"],
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            help="What --collectives chose, and why, into a file or 'stderr'.",
-            expose_value=False,
-            callback=lambda context, _, value: context.meta.__setitem__(LOG, value),
-        )
-        super().__init__(*arguments, params=[*params, log], **settings)
-
-
-SETTINGS = {
-    "cls": RunCommand,
-    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True},
-}
+CollectivesLog = Annotated[
+    Path | None,
+    typer.Option("--collectives-log", metavar="FILE", help="What --collectives chose, and why; 'stderr' or a file."),
+]
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
@@ -79,6 +59,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         bool, typer.Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
     ] = False,
     wanted: Collectives = None,
+    log: CollectivesLog = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
@@ -112,7 +93,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if cart:
             typer.echo(world.NOT_FORETOLD)
         return
-    words = with_libraries(words, mpi, asked_for(split, order, cart) | collective_variables(wanted))
+    words = with_libraries(words, mpi, asked_for(split, order, cart) | for_collectives(wanted, log))
     become_result(run_as_asked(words, plan, check, folder, show))
 
 
@@ -138,9 +119,8 @@ def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
         )
 
 
-def collective_variables(wanted: str | None) -> dict[str, str]:
+def for_collectives(wanted: str | None, log: Path | None) -> dict[str, str]:
     """--collectives and --collectives-log."""
-    log = click.get_current_context().meta.get(LOG)
     if wanted is None:
         if log is not None:
             raise typer.BadParameter("--collectives-log needs --collectives")
