@@ -8,3 +8,4 @@ void bind_pattern(nanobind::module_& module);
 void bind_place(nanobind::module_& module);
 void bind_enforce(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
+void bind_predict(nanobind::module_& module);

@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
   bind_place(module);
   bind_enforce(module);
   bind_trace(module);
+  bind_predict(module);
 }

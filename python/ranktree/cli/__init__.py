@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Callable, Iterator
 
-VERBS = ("topo", "trace", "map", "convert", "emit", "run", "bench")
+VERBS = ("topo", "trace", "map", "convert", "emit", "run", "bench", "calibrate", "predict", "tune")
 
 
 def verbs(wanted: str | None) -> Iterator[tuple[str, Callable[..., None], dict]]:

@@ -51,7 +51,7 @@ class Search {
 
   std::vector<Candidate> run(int most) {
     if (machine_.ranks() < 2 || most < 1) return {};
-    for (const Algorithm algorithm : algorithms_of(question_.collective)) add_flat(algorithm);
+    for (const Algorithm algorithm : worth_trying()) add_flat(algorithm);
     if (machine_.hierarchy().levels() > 1) {
       for (const Form form : forms_of(question_.collective)) add_levels(form);
     } else {
@@ -64,6 +64,18 @@ class Search {
   }
 
  private:
+  // Without those that do what another does at the same cost.
+  [[nodiscard]] std::vector<Algorithm> worth_trying() const {
+    std::vector<Algorithm> worth;
+    for (const Algorithm algorithm : algorithms_of(question_.collective)) {
+      const bool same_as_other =
+          algorithm == Algorithm::kChain  // the pipeline without segments
+          || (question_.commutative && (algorithm == Algorithm::kInOrderBinary || algorithm == Algorithm::kPairwise));
+      if (!same_as_other) worth.push_back(algorithm);
+    }
+    return worth;
+  }
+
   // With no segments and with the best, where it helps.
   void add(Choice choice, const Hierarchy& hierarchy) {
     if (!question_.commutative && is_reduction(question_.collective)) {
@@ -116,8 +128,7 @@ class Search {
   }
 
   [[nodiscard]] std::vector<Algorithm> outer_algorithms(Form form) const {
-    const auto all = algorithms_of(question_.collective);
-    std::vector<Algorithm> outer(all.begin(), all.end());
+    std::vector<Algorithm> outer = worth_trying();
     const bool trees = question_.collective == Collective::kAllreduce && form == Form::kLeaders;
     if (trees) outer.push_back(Algorithm::kBinomial);
     return outer;
@@ -126,7 +137,7 @@ class Search {
   [[nodiscard]] std::vector<Algorithm> inner_algorithms(Form form, Algorithm outer) const {
     if (form == Form::kSameIndex) return {outer};
     if (form == Form::kLanes) return {question_.commutative ? Algorithm::kRing : Algorithm::kPairwise};
-    if (outer == Algorithm::kPipeline || outer == Algorithm::kChain) {
+    if (outer == Algorithm::kPipeline) {
       return {Algorithm::kFlat, Algorithm::kBinomial, Algorithm::kPipeline};
     }
     return {Algorithm::kFlat, Algorithm::kBinomial};
@@ -135,7 +146,7 @@ class Search {
   // Ranks of which nothing is known but their number: hier-bcast-2014's groups, their number by the model.
   void add_groups() {
     for (const Form form : forms_of(question_.collective)) {
-      for (const Algorithm algorithm : algorithms_of(question_.collective)) {
+      for (const Algorithm algorithm : worth_trying()) {
         const auto best = best_groups(question_, {form, algorithm}, machine_);
         if (!best || best->groups <= 1 || best->groups >= machine_.ranks()) continue;
         Choice choice{.way = Way::kMessages, .plan = {.algorithms = {algorithm}}, .groups = best->groups};
@@ -146,7 +157,7 @@ class Search {
   }
 
   void add_shared() {
-    for (const Algorithm algorithm : algorithms_of(question_.collective)) {
+    for (const Algorithm algorithm : worth_trying()) {
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
       Choice choice{.way = Way::kShared, .plan = {.algorithms = {algorithm}}};
       add(choice, Hierarchy::flat(machine_.ranks()));

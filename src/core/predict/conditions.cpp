@@ -24,6 +24,8 @@ using schedule::Collective;
 using schedule::Form;
 using schedule::Rank;
 
+constexpr double kSame = 1 - 1e-9;  // costs that differ by rounding are the same
+
 // The G that are worth a look.
 std::vector<Rank> groups_to_try(Rank ranks, double continuous) {
   std::vector<Rank> tried = divisors_of(ranks);
@@ -142,12 +144,12 @@ std::optional<BestGroups> best_groups(const Question& question, const Grouping& 
     const auto form = form_of(question, choice, machine);
     if (!form) return std::nullopt;
     const double seconds = form->seconds(static_cast<double>(question.bytes), static_cast<double>(grouping.segment));
-    if (!any || seconds < best.seconds) {
+    if (!any || seconds < kSame * best.seconds) {
       best.groups = groups;
       best.seconds = seconds;
       any = true;
     }
-    if (ranks % groups == 0 && (!any_divisor || seconds < best.divisor_seconds)) {
+    if (ranks % groups == 0 && (!any_divisor || seconds < kSame * best.divisor_seconds)) {
       best.divisor = groups;
       best.divisor_seconds = seconds;
       any_divisor = true;

@@ -1,0 +1,222 @@
+"""`ranktree predict`: what each algorithm of a collective will cost by the models, and when groups pay."""
+
+import json as json_module
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ranktree import _core
+from ranktree.line_plot import page, svg
+from ranktree.model import Modelled, modelled, runs_of, seconds_text, size_text, sizes_of, text_of
+
+MODELS = ("closed", "hockney", "loggp")
+MOST_EVALUATED = 128  # ranks whose messages are followed one by one
+MOST_CANDIDATES = 30
+LEAST_SEGMENT = 1024  # bytes
+BLOCKS = ("gather", "scatter", "allgather", "reduce_scatter", "alltoall")
+SEGMENTED = ("broadcast", "reduce", "allreduce")
+
+
+class Predictor:
+    """One collective on one machine."""
+
+    def __init__(self, collective: str, machine: Modelled, model: str, shared: bool) -> None:
+        """`collective` as the core names it."""
+        self.collective, self.machine, self.model, self.shared = collective, machine, model, shared
+
+    def cost(self, size: int, choice: str) -> float | None:
+        """Seconds; None where the model cannot tell."""
+        model = self.model if choice.startswith("messages") else "closed"
+        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
+        return _core.predict_cost(self.collective, size, choice, hierarchy, parameters, model)
+
+    def segmented(self, size: int, choice: str) -> list[str]:
+        """The choice, and with the best segments, a power of two of bytes."""
+        if self.collective not in SEGMENTED or choice.startswith("messages:chain:"):  # a pipeline with segments
+            return [choice]
+        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
+        segments = _core.predict_segments(self.collective, size, choice, hierarchy, parameters)
+        if segments is None or segments < 1.5 or size < 2 * LEAST_SEGMENT:  # noqa: PLR2004  rounds to one
+            return [choice]
+        bytes_each = max(1 << (int(size / segments).bit_length() - 1), LEAST_SEGMENT)
+        head, _, groups = choice.rpartition(":groups=")
+        return [choice, f"{head}:segment={size_text(bytes_each)}:groups={groups}"]
+
+    def cheapest(self, size: int, choices: list[str]) -> dict[str, Any] | None:
+        """The cheapest of several choices, each with its best segments."""
+        costs = [(self.cost(size, each), each) for choice in choices for each in self.segmented(size, choice)]
+        known = [(seconds, each) for seconds, each in costs if seconds is not None]
+        if not known:
+            return None
+        seconds, choice = min(known)
+        return {"choice": choice, "seconds": seconds}
+
+    def base(self, size: int) -> dict[str, dict[str, Any]]:
+        """Each base algorithm over all ranks."""
+        found = {}
+        for algorithm in _core.collective_algorithms(self.collective):
+            cheapest = self.cheapest(size, [f"messages:{algorithm}:groups=1"])
+            if cheapest is not None:
+                found[algorithm] = cheapest
+        return found
+
+    def transformed(self, size: int, groups: int | None) -> dict[str, Any] | None:
+        """The cheapest in groups: of the machine's levels, or so many."""
+        if groups is not None:
+            choices = [
+                f"messages:{algorithm}:form={form}:groups={groups}"
+                for form in _core.collective_forms(self.collective)
+                for algorithm in _core.collective_algorithms(self.collective)
+            ]
+            return self.cheapest(size, choices)
+        return self.proposed(size, lambda choice: choice.startswith("messages") and not choice.endswith(":groups=1"))
+
+    def proposed(self, size: int, wanted: Callable[[str], bool]) -> dict[str, Any] | None:
+        """The cheapest of what would be tried at run time."""
+        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
+        found = _core.predict_candidates(self.collective, size, hierarchy, parameters, self.shared, MOST_CANDIDATES)
+        costs = [(self.cost(size, choice), choice) for choice, _ in found if wanted(choice)]
+        known = [(seconds, choice) for seconds, choice in costs if seconds is not None]
+        return {"choice": min(known)[1], "seconds": min(known)[0]} if known else None
+
+    def row(self, size: int, groups: int | None) -> dict[str, Any]:
+        """One size."""
+        shared = self.proposed(size, lambda choice: choice.startswith("shared")) if self.shared else None
+        return {
+            "bytes": size,
+            "base": self.base(size),
+            "hierarchical": self.transformed(size, groups),
+            "shared": shared,
+        }
+
+    def groups(self, size: int) -> list[dict[str, Any]]:
+        """For each form and algorithm the best G, if all links were as the outermost, and the papers' condition."""
+        found = []
+        for form in _core.collective_forms(self.collective):
+            for algorithm in _core.collective_algorithms(self.collective):
+                best = _core.predict_groups(
+                    self.collective, size, form, algorithm, 0, self.machine.hierarchy.ranks, self.machine.parameters
+                )
+                if best is not None:
+                    found.append({"form": form, "algorithm": algorithm, **best})
+        return found
+
+
+def table_of(rows: list[dict[str, Any]], title: str) -> Table:
+    """Sizes down, algorithms across; the cheapest of a size in bold."""
+    algorithms = list(dict.fromkeys(name for row in rows for name in row["base"]))
+    others = [name for name in ("hierarchical", "shared") if any(row[name] for row in rows)]
+    table = Table(title=title)
+    table.add_column("bytes", justify="right")
+    for name in algorithms:
+        table.add_column(name, justify="right")
+    for name in others:
+        table.add_column(name)
+    for row in rows:
+        entries = {**row["base"], **{name: row[name] for name in others if row[name]}}
+        least = min(entry["seconds"] for entry in entries.values())
+        cells = []
+        for name in (*algorithms, *others):
+            entry = entries.get(name)
+            text = cell(entry, name in others) if entry else "-"
+            cells.append(f"[bold]{text}[/bold]" if entry and entry["seconds"] == least else text)
+        table.add_row(size_text(row["bytes"]), *cells)
+    return table
+
+
+def cell(entry: dict[str, Any], named: bool) -> str:
+    """`12.3 us`, and by what."""
+    text = seconds_text(entry["seconds"])
+    return f"{text}  {text_of(entry['choice'])}" if named else text
+
+
+def condition_lines(rows: list[dict[str, Any]]) -> list[str]:
+    """When groups pay, a line for each run of sizes that are alike."""
+    lines = []
+    for index, about in enumerate(rows[0]["groups"]):
+        each = [row["groups"][index] for row in rows]
+        if not any(entry["condition"] for entry in each):
+            continue  # the papers have nothing to say
+        for first, last in runs_of([(entry["groups"], entry["holds"]) for entry in each]):
+            entry = each[first]
+            sizes = size_text(rows[first]["bytes"])
+            sizes += f" to {size_text(rows[last]['bytes'])}" if last > first else ""
+            best = f"G* = {entry['groups']}" if entry["groups"] > 1 else "no groups"
+            if entry["continuous"] > 0 and entry["groups"] > 1:
+                best += f" (continuous {entry['continuous']:.1f}, best divisor {entry['divisor']})"
+            why = f"; {entry['condition']}" if entry["condition"] else ""
+            lines.append(f"{about['algorithm']} by {about['form']}, {sizes}: {best}{why}")
+    return lines
+
+
+def write_plot(path: str, title: str, rows: list[dict[str, Any]]) -> None:
+    """A picture of seconds over bytes, as SVG or as a page."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        entries = {**row["base"], "hierarchical": row["hierarchical"], "shared": row["shared"]}
+        for name, entry in entries.items():
+            if entry and entry["seconds"] > 0:
+                lines.setdefault(name, []).append((max(row["bytes"], 1), entry["seconds"]))
+    picture = svg(title, lines, lambda x: size_text(round(x)), seconds_text)
+    _core.write_file(path, page(title, picture) if Path(path).suffix == ".html" else picture)
+
+
+def checked(collective: str, ranks: int, model: str, plot: str | None) -> str:
+    """The core's name of the collective; usage errors."""
+    if model not in MODELS:
+        raise typer.BadParameter(f"expected {', '.join(MODELS)}, found '{model}'", param_hint="--model")
+    if model != "closed" and ranks > MOST_EVALUATED:
+        text = f"expected closed for more than {MOST_EVALUATED} ranks, whose messages take long to follow"
+        raise typer.BadParameter(text, param_hint="--model")
+    if plot is not None and Path(plot).suffix not in {".svg", ".html"}:
+        raise typer.BadParameter(f"expected a name ending in .svg or .html, found '{plot}'", param_hint="--plot")
+    name = "broadcast" if collective == "bcast" else collective
+    try:
+        _core.collective_algorithms(name)
+    except _core.Error as error:
+        raise typer.BadParameter(str(error), param_hint="COLLECTIVE") from error
+    return name
+
+
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
+    collective: Annotated[str, typer.Argument(help="bcast, reduce, allreduce, barrier, gather, scatter, ...")],
+    ranks: Annotated[int, typer.Option("--np", min=2, max=1_000_000, help="ranks")],
+    machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
+    network: Annotated[str | None, typer.Option(help="as `ranktree topo` takes it")] = None,
+    sizes: Annotated[
+        str, typer.Option(help="bytes: 8,1K or 1K:16M (doubling); of one block where there are")
+    ] = "1K:16M",
+    parameters: Annotated[str | None, typer.Option(help="what `ranktree calibrate` wrote")] = None,
+    groups: Annotated[int | None, typer.Option(min=1, help="so many groups instead of the machine's levels")] = None,
+    by_node: Annotated[bool, typer.Option("--by-node", help="ranks go to nodes in turn")] = False,
+    shared: Annotated[bool, typer.Option("--shared/--no-shared", help="shared memory inside nodes too")] = True,
+    model: Annotated[str, typer.Option(help="closed forms, or following messages: hockney, loggp")] = "closed",
+    plot: Annotated[str | None, typer.Option(help="write a picture: .svg or .html")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Predict what each algorithm costs, which hierarchy is best, how many groups pay and why."""
+    # #lizard forgives the number of parameters: every option is one
+    name = checked(collective, ranks, model, plot)
+    if groups is not None and groups > ranks:
+        raise typer.BadParameter(f"expected at most {ranks}, found {groups}", param_hint="--groups")
+    tree = _core.load_machine(machine, network).cut_at("Core")
+    launch = modelled(tree, ranks, parameters, by_node)
+    predictor = Predictor(name, launch, model, shared)
+    wanted = [0] if name == "barrier" else sizes_of(sizes)
+    rows = [predictor.row(size, groups) | {"groups": predictor.groups(size)} for size in wanted]
+    title = f"{name}, {ranks} ranks" + (f", {groups} groups" if groups is not None else "")
+    if plot is not None:
+        write_plot(plot, title, rows)
+    if json:
+        levels = [{**level, "name": own} for level, own in zip(launch.parameters.levels, launch.names, strict=True)]
+        document = {"collective": name, "ranks": ranks, "model": model, "levels": levels, "rows": rows}
+        typer.echo(json_module.dumps(document, indent=1))
+        return
+    blocks = "; bytes of one block" if name in BLOCKS else ""
+    Console(width=200).print(table_of(rows, title + blocks))
+    for line in condition_lines(rows):
+        typer.echo(line)

@@ -1,0 +1,204 @@
+"""`ranktree tune`: measures what the models propose beside the MPI's own calls, and keeps what was faster as rules."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ranktree import _core
+from ranktree.cli.bench import NATIVE, choose, run
+from ranktree.cli.calibrate import printed, program_beside
+from ranktree.cli.predict import BLOCKS
+from ranktree.model import seconds_text, size_text, sizes_of
+
+SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
+COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter"
+DOUBLE = 8  # bytes; the least that is measured
+MACHINE = "Machine"
+CALIBRATION = "3"  # seconds, where no parameters are given
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Ranks as they were started, and what is known of their links."""
+
+    words: list[str]  # that start the measuring program
+    places: dict[str, Any]
+    hierarchy: _core.Hierarchy
+    parameters: _core.Parameters
+
+    @property
+    def ranks(self) -> int:
+        """How many."""
+        return len(self.places["nodes"])
+
+    @property
+    def nodes(self) -> int:
+        """How many."""
+        return len(set(self.places["nodes"]))
+
+
+def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launch:
+    """Asks where the ranks are, and what their links cost unless a file says so."""
+    calibrate = [*words, str(program_beside(bench))]
+    places = printed([*calibrate, "--places"], "ranktree-places")
+    colours = places["colours"]
+    ranks = len(places["nodes"])
+    hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
+    across = 0
+    if len(set(places["nodes"])) > 1:
+        across = places["levels"].index(MACHINE) + 1 if MACHINE in places["levels"] else 1
+    with tempfile.TemporaryDirectory() as folder:
+        if parameters is None:
+            import json  # noqa: PLC0415  only here
+
+            parameters = str(Path(folder) / "parameters.json")
+            found = printed([*calibrate, "--seconds", CALIBRATION], "ranktree-parameters")
+            _core.save_parameters(parameters, json.dumps(found))
+        known = _core.load_parameters(parameters).matched(hierarchy.given_levels, across)
+    return Launch([*words, str(bench)], places, hierarchy, known)
+
+
+def proposals(launch: Launch, collective: str, size: int, most: int, base: bool) -> list[str]:
+    """What is worth measuring: the models' favourites, and base algorithms where Open MPI's rules are wanted."""
+    block = size // launch.ranks if collective in BLOCKS else size
+    arguments = (collective, block, launch.hierarchy, launch.parameters, launch.ranks > launch.nodes)
+    found = [choice for choice, _ in _core.predict_candidates(*arguments, most)]
+    if base:
+        everything = [choice for choice, _ in _core.predict_candidates(*arguments, 100)]
+        found += [choice for choice in everything if is_base(choice)][:2]
+    return list(dict.fromkeys(found))
+
+
+def is_base(choice: str) -> bool:
+    """Whether Open MPI may have it too."""
+    return choice.startswith("messages:") and choice.endswith(":groups=1")
+
+
+def measured(
+    launch: Launch, collective: str, size: int, choices: Sequence[str], seconds: float
+) -> list[dict[str, Any]]:
+    """The lines of the measuring program: native first."""
+    asked = [word for text in (NATIVE, *choices) for word in ("--variant", text)]
+    return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *asked]))
+
+
+def winner(lines: Sequence[dict[str, Any]], margin: float, base: bool = False) -> dict[str, Any] | None:
+    """The fastest of those that beat native both in turn-by-turn medians and in the least time; None: native."""
+    native = lines[0]
+    if native["variant"] != NATIVE or "wrong" in native:
+        return None
+    better = [
+        line
+        for line in lines[1:]
+        if "wrong" not in line and line["ratio"] >= 1 + margin and line["min"] < native["min"]
+        if not base or is_base(line["variant"])
+    ]
+    return max(better, key=lambda line: line["ratio"], default=None)
+
+
+def rules_of(
+    launch: Launch, collective: str, found: Sequence[tuple[int, int, dict[str, Any] | None]]
+) -> Iterator[dict]:
+    """A rule for each run of sizes with one winner: from the size measured up to the next one that was.
+
+    `found`: the size, the one after the last that it stands for, and the winner.
+    """
+    divisor = launch.ranks if collective in BLOCKS else 1
+    rules: list[dict[str, Any]] = []
+    for size, end, best in found:
+        if best is None:
+            continue
+        first, last = -(-size // divisor), -(-end // divisor) - 1
+        if rules and rules[-1]["choice"] == best["variant"] and rules[-1]["bytes"][1] == first - 1:
+            rules[-1]["bytes"] = (rules[-1]["bytes"][0], last)
+            continue
+        rules.append(
+            {
+                "collective": collective,
+                "ranks": (launch.ranks, launch.ranks),
+                "nodes": (launch.nodes, launch.nodes),
+                "bytes": (first, last),
+                "choice": best["variant"],
+            }
+        )
+    if collective == "barrier":
+        rules = [{key: value for key, value in rule.items() if key != "bytes"} for rule in rules]
+    yield from rules
+
+
+def told(collective: str, size: int, lines: Sequence[dict[str, Any]], best: dict[str, Any] | None) -> str:
+    """One line for the reader."""
+    times = ", ".join(
+        f"{line['variant']} {line['wrong'] if 'wrong' in line else seconds_text(line['median'])}" for line in lines
+    )
+    kept = f"{best['variant']} ({best['ratio']:.2f}x)" if best else NATIVE
+    return f"{collective} {size_text(size)}: {kept}    [{times}]"
+
+
+def name_of(collective: str) -> str:
+    """The core's name; ValueError for others."""
+    name = "broadcast" if collective == "bcast" else collective
+    _core.collective_algorithms(name)
+    return name
+
+
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
+    launcher: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
+    ] = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="write the rules here")] = "rules.json",
+    open_mpi: Annotated[
+        str | None, typer.Option(help="and rules of base algorithms for Open MPI's coll/tuned; .json: for Open MPI 6")
+    ] = None,
+    ranks: Annotated[
+        int | None, typer.Option("--np", min=2, help="ranks; the launcher's own number if not given")
+    ] = None,
+    collectives: Annotated[str, typer.Option(help="separated by commas")] = COLLECTIVES,
+    sizes: Annotated[str, typer.Option(help="bytes: 8,1K or 1K:16M (doubling); of all blocks together")] = (
+        "8,64,512,4K,16K,64K,256K,1M,4M"
+    ),
+    parameters: Annotated[str | None, typer.Option(help="what `ranktree calibrate` wrote; else measured first")] = None,
+    most: Annotated[int, typer.Option(min=1, max=20, help="ways measured beside native for each size")] = 3,
+    seconds: Annotated[float, typer.Option(min=0.01, max=600, help="for each size, all ways together")] = 0.5,
+    margin: Annotated[float, typer.Option(min=0, max=10, help="so much faster than native a rule must be")] = 0.05,
+    mpi: Annotated[
+        str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")
+    ] = None,
+) -> None:
+    """Find which collectives are faster another way than the MPI's own, and write them down as rules.
+
+    Ways take turns with the native call in one process. A rule is written only for what was faster there. Use the file
+    with RANKTREE_COLL=FILE or `ranktree run --collectives FILE`.
+    """
+    # #lizard forgives the number of parameters: every option is one
+    names = [name_of(word) for word in collectives.split(",")]
+    wanted = sorted({max(size, DOUBLE) for size in sizes_of(sizes)})
+    program, words = choose(launcher or [], mpi)
+    if ranks is not None:
+        words = [*words, "-n", str(ranks)]
+    launch = launched(words, program, parameters)
+    rules, base_rules = [], []
+    for name in names:
+        found, base_found = [], []
+        cases = [DOUBLE] if name == "barrier" else wanted
+        if name in BLOCKS:
+            cases = sorted({max(size // launch.ranks, DOUBLE) * launch.ranks for size in cases})
+        for size, end in zip(cases, [*cases[1:], 2 * cases[-1]], strict=True):
+            choices = proposals(launch, name, size, most, open_mpi is not None)
+            lines = measured(launch, name, size, choices, seconds)
+            best = winner(lines, margin)
+            found.append((size, end, best))
+            base_found.append((size, end, winner(lines, margin, base=True)))
+            typer.echo(told(name, size, lines, best))
+        rules += rules_of(launch, name, found)
+        base_rules += rules_of(launch, name, base_found)
+    _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
+    typer.echo(f"{output}: {len(rules)} rule(s)")
+    if open_mpi is not None:
+        _core.write_file(open_mpi, _core.open_mpi_rules(base_rules, Path(open_mpi).suffix == ".json"))
+        typer.echo(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")

@@ -1,0 +1,145 @@
+"""Ranks on a machine as the cost models see them: who meets whom on which level, and what a level costs."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from ranktree import _core
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+LONGEST = 1 << 50  # bytes
+MOST_SIZES = 200
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """A launch: its ranks in groups of groups, the names of the levels, and what is known of their links."""
+
+    hierarchy: _core.Hierarchy
+    names: list[str]
+    parameters: _core.Parameters
+
+
+def sizes_of(text: str) -> list[int]:
+    """`8,1K` or `1K:16M`, doubling."""
+    sizes: list[int] = []
+    for part in text.split(","):
+        first, colon, last = part.partition(":")
+        size, end = size_of(first), size_of(last if colon else first)
+        if end < size or (size == 0 and end > 0):
+            raise ValueError(f"sizes: expected the smaller one first, and above 0, found '{part}'")
+        while size <= end:
+            sizes.append(size)
+            size = max(2 * size, 1)
+            if len(sizes) > MOST_SIZES:
+                raise ValueError(f"sizes: expected at most {MOST_SIZES}, found more")
+    return sizes
+
+
+def size_of(text: str) -> int:
+    """`16M` in bytes."""
+    found = re.fullmatch(r"(\d{1,16})([KMG]?)", text)
+    if not found or int(found[1]) * UNITS[found[2]] > LONGEST:
+        raise ValueError(f"sizes: expected bytes such as 8, 64K or 16M, found '{text}'")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def size_text(size: int) -> str:
+    """`16M` where it is even."""
+    for unit in ("G", "M", "K"):
+        if size and size % UNITS[unit] == 0:
+            return f"{size // UNITS[unit]}{unit}"
+    return str(size)
+
+
+def modelled(tree: _core.Tree, ranks: int, file: str | None, round_robin: bool = False) -> Modelled:
+    """Ranks on the leaves of a machine, one after the other or node after node in turn.
+
+    Costs come from a file of `ranktree calibrate`, else from the machine where it has latency and bandwidth on every
+    level, else an ordinary cluster is assumed.
+    """
+    if ranks > tree.leaf_count:
+        raise ValueError(f"--np: the machine has places for {tree.leaf_count} ranks, found {ranks}")
+    above = ancestors(tree)
+    order = numpy.arange(ranks)
+    nodes = tree.levels.index("Node") if "Node" in tree.levels else 0
+    if round_robin and nodes > 0:
+        order = in_turn(above[nodes - 1])[:ranks]
+    colours = [level[order] for level in above]
+    levels = max(len(colours) + 1, 1)
+    hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
+    return Modelled(hierarchy, level_names(tree), parameters_of(tree, levels, nodes, file))
+
+
+def ancestors(tree: _core.Tree) -> list[numpy.ndarray]:
+    """For each level between root and leaves the object above each leaf; where a level is skipped, the one outside."""
+    levels = len(tree.levels)
+    above = [numpy.zeros(tree.leaf_count, dtype=int) for _ in range(levels)]
+    for number in range(tree.object_count):
+        about = tree.describe(number)
+        first, leaves = about["first_leaf"], about["leaves"]
+        for level in range(about["level"], levels):
+            above[level][first : first + leaves] = number
+    return above[1 : levels - 1]
+
+
+def in_turn(nodes: numpy.ndarray) -> numpy.ndarray:
+    """Leaves so that each node in turn gives one."""
+    seen: dict[int, int] = {}
+    turns = []
+    for leaf, node in enumerate(nodes):
+        turns.append((seen.get(node, 0), leaf))
+        seen[node] = seen.get(node, 0) + 1
+    return numpy.array([leaf for _, leaf in sorted(turns)])
+
+
+def level_names(tree: _core.Tree) -> list[str]:
+    """What two ranks that meet on each level do not share."""
+    names: list[str] = []
+    for kind in tree.levels[1:]:
+        name = kind.lower()
+        names.append(f"switch{sum(each.startswith('switch') for each in names)}" if name == "switch" else name)
+    return names or ["core"]
+
+
+def parameters_of(tree: _core.Tree, levels: int, across: int, file: str | None) -> _core.Parameters:
+    """Measured, else the machine's own, else usual."""
+    if file is not None:
+        return _core.load_parameters(file).matched(levels, across)
+    usual = _core.Parameters.usual(levels, across)
+    try:
+        latency, per_byte = (tree.with_metric(metric).costs[:levels] for metric in ("latency", "bandwidth"))
+    except _core.Error:
+        return usual
+    return usual.with_links(list(zip(latency, per_byte, strict=True)))
+
+
+def seconds_text(seconds: float) -> str:
+    """Three digits and a unit."""
+    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def text_of(choice: str) -> str:
+    """A choice as it is shown in a table: without the word that all of them have, equal levels once."""
+    way, _, rest = choice.partition(":")
+    algorithms, _, fields = rest.partition(":")
+    levels = "/".join(word for word, _ in itertools.groupby(algorithms.split("/")))
+    words = [*([] if way == "messages" else [way]), levels, *fields.removeprefix("form=").split(":")]
+    return " ".join(word for word in words if word)
+
+
+def runs_of(keys: Sequence[object]) -> list[tuple[int, int]]:
+    """First and last index of each run of equal keys."""
+    runs: list[tuple[int, int]] = []
+    for index, key in enumerate(keys):
+        if runs and keys[runs[-1][0]] == key:
+            runs[-1] = (runs[-1][0], index)
+        else:
+            runs.append((index, index))
+    return runs

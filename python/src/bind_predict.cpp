@@ -1,0 +1,275 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind.h"
+#include "core/base/error.h"
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/conditions.h"
+#include "core/predict/costs.h"
+#include "core/predict/evaluate.h"
+#include "core/predict/loggp.h"
+#include "core/predict/parameters.h"
+#include "core/predict/rules.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
+#include "io/file.h"
+#include "io/open_mpi_rules.h"
+#include "io/parameters_file.h"
+#include "io/rules_file.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+namespace predict = ranktree::core::predict;
+namespace schedule = ranktree::core::schedule;
+namespace io = ranktree::io;
+using predict::Parameters;
+using schedule::Hierarchy;
+
+[[noreturn]] void refuse(const std::string& text) { throw ranktree::core::Error(ranktree::core::Fault::kInput, text); }
+
+schedule::Collective collective_of(const std::string& name) {
+  if (name == "bcast") return schedule::Collective::kBroadcast;
+  const auto found = schedule::collective_from_name(name);
+  if (!found) refuse("collective: expected bcast, reduce, allreduce, barrier, ..., found '" + name + "'");
+  return *found;
+}
+
+predict::Question question_of(const std::string& collective, std::int64_t bytes, bool shared = false) {
+  if (bytes < 0) refuse("bytes: expected 0 or more, found " + std::to_string(bytes));
+  return {.collective = collective_of(collective), .bytes = bytes, .commutative = true, .shared_memory = shared};
+}
+
+nb::dict level_dict(const predict::LevelParameters& level) {
+  nb::dict result;
+  result["name"] = level.name;
+  result["latency"] = level.latency;
+  result["per_byte"] = level.per_byte;
+  result["overhead_send"] = level.overhead_send;
+  result["overhead_receive"] = level.overhead_receive;
+  result["gap"] = level.gap;
+  return result;
+}
+
+// A copy in which the levels have these latencies and seconds per byte.
+Parameters with_links(const Parameters& parameters, const std::vector<std::pair<double, double>>& links) {
+  if (links.size() != parameters.levels.size()) refuse("links: expected one a level");
+  Parameters changed = parameters;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    changed.levels[i].latency = links[i].first;
+    changed.levels[i].per_byte = links[i].second;
+  }
+  return changed;
+}
+
+std::vector<std::pair<std::string, double>> candidates(const std::string& collective, std::int64_t bytes,
+                                                       const Hierarchy& machine, const Parameters& parameters,
+                                                       bool shared, int most) {
+  std::vector<std::pair<std::string, double>> found;
+  for (const auto& each : predict::candidates(question_of(collective, bytes, shared), machine, parameters, most)) {
+    found.emplace_back(to_text(each.choice), each.seconds);
+  }
+  return found;
+}
+
+std::optional<double> cost(const std::string& collective, std::int64_t bytes, const std::string& text,
+                           const Hierarchy& hierarchy, const Parameters& parameters, const std::string& model) {
+  const predict::Question question = question_of(collective, bytes);
+  const predict::Choice choice = predict::choice_from_text(text, question.collective);
+  const predict::Machine machine(hierarchy, parameters);
+  if (model == "hockney") return predict::evaluated(question, choice, machine);
+  if (model == "loggp") {
+    return predict::evaluate(predict::schedule_of(question, choice, hierarchy), predict::loggp_of(machine));
+  }
+  if (model != "closed") refuse("model: expected closed, hockney or loggp, found '" + model + "'");
+  const auto form = predict::form_of(question, choice, machine);
+  if (!form) return std::nullopt;
+  return form->seconds(static_cast<double>(bytes), static_cast<double>(choice.plan.segment));
+}
+
+std::optional<double> best_segments(const std::string& collective, std::int64_t bytes, const std::string& text,
+                                    const Hierarchy& hierarchy, const Parameters& parameters) {
+  const predict::Question question = question_of(collective, bytes);
+  const predict::Machine machine(hierarchy, parameters);
+  const auto form = predict::form_of(question, predict::choice_from_text(text, question.collective), machine);
+  if (!form) return std::nullopt;
+  return form->best_segments(static_cast<double>(bytes));
+}
+
+predict::Grouping grouping_of(const std::string& form, const std::string& algorithm, std::int64_t segment) {
+  const auto found_form = schedule::form_from_name(form);
+  const auto found = schedule::algorithm_from_name(algorithm);
+  if (!found_form) refuse("form: expected leaders, lanes or same-index, found '" + form + "'");
+  if (!found) refuse("algorithm: expected an algorithm's name, found '" + algorithm + "'");
+  return {.form = *found_form, .algorithm = *found, .segment = segment};
+}
+
+// Groups, condition and whether it holds, for ranks all of whose links are those of the outermost level.
+nb::object groups(const std::string& collective, std::int64_t bytes, const std::string& form,
+                  const std::string& algorithm, std::int64_t segment, int ranks, const Parameters& parameters) {
+  const predict::Question question = question_of(collective, bytes);
+  const predict::Grouping grouping = grouping_of(form, algorithm, segment);
+  const Hierarchy flat = Hierarchy::flat(ranks);
+  const predict::Machine machine(flat, parameters);
+  const auto best = predict::best_groups(question, grouping, machine);
+  if (!best) return nb::none();
+  nb::dict result;
+  result["groups"] = best->groups;
+  result["seconds"] = best->seconds;
+  result["divisor"] = best->divisor;
+  result["divisor_seconds"] = best->divisor_seconds;
+  result["continuous"] = best->continuous;
+  // Where groups do not pay, the condition of the divisor next to the square root says why.
+  schedule::Rank told = best->groups;
+  if (told == 1 || told == ranks) {
+    for (const schedule::Rank divisor : predict::divisors_of(ranks)) {
+      if (static_cast<std::int64_t>(divisor) * divisor <= ranks) told = divisor;
+    }
+  }
+  const auto condition = predict::condition_of({.collective = question.collective,
+                                                .grouping = grouping,
+                                                .ranks = ranks,
+                                                .groups = told,
+                                                .bytes = static_cast<double>(bytes),
+                                                .link = machine.link(0, 1),
+                                                .reduce_per_byte = parameters.reduce_per_byte});
+  result["condition_groups"] = told;
+  result["condition"] = condition ? nb::object(nb::str(condition->text.c_str())) : nb::none();
+  result["holds"] = condition ? nb::object(nb::bool_(condition->holds)) : nb::none();
+  return result;
+}
+
+predict::Rule rule_of(const nb::dict& given) {
+  const auto collective = collective_of(nb::cast<std::string>(given["collective"]));
+  predict::Rule rule{.collective = collective,
+                     .choice = predict::choice_from_text(nb::cast<std::string>(given["choice"]), collective)};
+  const auto range = [&given](const char* name, auto& interval) {
+    if (!given.contains(name)) return;
+    const auto ends = nb::cast<std::pair<std::int64_t, std::optional<std::int64_t>>>(given[name]);
+    interval.first = static_cast<decltype(interval.first)>(ends.first);
+    if (ends.second) interval.last = static_cast<decltype(interval.last)>(*ends.second);
+  };
+  range("ranks", rule.ranks);
+  range("nodes", rule.nodes);
+  range("bytes", rule.bytes);
+  return rule;
+}
+
+predict::Rules rules_of(const std::string& mpi, const std::string& machine, const std::vector<nb::dict>& given) {
+  predict::Rules rules{.mpi = mpi, .machine = machine, .rules = {}};
+  for (const nb::dict& each : given) rules.rules.push_back(rule_of(each));
+  return rules;
+}
+
+std::vector<std::string> algorithm_names(const std::string& collective) {
+  std::vector<std::string> names;
+  for (const auto each : schedule::algorithms_of(collective_of(collective))) {
+    names.emplace_back(schedule::algorithm_name(each));
+  }
+  return names;
+}
+
+std::vector<std::string> form_names(const std::string& collective) {
+  std::vector<std::string> names;
+  for (const auto each : schedule::forms_of(collective_of(collective))) names.emplace_back(schedule::form_name(each));
+  return names;
+}
+
+void bind_parameters(nb::module_& module) {
+  nb::class_<Parameters>(module, "Parameters", "What the models know of links and memory, by level.")
+      .def_static(
+          "usual", [](int levels, int across) { return predict::usual_parameters(levels, across); }, "levels"_a,
+          "across"_a, "an ordinary cluster: so many levels, the first `across` between nodes")
+      .def(
+          "matched",
+          [](const Parameters& parameters, int levels, int across) {
+            return predict::matched(parameters, levels, across);
+          },
+          "levels"_a, "across"_a, "a copy for a hierarchy of other levels")
+      .def("with_links", &with_links, "links"_a, "a copy with another (latency, seconds per byte) on each level")
+      .def_prop_ro(
+          "levels",
+          [](const Parameters& parameters) {
+            std::vector<nb::dict> levels;
+            for (const auto& level : parameters.levels) levels.push_back(level_dict(level));
+            return levels;
+          },
+          "latency, seconds per byte, overheads and gap of each level, outermost first")
+      .def_ro("reduce_per_byte", &Parameters::reduce_per_byte)
+      .def_ro("copy_per_byte", &Parameters::copy_per_byte)
+      .def_ro("shared_latency", &Parameters::shared_latency)
+      .def_ro("shared_per_byte", &Parameters::shared_per_byte)
+      .def_ro("node_port", &Parameters::node_port);
+  module.def(
+      "load_parameters", [](const std::string& path) { return io::load_parameters(path).parameters; }, "path"_a,
+      "What `ranktree calibrate` wrote.");
+  module.def(
+      "save_parameters",
+      [](const std::string& path, const std::string& text) {
+        io::save_parameters(path, io::read_parameters(text, "calibration"));
+      },
+      "path"_a, "text"_a, "Writes JSON of the format completely or not at all, after checking it.");
+}
+
+void bind_hierarchy(nb::module_& module) {
+  nb::class_<Hierarchy>(module, "Hierarchy", "Ranks in groups of groups.")
+      .def_static("flat", &Hierarchy::flat, "ranks"_a)
+      .def_static("grouped", &Hierarchy::grouped, "ranks"_a, "groups"_a)
+      .def_static(
+          "from_colours",
+          [](const std::vector<std::vector<std::int32_t>>& colours) { return Hierarchy::from_colours(colours); },
+          "colours"_a, "by level, outermost first, and rank")
+      .def_prop_ro("ranks", &Hierarchy::ranks)
+      .def_prop_ro("levels", &Hierarchy::levels)
+      .def_prop_ro("given_levels", &Hierarchy::given_levels);
+}
+
+void bind_rules(nb::module_& module) {
+  module.def(
+      "save_rules",
+      [](const std::string& path, const std::string& mpi, const std::string& machine,
+         const std::vector<nb::dict>& rules) { io::save_rules(path, rules_of(mpi, machine, rules)); },
+      "path"_a, "mpi"_a, "machine"_a, "rules"_a, "Writes a rules file, completely or not at all.");
+  module.def(
+      "open_mpi_rules",
+      [](const std::vector<nb::dict>& given, bool json) {
+        const predict::Rules rules = rules_of("", "", given);
+        return json ? io::write_open_mpi_json(rules) : io::write_open_mpi_rules(rules);
+      },
+      "rules"_a, "json"_a = false, "Rules in the words of Open MPI's coll/tuned: of 4 and 5, or the JSON of 6.");
+  module.def(
+      "write_file", [](const std::string& path, const std::string& text) { io::write_file_atomically(path, text); },
+      "path"_a, "text"_a, "Completely or not at all.");
+}
+
+}  // namespace
+
+void bind_predict(nb::module_& module) {
+  bind_parameters(module);
+  bind_hierarchy(module);
+  bind_rules(module);
+  module.def("collective_algorithms", &algorithm_names, "collective"_a);
+  module.def("collective_forms", &form_names, "collective"_a);
+  module.def("predict_candidates", &candidates, "collective"_a, "bytes"_a, "machine"_a, "parameters"_a,
+             "shared"_a = false, "most"_a = 5, "(choice, seconds) of the ways worth trying, cheapest first");
+  module.def("predict_cost", &cost, "collective"_a, "bytes"_a, "choice"_a, "machine"_a, "parameters"_a,
+             "model"_a = "closed",
+             "Seconds: in closed form (None without one), or by following messages under hockney or loggp.");
+  module.def("predict_segments", &best_segments, "collective"_a, "bytes"_a, "choice"_a, "machine"_a, "parameters"_a,
+             "The best number of segments by the closed form; None without one.");
+  module.def("predict_groups", &groups, "collective"_a, "bytes"_a, "form"_a, "algorithm"_a, "segment"_a, "ranks"_a,
+             "parameters"_a, "The best number of groups, and the papers' condition; None without a closed form.");
+}
