@@ -1,12 +1,185 @@
 #include "mpi/collect/node_team.h"
 
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/shared/team.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/segment.h"
 
 namespace ranktree::mpi::collect {
+namespace {
 
-NodeTeam::NodeTeam() = default;
+using core::shared::Team;
+
+// Of a node, for one communicator: 128 KiB cells up to about 60 ranks.
+constexpr std::size_t kBudget = std::size_t{16} << 20U;
+// Ahead of the team's memory: who sees what the first rank has written here sees the same memory.
+constexpr std::size_t kHead = 4096;
+
+// Where a segment is, as the node's first rank tells the others.
+struct Invitation {
+  std::array<char, 64> name{};  // empty: there is none
+  std::array<std::uint32_t, 4> cookie{};
+};
+
+Invitation invitation_to(const Segment& segment) {
+  Invitation invitation;
+  if (segment.name().size() >= invitation.name.size()) return invitation;
+  std::copy(segment.name().begin(), segment.name().end(), invitation.name.begin());
+  std::random_device random;
+  for (std::uint32_t& word : invitation.cookie) word = random();
+  std::memcpy(segment.memory().data(), invitation.cookie.data(), sizeof(invitation.cookie));
+  return invitation;
+}
+
+std::optional<Segment> accepted(const Invitation& invitation, std::size_t bytes) {
+  if (invitation.name[0] == '\0') return std::nullopt;
+  std::optional<Segment> segment = Segment::open(invitation.name.data(), bytes);
+  if (segment && std::memcmp(segment->memory().data(), invitation.cookie.data(), sizeof(invitation.cookie)) != 0) {
+    segment.reset();
+  }
+  return segment;
+}
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
 NodeTeam::~NodeTeam() = default;
 
-std::unique_ptr<NodeTeam> NodeTeam::make(Context& /*context*/) { return nullptr; }
+// Collective: whatever fails on one rank alone, all ranks learn of it before anybody uses the memory.
+std::unique_ptr<NodeTeam> NodeTeam::make(Context& context) {
+  if (context.node_count() == context.size()) return nullptr;
+  std::unique_ptr<NodeTeam> team;
+  attempt_together(context.comm(), [&] {
+    team.reset(new NodeTeam);
+    team->find_members(context);
+  });
+  team->node_comm_ = context.node_comm();
+  const int node = context.node_of()[static_cast<std::size_t>(context.rank())];
+  team->share_memory(static_cast<int>(team->members(node).size()));
+  team->watch_processors();
+  std::uint64_t least = team->team_ ? team->team_->cell() : 0;
+  check(PMPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_UINT64_T, MPI_MIN, context.comm()), "MPI_Allreduce");
+  if (team->segment_) team->segment_->forget_name();
+  if (least == 0) return nullptr;
+  team->least_cell_ = least;
+  return team;
+}
+
+void NodeTeam::find_members(const Context& context) {
+  members_.resize(static_cast<std::size_t>(context.node_count()));
+  for (int rank = 0; rank < context.size(); ++rank) {
+    std::vector<int>& members = members_[static_cast<std::size_t>(context.node_of()[static_cast<std::size_t>(rank)])];
+    local_ranks_.push_back(static_cast<int>(members.size()));
+    members.push_back(rank);
+  }
+  first_positions_.push_back(0);
+  for (const std::vector<int>& members : members_) {
+    first_positions_.push_back(first_positions_.back() + static_cast<int>(members.size()));
+  }
+  in_rank_order_ = std::is_sorted(context.node_of().begin(), context.node_of().end());
+}
+
+void NodeTeam::share_memory(int ranks) {
+  int rank = 0;
+  check(PMPI_Comm_rank(node_comm_, &rank), "MPI_Comm_rank");
+  const std::size_t cell = Team::cell_within(kBudget, ranks);
+  const std::size_t bytes = kHead + Team::bytes_for(ranks, cell);
+  Invitation invitation;
+  [[maybe_unused]] const Failure unable = attempt([&] {
+    if (rank == 0) segment_ = Segment::create(bytes);
+    if (segment_) invitation = invitation_to(*segment_);
+  });
+  check(PMPI_Bcast(&invitation, sizeof(invitation), MPI_BYTE, 0, node_comm_), "MPI_Bcast");
+  const Failure refused = attempt([&] {
+    if (rank != 0) segment_ = accepted(invitation, bytes);
+    if (segment_) team_ = std::make_unique<Team>(segment_->memory().subspan(kHead), rank, ranks, cell);
+  });
+  if (refused.error_class != MPI_SUCCESS) team_.reset();
+}
+
+// Spinning is for ranks that each have a processor: those that the ranks of the node may use are counted together.
+void NodeTeam::watch_processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) CPU_ZERO(&allowed);
+  check(PMPI_Allreduce(MPI_IN_PLACE, &allowed, sizeof(allowed), MPI_BYTE, MPI_BOR, node_comm_), "MPI_Allreduce");
+  int ranks = 0;
+  check(PMPI_Comm_size(node_comm_, &ranks), "MPI_Comm_size");
+  may_spin_ = CPU_COUNT(&allowed) >= ranks;
+}
+
+int NodeTeam::leader(int node, int root) const {
+  const std::vector<int>& ranks = members(node);
+  const auto local = static_cast<std::size_t>(local_rank(root));
+  return local < ranks.size() && ranks[local] == root ? root : ranks.front();
+}
+
+void NodeTeam::enter(Turn& turn) {
+  const std::lock_guard lock(mutex_);
+  (last_ == nullptr ? first_ : last_->next_) = &turn;
+  last_ = &turn;
+}
+
+bool NodeTeam::progress(Turn& turn) {
+  const std::lock_guard lock(mutex_);
+  while (!turn.done_ && first_ != nullptr) {
+    if (!first_->advance()) return false;
+    first_->done_ = true;
+    first_ = first_->next_;
+    if (first_ == nullptr) last_ = nullptr;
+  }
+  return turn.done_;
+}
+
+void NodeTeam::finish(Turn& turn) {
+  constexpr int kSpins = 256;
+  constexpr int kTriesBetweenPokes = 16;
+  for (int tries = 1; !progress(turn); ++tries) {
+    if (tries % kTriesBetweenPokes == 0) poke();
+    if (may_spin_ && tries < kSpins) {
+      pause();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+void NodeTeam::leave(Turn& turn) noexcept {
+  const std::lock_guard lock(mutex_);
+  Turn* before = nullptr;
+  for (Turn* one = first_; one != nullptr; before = one, one = one->next_) {
+    if (one != &turn) continue;
+    (before == nullptr ? first_ : before->next_) = one->next_;
+    if (last_ == one) last_ = before;
+    return;
+  }
+}
+
+void NodeTeam::poke() {
+  int any = 0;
+  check(PMPI_Iprobe(MPI_ANY_SOURCE, 0, node_comm_, &any, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
 
 }  // namespace ranktree::mpi::collect

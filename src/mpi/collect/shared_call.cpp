@@ -1,0 +1,137 @@
+#include "mpi/collect/shared_call.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "core/predict/choice.h"
+#include "core/schedule/levels.h"
+#include "core/schedule/makers.h"
+#include "core/shared/combining.h"
+#include "core/shared/moving.h"
+#include "mpi/collect/across.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/memory.h"
+#include "mpi/collect/node_team.h"
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+using core::schedule::Algorithm;
+using core::schedule::Collective;
+
+SharedCall::SharedCall(std::shared_ptr<Context> context, const Operation& operation,
+                       const core::predict::Choice& choice)
+    : context_(std::move(context)),
+      team_(*context_->node_team()),
+      operation_(operation),
+      choice_(choice),
+      buffers_(operation, context_->rank(), context_->size()),
+      reducer_{operation.receive.type, operation.op, 0} {
+  if (!one_node()) {
+    for (int& tag : tags_) tag = context_->next_tag();
+  }
+  switch (operation.collective) {
+    case Collective::kBarrier:
+      prepare_barrier();
+      break;
+    case Collective::kBroadcast:
+      prepare_broadcast();
+      break;
+    case Collective::kGather:
+      prepare_gather();
+      break;
+    case Collective::kScatter:
+      prepare_scatter();
+      break;
+    case Collective::kAllgather:
+      operation.vector ? prepare_allgather_of_different() : prepare_allgather();
+      break;
+    case Collective::kReduce:
+      prepare_reduce();
+      break;
+    case Collective::kAllreduce:
+      prepare_allreduce();
+      break;
+    default:
+      prepare_reduce_scatter();
+  }
+  up_done_ = upward_ == nullptr;
+  across_done_ = across_ == nullptr;
+  team_.enter(*this);
+}
+
+SharedCall::~SharedCall() { team_.leave(*this); }
+
+std::byte* SharedCall::temporary(std::size_t bytes) {
+  temporaries_.push_back(allocate(bytes));
+  return temporaries_.back().get();
+}
+
+Across::Task SharedCall::task(std::int64_t count) const {
+  Across::Task task;
+  task.request.collective = buffers_.request().collective;
+  task.request.ranks = context_->node_count();
+  task.request.root = context_->node_of()[static_cast<std::size_t>(buffers_.request().root)];
+  task.request.count = count;
+  const auto& algorithms = choice_.plan.algorithms;
+  task.algorithm =
+      core::schedule::fitting(task.request.collective, algorithms.empty() ? Algorithm::kBinomial : algorithms.front());
+  task.node = node();
+  for (int one = 0; one < context_->node_count(); ++one) task.leaders.push_back(leader(one));
+  return task;
+}
+
+Across::Task SharedCall::task_of_blocks(std::int64_t block) const {
+  Across::Task made = task(0);
+  for (int one = 0; one < context_->node_count(); ++one) {
+    made.request.counts.push_back(static_cast<std::int64_t>(team_.members(one).size()) * block);
+  }
+  return made;
+}
+
+void SharedCall::go_across(Across::Task task) {
+  element_ = static_cast<std::size_t>(task.elements.extent);
+  const std::int64_t segment = choice_.plan.segment;
+  if (segment > 0) task.segment = std::max<std::int64_t>(segment / task.elements.extent, 1);
+  across_ = std::make_unique<Across>(std::move(task), context_->comm(), tags_);
+}
+
+bool SharedCall::advance() {
+  if (!up_done_) up_done_ = upward_->progress();
+  if (!across_done_) across_done_ = advance_across();
+  if (!up_done_ || !advance_down() || !across_done_) return false;
+  conclude();
+  return true;
+}
+
+bool SharedCall::advance_across() {
+  if (up_done_) {
+    across_->allow_all();
+  } else if (const auto* reduce = std::get_if<core::shared::Reduce>(&up_)) {
+    across_->allow(static_cast<std::int64_t>(reduce->completed()));
+  }
+  return across_->progress();
+}
+
+bool SharedCall::advance_down() {
+  if (downward_ == nullptr) return true;
+  if (across_ && overlaps_) {
+    const auto bytes = static_cast<std::size_t>(across_->completed()) * element_;
+    std::get<core::shared::Broadcast>(down_).make_available(bytes);
+  }
+  if (!across_done_ && !overlaps_) return false;
+  return downward_->progress();
+}
+
+void SharedCall::conclude() {
+  for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
+  if (result_ != nullptr) put_result();
+  buffers_.unpack();
+}
+
+}  // namespace ranktree::mpi::collect

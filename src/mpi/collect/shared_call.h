@@ -1,0 +1,155 @@
+// A collective operation by shared memory inside nodes and messages across them, as one rank does it.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/predict/choice.h"
+#include "core/schedule/schedule.h"
+#include "core/shared/combining.h"
+#include "core/shared/moving.h"
+#include "core/shared/team.h"
+#include "mpi/collect/across.h"
+#include "mpi/collect/buffers.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/memory.h"
+#include "mpi/collect/node_team.h"
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+// Three parts, of which each may be missing: up in the node to its leader, across nodes among leaders, down in the
+// node. On one node there is only the last. They overlap where a part can begin with what the one before has done so
+// far.
+class SharedCall final : public Turn {
+ public:
+  // Of a communicator with a node team, for an operation and a choice that can_share() allows. Throws MpiError,
+  // std::bad_alloc.
+  SharedCall(std::shared_ptr<Context> context, const Operation& operation, const core::predict::Choice& choice);
+  ~SharedCall() override;
+  SharedCall(const SharedCall&) = delete;
+  SharedCall& operator=(const SharedCall&) = delete;
+  SharedCall(SharedCall&&) = delete;
+  SharedCall& operator=(SharedCall&&) = delete;
+
+  bool progress() { return team_.progress(*this); }
+  void finish() { team_.finish(*this); }
+  void poke() { team_.poke(); }
+
+ private:
+  using Part = std::variant<std::monostate, core::shared::Barrier, core::shared::Broadcast, core::shared::Gather,
+                            core::shared::Scatter, core::shared::Allgather, core::shared::Reduce,
+                            core::shared::Allreduce, core::shared::ReduceScatter>;
+  // From where data is first, or last, to where it should be: memory to memory.
+  struct Move {
+    std::byte* into = nullptr;
+    const std::byte* from = nullptr;
+    std::size_t bytes = 0;
+  };
+  struct Reducer {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    std::int64_t shift = 0;  // from an element's address to its lowest byte
+  };
+
+  bool advance() override;
+  bool advance_across();
+  bool advance_down();
+  void conclude();
+
+  // shared_moving.cpp
+  void prepare_barrier();
+  void prepare_broadcast();
+  // The blocks of a root, those of this node at its leader, and this rank's own.
+  struct Places {
+    std::byte* all = nullptr;
+    std::byte* here = nullptr;
+    std::byte* own = nullptr;
+  };
+  Places places_of(std::size_t block);
+  void prepare_gather();
+  void prepare_scatter();
+  void prepare_allgather();
+  void prepare_allgather_of_different();
+  [[nodiscard]] std::byte* input() const { return buffers_.base(core::schedule::Buffer::kInput); }
+  [[nodiscard]] std::byte* output() const { return buffers_.base(core::schedule::Buffer::kOutput); }
+  [[nodiscard]] bool in_place() const { return buffers_.request().in_place; }
+  // All blocks in the order of nodes: the memory itself where that is the order of ranks, else memory of our own, which
+  // is loaded from there now or stored there in the end.
+  std::byte* by_node(std::byte* blocks, std::size_t block, bool load, bool store);
+
+  // shared_combining.cpp
+  void prepare_reduce();
+  void prepare_allreduce();
+  void prepare_reduce_scatter();
+  void reduce_scatter_across(const core::shared::Operand& operand, std::size_t block);
+  // Of `elements`; the result, where this rank wants one, has `results`.
+  core::shared::Operand operand_of(std::size_t elements, std::size_t results, bool wanted);
+  [[nodiscard]] core::shared::Combine combine();
+  void put_result() const;
+
+  // --- who and where
+  [[nodiscard]] bool one_node() const { return context_->node_count() == 1; }
+  [[nodiscard]] int node() const { return context_->node_of()[static_cast<std::size_t>(context_->rank())]; }
+  [[nodiscard]] int leader(int node) const { return team_.leader(node, buffers_.request().root); }
+  [[nodiscard]] bool leads() const { return leader(node()) == context_->rank(); }
+  [[nodiscard]] bool is_root() const { return buffers_.request().root == context_->rank(); }
+  [[nodiscard]] int local_leader() const { return team_.local_rank(leader(node())); }
+  [[nodiscard]] std::size_t local_ranks() const { return team_.members(node()).size(); }
+  [[nodiscard]] std::size_t position(int rank) const {
+    const int first = team_.first_position(context_->node_of()[static_cast<std::size_t>(rank)]);
+    return static_cast<std::size_t>(first) + static_cast<std::size_t>(team_.local_rank(rank));
+  }
+  // Where the blocks of this node begin.
+  [[nodiscard]] std::size_t first_here() const { return static_cast<std::size_t>(team_.first_position(node())); }
+
+  // Across nodes: the operation on whole vectors, or with the blocks of a node's ranks as the node's block.
+  [[nodiscard]] Across::Task task(std::int64_t count) const;
+  [[nodiscard]] Across::Task task_of_blocks(std::int64_t block) const;
+  [[nodiscard]] Across::Task reducing(Across::Task task) const;
+  void go_across(Across::Task task);
+
+  std::byte* temporary(std::size_t bytes);
+  template <class Kind, class... Arguments>
+  void up(Arguments&&... arguments) {
+    upward_ = &up_.emplace<Kind>(team_.team(), std::forward<Arguments>(arguments)...);
+  }
+  template <class Kind, class... Arguments>
+  void down(Arguments&&... arguments) {
+    downward_ = &down_.emplace<Kind>(team_.team(), std::forward<Arguments>(arguments)...);
+  }
+
+  std::shared_ptr<Context> context_;
+  NodeTeam& team_;
+  const Operation& operation_;  // these two only while the call is made
+  const core::predict::Choice& choice_;
+  Buffers buffers_;
+  Reducer reducer_;
+  std::array<int, kSegmentsAtOnce> tags_{};
+
+  Part up_;
+  Part down_;
+  core::shared::Call* upward_ = nullptr;
+  core::shared::Call* downward_ = nullptr;
+  std::unique_ptr<Across> across_;
+  bool up_done_ = true;
+  bool across_done_ = true;
+  bool overlaps_ = false;    // a broadcast down follows what comes across
+  std::size_t element_ = 1;  // bytes, in which messages across are counted
+
+  std::vector<std::size_t> starts_;
+  std::vector<core::shared::Blocks::Block> blocks_;
+  std::vector<Memory> temporaries_;
+  std::vector<Move> moves_;
+  const std::byte* result_ = nullptr;  // with gaps that the program's buffer keeps as they are
+  std::int64_t results_ = 0;
+};
+
+}  // namespace ranktree::mpi::collect
