@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/machine.h"
+#include "core/topo/tree.h"
 #include "io/machine_file.h"
 
 namespace {
@@ -119,6 +122,133 @@ TEST(MachineFile, WhatIsWrittenReadsBackTheSame) {
     EXPECT_TRUE(std::equal(first.pus(leaf).begin(), first.pus(leaf).end(), second.pus(leaf).begin()));
   }
   EXPECT_EQ(*second.level(second.common_level(0, 1) - 1).latency, 1e-6);
+}
+
+std::string network(const std::string& fields, const std::string& hosts = "n[0-7]") {
+  return with(kShapes, "{" + fields + R"(,"hosts":[{"names":")" + hosts + R"(","shape":"thin"}]})");
+}
+
+TEST(MachineFile, BadNetworksNameFileAndField) {
+  struct Case {
+    std::string text;
+    std::string expected;
+  };
+  const std::string ring = R"("kind":"torus","dims":[8])";
+  const std::vector<Case> cases{
+      {network(R"("kind":"ring")"), "m.json: network.kind: expected \"torus\", \"dragonfly\""},
+      {network(R"("kind":3)"), "network.kind: expected a text"},
+      {network(R"("kind":"torus")"), "network.dims: expected this field"},
+      {network(R"("kind":"torus","dims":[])"), "network.dims: expected 1 to 8 sizes"},
+      {network(R"("kind":"torus","dims":[0,8])"), "network.dims[0]"},
+      {network(R"("kind":"torus","dims":[2.5])"), "network.dims[0]"},
+      {network(R"("kind":"torus","dims":[1048576,1048576])"), "at most 1048576 nodes"},
+      {network(R"("kind":"torus","dims":[3,3])"), "network.hosts: expected 9 hosts"},
+      {network(ring + R"(,"wrap":[true,true])"), "network.wrap"},
+      {network(ring + R"(,"wrap":1)"), "network.wrap"},
+      {network(ring + R"(,"hop":-1)"), "network.hop"},
+      {network(ring + R"(,"hop":[1,1])"), "network.hop"},
+      {network(ring + R"(,"latency_s":{"hop":"fast"})"), "network.latency_s.hop"},
+      {network(ring + R"(,"nodes_per_router":0)"), "network.nodes_per_router"},
+      {network(ring + R"(,"positions":[0,1,2])"), "network.positions: expected 8 positions"},
+      {network(ring + R"(,"positions":[0,1,2,3,4,5,6,6])"), "network.positions[7]: expected positions that differ"},
+      {network(ring + R"(,"positions":[0,1,2,3,4,5,6,8])"), "network.positions[7]"},
+      {network(ring + R"(,"switches":[])"), "network.switches: expected none"},
+      {network(R"("kind":"dragonfly","groups":4)"), "network.routers_per_group"},
+      {network(R"("kind":"dragonfly","groups":8,"routers_per_group":1,"global_links":6)"), "global links"},
+      {network(R"("kind":"fat-tree","arities":[2,3])"), "network.hosts: expected 6 hosts"},
+      {network(R"("kind":"fat-tree","arities":[])"), "network.arities"},
+      {network(R"("kind":"fat-tree","arities":[1048576,1048576])"), "network.arities"},
+      {network(R"("kind":"matrix")"), "network: expected one of \"distances\" and \"file\""},
+      {network(R"("kind":"matrix","file":"x")"), "network.file: expected \"distances\" instead"},
+      {network(R"("kind":"matrix","unit":"km","distances":[])"), "network.unit"},
+      {network(R"("kind":"matrix","distances":[[0]])"), "network.distances: expected 8 rows"},
+      {network(R"("kind":"matrix","distances":[[0,1],[1]])", "n[0-1]"), "network.distances[1]: expected 2 distances"},
+      {network(R"("kind":"matrix","distances":[[0,-1],[1,0]])", "n[0-1]"), "network.distances[0][1]"},
+      {network(R"("kind":"matrix","distances":[[0,null],[1,0]])", "n[0-1]"), "network.distances[0][1]"},
+      {network(R"("kind":"matrix","distances":[[1,1],[1,0]])", "n[0-1]"), "distances[0][0]: expected 0"},
+      {with(kShapes, R"({"kind":"torus","dims":[2],"hosts":[{"names":"n[0-1]","shape":"thin"}]})",
+            R"(,"costs":{"Cluster":{"latency_s":1}})"),
+       "costs.Cluster: expected none"},
+  };
+  for (const Case& each : cases) {
+    try {
+      (void)to_tree(read_machine(each.text, "m.json"));
+      ADD_FAILURE() << "accepted: " << each.text;
+    } catch (const Error& error) {
+      const std::string said = error.what();
+      EXPECT_NE(said.find(each.expected), std::string::npos) << each.text << "\n  said: " << said;
+      EXPECT_TRUE(said.starts_with("m.json: ")) << said;
+    }
+  }
+}
+
+TEST(MachineFile, NetworksThatAreNoTrees) {
+  const Tree torus = to_tree(read_machine(network(R"("kind":"torus","dims":[2,4],"hop":[3,1])"), "m.json"));
+  EXPECT_EQ(torus.distance(0, 4), 4 + 1);
+  EXPECT_EQ(torus.distance(0, 12), 4 + 1);  // around
+  EXPECT_EQ(torus.distance(0, 16), 4 + 3);  // the other dimension
+  const Tree open = to_tree(read_machine(network(R"("kind":"torus","dims":[2,4],"wrap":[true,false])"), "m.json"));
+  EXPECT_EQ(open.distance(0, 12), 4 + 3);
+  const Tree part =
+      to_tree(read_machine(network(R"("kind":"torus","dims":[9],"positions":[0,4])", "n[0-1]"), "m.json"));
+  EXPECT_EQ(part.distance(0, 4), 4 + 4);
+  const Tree fly = to_tree(read_machine(
+      network(R"("kind":"dragonfly","groups":2,"routers_per_group":2,"nodes_per_router":2,"global":5)"), "m.json"));
+  EXPECT_EQ(fly.distance(0, 4), 4 + 2);       // same router
+  EXPECT_EQ(fly.distance(0, 8), 4 + 3);       // same group
+  EXPECT_EQ(fly.distance(0, 16), 4 + 2 + 5);  // the routers with the global link
+  EXPECT_EQ(fly.distance(8, 28), 4 + 2 + 1 + 5 + 1);
+  const Tree table =
+      to_tree(read_machine(network(R"("kind":"matrix","unit":"s","distances":[[0,2],[4,0]])", "n[0-1]"), "m.json"));
+  EXPECT_EQ(table.interconnect()->distance(0, 1), 3);
+}
+
+TEST(MachineFile, FatTreesAreTrees) {
+  const Tree tree = to_tree(read_machine(network(R"("kind":"fat-tree","arities":[2,2,2])"), "m.json"));
+  EXPECT_EQ(tree.interconnect(), nullptr);
+  EXPECT_EQ(tree.level_count(), 6);  // the cluster, two levels of switches, nodes, packages, cores
+  EXPECT_EQ(tree.distance(0, 4), 6);
+  EXPECT_EQ(tree.distance(0, 8), 8);
+  EXPECT_EQ(tree.distance(0, 16), 10);
+}
+
+TEST(MachineFile, DistancesComeFromAnotherFile) {
+  const auto read = [](const std::string& name) {
+    EXPECT_EQ(name, "d.txt");
+    return std::string("# from n0, n1\n0 1.5e0\n1.5 0  # the end\n");
+  };
+  const std::string text = network(R"("kind":"matrix","file":"d.txt")", "n[0-1]");
+  EXPECT_EQ(to_tree(read_machine(text, "m.json", read)).interconnect()->distance(0, 1), 1.5);
+  const std::vector<std::pair<std::string, std::string>> bad{{"0 1 1", "d.txt: line 2: the file ends, expected 4"},
+                                                             {"0 1\n1 0 7", "d.txt: line 2: expected 4 distances"},
+                                                             {"0 x 1 0", "d.txt: line 1: expected a finite number"},
+                                                             {"0 nan 1 0", "d.txt: line 1"},
+                                                             {"0 -1 1 0", "d.txt: line 1"}};
+  for (const auto& [contents, expected] : bad) {
+    try {
+      (void)read_machine(text, "m.json", [&](const std::string&) { return contents; });
+      ADD_FAILURE() << "accepted: " << contents;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(MachineFile, NetworksThatAreWrittenReadBackTheSame) {
+  const std::vector<std::string> texts{
+      network(R"("kind":"torus","dims":[2,2,2],"wrap":[true,false,true],"hop":[1,2,3],"latency_s":{"hop":1e-7})"),
+      network(R"("kind":"torus","dims":[9],"positions":[8,7,6,5,4,3,1,0])"),
+      network(R"("kind":"dragonfly","groups":2,"routers_per_group":2,"nodes_per_router":2,"global_links":1,
+                 "latency_s":{"local":1e-7,"global":1e-6,"node_link":5e-8})"),
+      network(R"("kind":"matrix","unit":"s","distances":[[0,0.1],[0.3,0]])", "n[0-1]")};
+  for (const std::string& text : texts) {
+    const Machine machine = read_machine(text, "m.json");
+    const std::string written = write_machine(machine);
+    EXPECT_EQ(write_machine(read_machine(written, "again.json")), written);
+    const Tree one = to_tree(machine);
+    const Tree other = to_tree(to_machine(to_tree(read_machine(written, "again.json"))));
+    for (Leaf leaf = 0; leaf < one.leaf_count(); ++leaf) EXPECT_EQ(one.distance(0, leaf), other.distance(0, leaf));
+  }
 }
 
 }  // namespace

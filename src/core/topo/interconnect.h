@@ -67,6 +67,8 @@ class Interconnect {
   // Hosts near a host, itself left out, at most so many, the nearest first. O(result), of a table O(hosts).
   [[nodiscard]] std::vector<int> near(int host, int most) const;
 
+  // The host at a node of the network, -1 where there is none.
+  [[nodiscard]] int host_at(std::int64_t position) const { return host_at_[at(position)]; }
   // Of a torus: where the host's router is.
   [[nodiscard]] int coordinate(int host, std::size_t dimension) const {
     return coordinate_[at(host) * step_.size() + dimension];

@@ -26,9 +26,13 @@ constexpr int kNowhere = -1;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+// Where a connected part begins. In the middle of a grid all directions are told apart at once; of a grid as large as
+// the network, only a corner fits nowhere but in a corner.
+enum class Start : std::uint8_t { kMostPartners, kFewestPartners };
+
 // An order in which each vertex has as many partners before it as can be; of those that have as many, the one that has
-// had them longest; a new connected part begins with its vertex of most partners.
-std::vector<int> connected_order(const Links& guest) {
+// had them longest. Vertices without partners come last.
+std::vector<int> connected_order(const Links& guest, Start start_at) {
   const int vertices = guest.vertices();
   std::size_t most = 0;
   for (int vertex = 0; vertex < vertices; ++vertex) most = std::max(most, guest.of(vertex).size());
@@ -38,7 +42,11 @@ std::vector<int> connected_order(const Links& guest) {
   std::vector<std::uint8_t> placed(at(vertices), 0);
   std::vector<int> starts(at(vertices));
   std::iota(starts.begin(), starts.end(), 0);
-  std::stable_sort(starts.begin(), starts.end(), [&](int a, int b) { return guest.of(a).size() > guest.of(b).size(); });
+  std::stable_sort(starts.begin(), starts.end(), [&](int a, int b) {
+    const auto one = guest.of(a).size();
+    const auto other = guest.of(b).size();
+    return start_at == Start::kMostPartners || one == 0 || other == 0 ? one > other : one < other;
+  });
   std::vector<int> order;
   const auto take = [&](int vertex) {
     placed[at(vertex)] = 1;
@@ -85,10 +93,10 @@ int connected_parts(const Links& guest) {
 
 class Embedder {
  public:
-  Embedder(const Links& guest, const Links& host, std::uint64_t seed)
+  Embedder(const Links& guest, const Links& host, Start start, std::uint64_t seed)
       : guest_(guest),
         host_(host),
-        order_(connected_order(guest)),
+        order_(connected_order(guest, start)),
         place_of_(order_.size(), kNowhere),
         taken_(at(host.vertices()), 0),
         random_(seed) {}
@@ -136,7 +144,8 @@ class Embedder {
     for (std::size_t i = choices.size(); i > 1; --i) std::swap(choices[i - 1], choices[random_.below(i)]);
   }
 
-  // Anywhere. Ranks that talk to nobody come last of all and never have to leave again.
+  // Anywhere, where there are few neighbours first. Ranks that talk to nobody come last of all and never have to leave
+  // again.
   void find_starts(int vertex, std::vector<int>& choices) {
     if (guest_.of(vertex).empty()) {
       while (taken_[at(next_free_)] != 0) ++next_free_;
@@ -146,6 +155,8 @@ class Embedder {
     for (int place = host_.vertices(); place-- > 0;) {
       if (fits(vertex, place)) choices.push_back(place);
     }
+    std::stable_sort(choices.begin(), choices.end(),
+                     [&](int a, int b) { return host_.of(a).size() > host_.of(b).size(); });
   }
 
   [[nodiscard]] bool fits(int vertex, int place) const {
@@ -312,7 +323,7 @@ class Neighbourly {
       const Links host = lattice.links([&](int router) { return !seats[at(router)].empty(); });
       try_host(host, [&](int cell) {
         const auto [router, inside] = lattice.split(cell);
-        return seats[at(router)][at(inside)];
+        return seats[at(router)].empty() ? kNowhere : seats[at(router)][at(inside)];
       });
     }
   }
@@ -331,7 +342,7 @@ class Neighbourly {
       }
       host.offset.push_back(static_cast<std::int64_t>(host.to.size()));
     }
-    try_host(host, [&](int node) { return distances_.capacity(node) > 0 ? distances_.first_seat(node) : -1; });
+    try_host(host, [&](int node) { return distances_.capacity(node) > 0 ? distances_.first_seat(node) : kNowhere; });
   }
 
   template <class SeatAt>
@@ -340,16 +351,32 @@ class Neighbourly {
     for (const Links& guest : guests_) {
       if (guest.vertices() > host.vertices() || !degrees_fit(guest, host)) continue;
       for (int i = 0; i < kTries && steps_ > 0 && go_on_(); ++i) {
-        const std::int64_t steps = 4 * std::int64_t{guest.vertices()} + 2000;
+        const std::int64_t steps = 6 * std::int64_t{guest.vertices()} + 4000;
         steps_ -= steps;
         const auto place_of = embed(guest, host, steps, seed_of(seed_, at(i)), go_on_);
         if (!place_of) continue;
-        std::vector<Seat> seats;
-        for (const int place : *place_of) seats.push_back(seat_at(place));
-        if (std::find(seats.begin(), seats.end(), -1) == seats.end()) found_.push_back(std::move(seats));
+        found_.push_back(seats_at(*place_of, seat_at));
         break;
       }
     }
+  }
+
+  // Ranks that talk to nobody may have come where no host is: any seat does for them.
+  template <class SeatAt>
+  [[nodiscard]] std::vector<Seat> seats_at(const std::vector<int>& place_of, SeatAt seat_at) const {
+    std::vector<Seat> seats;
+    std::vector<std::uint8_t> taken(at(distances_.seats()), 0);
+    for (const int place : place_of) {
+      seats.push_back(seat_at(place));
+      if (seats.back() != kNowhere) taken[at(seats.back())] = 1;
+    }
+    Seat next = 0;
+    for (Seat& seat : seats) {
+      if (seat != kNowhere) continue;
+      while (taken[at(next)] != 0) ++next;
+      seat = next++;
+    }
+    return seats;
   }
 
   // As many vertices of so many neighbours as are needed.
@@ -382,7 +409,9 @@ std::optional<std::vector<int>> embed(const Links& guest, const Links& host, std
   if (guest.vertices() == 0) return std::vector<int>{};
   constexpr int kParts = 64;  // each is looked for everywhere
   if (connected_parts(guest) > kParts) return std::nullopt;
-  return Embedder(guest, host, seed).run(steps, go_on);
+  const auto half = [&](Start start) { return Embedder(guest, host, start, seed).run(steps / 2, go_on); };
+  auto found = half(Start::kMostPartners);
+  return found ? found : half(Start::kFewestPartners);
 }
 
 std::vector<std::vector<Seat>> neighbourly_placements(const Distances& distances, const Graph& graph,

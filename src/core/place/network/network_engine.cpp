@@ -37,11 +37,11 @@ Effort effort_of(Preset preset) {
     case Preset::kFast:
       return {{8, 8, 4, 0, 0}, 1, 0};
     case Preset::kDefault:
-      return {{16, 8, 10, 200, 4'000'000}, 1, 1};
+      return {{16, 8, 10, 1000, 8'000'000}, 1, 1};
     case Preset::kStrong:
       break;
   }
-  return {{64, 26, 20, 1000, 40'000'000}, 3, 2};
+  return {{64, 26, 20, 5000, 40'000'000}, 3, 2};
 }
 
 // Vertex i is rank i; weights scaled by a power of two, so that sums of the largest doubles stay finite.
@@ -81,21 +81,20 @@ class NetworkEngine {
     best_ = distances_.seats_of(start);
     if (graph_.arcs.empty()) return start;
     best_cost_ = cost_of(input_, best_);
-    try_from(best_);
+    const std::vector<Seat> first = best_;
+    const double first_cost = best_cost_;
     if (options_.constraints.pins.empty() && ask()) {
       for (auto& seats : neighbourly_placements(distances_, graph_, options_.seed, input_.go_on)) {
         try_from(std::move(seats));
       }
     }
-    for (int turn = 0; turn < effort_.surrogates && ask(); ++turn) {
-      EngineOptions there = options_;
-      there.seed = turn == 0 ? options_.seed : seed_of(options_.seed, at(turn));
-      there.keep_going = input_.go_on;
-      const Surrogate surrogate = surrogate_of(distances_, turn);
-      try_from(distances_.seats_of(place_on(surrogate, affinity_, there, start)));
-    }
-    for (int round = 0; round < effort_.rounds && ask(); ++round) anneal(seed_of(options_.seed, 100 + at(round)));
-    if (affinity_.ranks <= kFewRanks && ask()) search_few(input_, best_);
+    for (int turn = 0; turn < effort_.surrogates && unfinished(); ++turn) try_surrogate(turn, start);
+    // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
+    constexpr double kNear = 1.3;
+    if (unfinished() && first_cost < kNear * best_cost_) try_from(first);
+    for (int round = 0; round < effort_.rounds && unfinished(); ++round)
+      anneal(seed_of(options_.seed, 100 + at(round)));
+    if (affinity_.ranks <= kFewRanks && unfinished()) search_few(input_, best_);
     return distances_.placement_of(best_);
   }
 
@@ -106,9 +105,29 @@ class NetworkEngine {
     return !stopped_;
   }
 
+  // Nothing is cheaper than all pairs on seats as near as any.
+  bool unfinished() {
+    double weight = 0;
+    for (const engine::Arc& arc : graph_.arcs) weight += arc.weight / 2;
+    return best_cost_ > weight * distances_.least() && ask();
+  }
+
   void improve(std::vector<Seat>& seats) const {
     swap_nodes(input_, seats);
-    swap_ranks(input_, seats);
+    const bool one_each = distances_.seats() == distances_.nodes();
+    if (!one_each || !input_.fixed.empty()) swap_ranks(input_, seats);
+  }
+
+  void try_surrogate(int turn, const Placement& start) {
+    EngineOptions there = options_;
+    there.seed = turn == 0 ? options_.seed : seed_of(options_.seed, at(turn));
+    there.keep_going = input_.go_on;
+    const std::vector<Group> groups = nested_groups(distances_.interconnect(), turn);
+    auto seats = distances_.seats_of(place_on(surrogate_of(distances_, groups), affinity_, there, start));
+    turn_groups(input_, groups, seats);
+    improve(seats);
+    turn_groups(input_, groups, seats);
+    try_from(std::move(seats));
   }
 
   void try_from(std::vector<Seat> seats) {

@@ -11,6 +11,7 @@
 
 #include "core/base/random.h"
 #include "core/place/engine/graph.h"
+#include "core/place/network/contents.h"
 #include "core/place/network/distances.h"
 
 namespace ranktree::core::place::network {
@@ -246,56 +247,6 @@ class Descent {
   std::vector<int> stamp_;
   int turn_ = 0;
   std::vector<Arc> strongest_;
-};
-
-// What each node holds, as one vertex, and back.
-class Contents {
- public:
-  Contents(const SearchInput& input, const std::vector<Seat>& seat_of) : input_(input), seat_of_(seat_of) {
-    std::vector<int> vertex_at(at(input.distances.nodes()), kNobody);
-    std::vector<Vertex> part_of;
-    for (const Seat seat : seat_of) {
-      int& vertex = vertex_at[at(input.distances.node(seat))];
-      if (vertex == kNobody) {
-        vertex = static_cast<int>(node_of_.size());
-        node_of_.push_back(input.distances.node(seat));
-      }
-      part_of.push_back(vertex);
-    }
-    first_ = node_of_;
-    graph_ = engine::contract(input.graph, part_of, static_cast<Vertex>(node_of_.size()));
-    part_of_ = std::move(part_of);
-  }
-
-  [[nodiscard]] const Graph& graph() const { return graph_; }
-  std::vector<int>& node_of() { return node_of_; }
-
-  [[nodiscard]] std::vector<std::uint8_t> fixed() const {
-    if (input_.fixed.empty()) return {};
-    std::vector<std::uint8_t> result(node_of_.size(), 0);
-    for (std::size_t rank = 0; rank < part_of_.size(); ++rank) {
-      if (input_.fixed[rank] != 0) result[at(part_of_[rank])] = 1;
-    }
-    return result;
-  }
-
-  // Where the ranks are now that the contents have moved.
-  [[nodiscard]] std::vector<Seat> seats() const {
-    std::vector<Seat> result(seat_of_.size());
-    for (std::size_t rank = 0; rank < result.size(); ++rank) {
-      const auto part = at(part_of_[rank]);
-      result[rank] =
-          seat_of_[rank] - input_.distances.first_seat(first_[part]) + input_.distances.first_seat(node_of_[part]);
-    }
-    return result;
-  }
-
- private:
-  const SearchInput& input_;
-  const std::vector<Seat>& seat_of_;
-  Graph graph_;
-  std::vector<Vertex> part_of_;
-  std::vector<int> first_, node_of_;
 };
 
 double real(Random& random) { return static_cast<double>(random.next() >> 11U) * 0x1.0p-53; }

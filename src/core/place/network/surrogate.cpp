@@ -127,13 +127,6 @@ Parts cut_table(const Interconnect& network, Hosts hosts, bool look_for_componen
   return halves(hosts, [](int, int) { return false; });
 }
 
-// The nested groups, root first.
-struct Group {
-  Hosts hosts;
-  int depth = 0;
-  std::vector<std::size_t> children;
-};
-
 class Grouping {
  public:
   Grouping(const Interconnect& network, int turn) : network_(network), turn_(turn) {
@@ -143,12 +136,12 @@ class Grouping {
     for (std::size_t i = 0; i < groups_.size(); ++i) cut(i);
   }
 
-  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+  [[nodiscard]] std::vector<Group> groups() && { return std::move(groups_); }
 
  private:
   void cut(std::size_t index) {
-    if (groups_[index].hosts.size() <= 1) return;
-    Parts parts = parts_of(groups_[index].hosts, groups_[index].depth);
+    if (groups_[index].nodes.size() <= 1) return;
+    Parts parts = parts_of(groups_[index].nodes, groups_[index].depth);
     for (Hosts& part : parts) {
       groups_[index].children.push_back(groups_.size());
       groups_.push_back({std::move(part), groups_[index].depth + 1, {}});
@@ -184,8 +177,8 @@ std::vector<double> mean_distances(const Interconnect& network, const std::vecto
     for (int i = 0; i < kPairs; ++i) {
       const std::size_t one = random.below(group.children.size());
       const std::size_t other = (one + 1 + random.below(group.children.size() - 1)) % group.children.size();
-      const Hosts& left = groups[group.children[one]].hosts;
-      const Hosts& right = groups[group.children[other]].hosts;
+      const Hosts& left = groups[group.children[one]].nodes;
+      const Hosts& right = groups[group.children[other]].nodes;
       sum[at(group.depth)] += network.distance(left[random.below(left.size())], right[random.below(right.size())]);
       ++count[at(group.depth)];
     }
@@ -221,8 +214,8 @@ class Builder {
 
  private:
   void add(std::int32_t parent, const Group& group) {
-    if (group.hosts.size() == 1) {
-      add_node(parent, machine_.first_child(0) + group.hosts.front(), depth_);
+    if (group.nodes.size() == 1) {
+      add_node(parent, machine_.first_child(0) + group.nodes.front(), depth_);
       return;
     }
     const std::int32_t here = builder_.add(parent, group.depth);
@@ -250,9 +243,10 @@ class Builder {
 
 }  // namespace
 
-Surrogate surrogate_of(const Distances& distances, int turn) {
-  const Grouping grouping(distances.interconnect(), turn);
-  return Builder(distances, grouping.groups()).build(distances.interconnect());
+std::vector<Group> nested_groups(const Interconnect& network, int turn) { return Grouping(network, turn).groups(); }
+
+Surrogate surrogate_of(const Distances& distances, const std::vector<Group>& groups) {
+  return Builder(distances, groups).build(distances.interconnect());
 }
 
 Placement place_on(const Surrogate& surrogate, const pattern::Affinity& affinity, const EngineOptions& options,

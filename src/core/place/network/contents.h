@@ -1,0 +1,34 @@
+// What each node holds, as one vertex, and back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/place/engine/graph.h"
+#include "core/place/network/distances.h"
+#include "core/place/network/search.h"
+
+namespace ranktree::core::place::network {
+
+class Contents {
+ public:
+  // Both must outlive this. O(arcs).
+  Contents(const SearchInput& input, const std::vector<Seat>& seat_of);
+
+  [[nodiscard]] const engine::Graph& graph() const { return graph_; }
+  // Where each vertex is; what the search changes.
+  std::vector<int>& node_of() { return node_of_; }
+  // Vertices that hold a pinned rank; empty: none does.
+  [[nodiscard]] std::vector<std::uint8_t> fixed() const;
+  // Where the ranks are now that the contents have moved.
+  [[nodiscard]] std::vector<Seat> seats() const;
+
+ private:
+  const SearchInput& input_;
+  const std::vector<Seat>& seat_of_;
+  engine::Graph graph_;
+  std::vector<engine::Vertex> part_of_;
+  std::vector<int> first_, node_of_;
+};
+
+}  // namespace ranktree::core::place::network
