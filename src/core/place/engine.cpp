@@ -43,15 +43,16 @@ using pattern::Rank;
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Effort effort_of(Preset preset) {
+  constexpr auto kAll = std::numeric_limits<std::int64_t>::max();
   switch (preset) {
     case Preset::kFast:
-      return {40, 2, 2, 1, 1, 0.02, 2, 25, 0.005, 0, 1, 1, 1};
+      return {60, 2, 6, 1, 1, 0.02, 4, 50, 0.05, 0, 1, 1, 1, 16000};
     case Preset::kDefault:
-      return {60, 2, 12, 2, 5, 0.02, 6, 100, 0.1, 0, 4, 3, 12};
+      return {60, 2, 12, 2, 5, 0.02, 6, 50, 0.05, 0, 2, 3, 12, kAll};
     case Preset::kStrong:
       break;
   }
-  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 20, 6, 16};
+  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 20, 6, 16, kAll};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
@@ -199,7 +200,8 @@ class Engine {
   }
 
   void search(Candidate& candidate, std::uint64_t seed) {
-    engine::search_by_swaps(tree_, graph_, effort_, seed, workers_, candidate.seats);
+    if (std::cmp_less_equal(graph_.arcs.size(), effort_.search_arcs))
+      engine::search_by_swaps(tree_, graph_, effort_, seed, workers_, candidate.seats);
     candidate.cost = engine::cost_of(tree_, graph_, candidate.seats);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,8 +19,6 @@ namespace ranktree::core::place::engine {
 namespace {
 
 using Seat = SeatTree::Seat;
-
-constexpr double kNear = 1.3;
 
 template <class Number>
 class DenseEngine {
@@ -42,7 +41,7 @@ class DenseEngine {
       if (spare && go_on()) try_division(true, random);
     }
     // From farther away the search is slow and ends worse.
-    if (go_on() && first_cost < kNear * best_cost_) consider(first, random.next());
+    if (go_on() && first_cost < divided_cost_) consider(first, random.next());
   }
 
  private:
@@ -58,6 +57,7 @@ class DenseEngine {
 
   void try_division(bool loose, Random& random) {
     auto seats = request_.divide(scan_.strongest, loose, random.next());
+    divided_cost_ = std::min(divided_cost_, cost(seats));
     consider(std::move(seats), random.next());
   }
 
@@ -75,6 +75,7 @@ class DenseEngine {
   DenseSearch search_;
   std::vector<Seat>& best_;
   double best_cost_ = 0;
+  double divided_cost_ = std::numeric_limits<double>::infinity();  // of the best division as it was found
 };
 
 }  // namespace
