@@ -132,7 +132,7 @@ TEST(Cell, TheSlowestRankCounts) {
   EXPECT_TRUE(ranks.cell().winner() == way_of(kTwo));
 }
 
-TEST(Cell, WhoIsTwiceAsSlowIsDroppedAfterOneTurn) {
+TEST(Cell, WhoIsTwiceAsSlowIsDroppedAfterTwoTurns) {
   Ranks ranks(2, kBoth);
   int slow = 0;
   const Clock clock = [&slow](const Choice& choice, int /*call*/, int rank) {
@@ -142,8 +142,19 @@ TEST(Cell, WhoIsTwiceAsSlowIsDroppedAfterOneTurn) {
   };
   ranks.make_calls(200, clock);
   EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
-  EXPECT_EQ(slow, 2);  // one call that is not timed, one turn of one call
+  EXPECT_EQ(slow, 3);  // one call that is not timed, two turns of one call
   EXPECT_TRUE(ranks.cell().contestants()[2].dropped);
+}
+
+TEST(Cell, OneUnluckyTurnIsNoReasonToDropAWay) {
+  int calls = 0;
+  const Clock clock = [&calls](const Choice& choice, int /*call*/, int /*rank*/) {
+    if (choice.way == Way::kNative) return 10.0;
+    return ++calls == 2 ? 1000.0 : 5.0;
+  };
+  Ranks ranks(1, {kBoth[0]});
+  ranks.make_calls(60, clock);
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
 }
 
 TEST(Cell, AFirstCallThatPreparesDoesNotCount) {

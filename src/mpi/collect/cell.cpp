@@ -17,17 +17,19 @@ constexpr int kPasses = 4;
 constexpr int kPassesLater = 3;  // when a decision is looked at again
 constexpr double kMargin = 1.05;
 constexpr double kMuchSlower = 2;
-constexpr double kHopeless = 8;
-constexpr int kFailures = 2;
+constexpr int kFailures = 2;  // then no more
 constexpr std::uint32_t kFirstInterval = 1000;
 constexpr std::uint32_t kLastInterval = 1U << 20U;
 constexpr double kShare = 0.01;  // of the calls, for looking again
 
+// Short calls overlap: a root is some calls ahead until something holds it back, which a few calls do not show.
 int calls_a_turn(std::int64_t bytes) {
-  constexpr std::int64_t kSmall = 16L << 10;
-  constexpr std::int64_t kMiddle = 256L << 10;
-  if (bytes <= kSmall) return 4;
-  return bytes <= kMiddle ? 2 : 1;
+  constexpr std::int64_t kSmall = 4L << 10;
+  constexpr std::int64_t kMiddle = 32L << 10;
+  constexpr std::int64_t kLarge = 256L << 10;
+  if (bytes < kSmall) return 16;
+  if (bytes < kMiddle) return 8;
+  return bytes < kLarge ? 3 : 1;
 }
 
 }  // namespace
@@ -80,13 +82,11 @@ bool Cell::agreed() {
 }
 
 void Cell::keep_times() {
-  double least = trials_->least(0);
-  for (std::size_t member = 0; member < members_.size(); ++member) least = std::min(least, trials_->least(member));
   for (std::size_t member = 0; member < members_.size(); ++member) {
     Contestant& contestant = contestants_[members_[member]];
     contestant.measured = trials_->least(member);
     contestant.dropped = trials_->dropped(member);
-    if (contestant.dropped) contestant.failures += contestant.measured > kHopeless * least ? kFailures : 1;
+    if (contestant.dropped) ++contestant.failures;
   }
 }
 

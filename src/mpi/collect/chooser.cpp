@@ -59,7 +59,7 @@ Kind kind_of(const Operation& operation, int rank) {
   if (operation.vector && !reduction) {
     found.kind = kUnknown;
   } else {
-    found.bytes = message_bytes(operation, rank == operation.root);
+    found.bytes = message_bytes(operation, rank == operation.root, bytes_of);
     size = size_class(found.bytes);
   }
   found.index = kind_index(operation.collective, found.kind, size);

@@ -61,8 +61,9 @@ inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
 }
 
 // MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the middle
-// one). A gather's and a scatter's is looked for where it is significant on the calling rank.
-inline std::int64_t message_bytes(const Operation& operation, bool at_root) {
+// one). A gather's and a scatter's is looked for where it is significant on the calling rank. `bytes_of` as above.
+template <typename BytesOf>
+inline std::int64_t message_bytes(const Operation& operation, bool at_root, BytesOf bytes_of) {
   using core::schedule::Collective;
   const Operation::Side& receive = operation.receive;
   switch (operation.collective) {

@@ -8,6 +8,11 @@
 #include <vector>
 
 namespace ranktree::mpi::collect {
+namespace {
+
+constexpr int kFirstPasses = 2;  // before anybody is dropped
+
+}  // namespace
 
 Trials::Trials(std::size_t contestants, const Plan& plan)
     : plan_(plan),
@@ -34,7 +39,7 @@ bool Trials::record(double seconds) {
   }
   if (++place_ < order_.size()) return false;
   start_pass();
-  return pass_ == 1 || ended();
+  return pass_ == kFirstPasses || ended();
 }
 
 // Every pass begins with another contestant, so that nobody always follows the same one.

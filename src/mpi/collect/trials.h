@@ -30,11 +30,12 @@ class Trials {
   [[nodiscard]] Turn turn() const;
 
   // A call has been made, in so many seconds on this rank. True where the ranks must agree before they go on: each
-  // number of unagreed() becomes the greatest of all ranks, then agreed() is called. After the first pass, and at the
+  // number of unagreed() becomes the greatest of all ranks, then agreed() is called. After the second pass, and at the
   // end.
   bool record(double seconds);
   std::span<double> unagreed();
-  // Who was more than `much` times slower than the quickest in the first pass has no more turns; never the first.
+  // Who was more than `much` times slower than the quickest in both passes has no more turns; never the first. (One
+  // turn may have been unlucky: a rank lost its core.)
   void agreed(double much);
   [[nodiscard]] bool ended() const { return pass_ == plan_.passes; }
 

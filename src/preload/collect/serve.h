@@ -40,11 +40,19 @@ struct MemberSlot {
 };
 inline constexpr unsigned kMemberSlots = 32;
 
+// Sizes of named datatypes, which no program can free.
+struct TypeSlot {
+  MPI_Datatype type;
+  std::int64_t bytes;  // 0: the slot is free
+};
+inline constexpr unsigned kTypeSlots = 16;
+
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
 extern constinit std::atomic<bool> serving;  // decided in MPI_Init
 extern constinit std::atomic<std::uint32_t> generation;
 extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
 extern constinit thread_local std::array<MemberSlot, kMemberSlots> slots __attribute__((tls_model("initial-exec")));
+extern constinit thread_local std::array<TypeSlot, kTypeSlots> types __attribute__((tls_model("initial-exec")));
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // What is called within is not the program's: by ranktree, by the MPI itself, by another tool.
@@ -77,6 +85,16 @@ inline Member* member_of(MPI_Comm comm) noexcept {
   return find_member(comm, slot);
 }
 
+// The size of a datatype by the MPI, kept where it is a named one.
+std::int64_t size_of(MPI_Datatype type, TypeSlot& slot) noexcept;
+
+inline std::int64_t quick_bytes_of(std::int64_t count, MPI_Datatype type) noexcept {
+  TypeSlot& slot = types[slot_of<kTypeSlots>(type)];
+  if (slot.type == type && slot.bytes != 0) [[likely]]
+    return count * slot.bytes;
+  return count * size_of(type, slot);
+}
+
 // Whether a call is the MPI's own, and that it is made.
 template <typename Described>
 inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
@@ -92,7 +110,7 @@ inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
   if (operation.vector && !reduction) {
     kind = kUnknown;
   } else {
-    size = size_class(message_bytes(operation, member.rank == operation.root));
+    size = size_class(message_bytes(operation, member.rank == operation.root, quick_bytes_of));
   }
   std::uint32_t& left = member.shortcuts->native[kind_index(operation.collective, kind, size)];
   if (left == 0) return false;
@@ -108,9 +126,9 @@ inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... argum
   const Inside within;
   Member* const member = member_of(comm);
   if (member == nullptr) return next(arguments...);
-  const Operation operation = describe(*member);
-  if (is_the_mpis(*member, operation)) return next(arguments...);
-  return call(operation);
+  // Described twice, so that nothing of it need exist where little is asked of it.
+  if (is_the_mpis(*member, describe(*member))) return next(arguments...);
+  return call(describe(*member));
 }
 
 // A list that has an entry for every rank.
