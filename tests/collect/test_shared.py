@@ -1,0 +1,113 @@
+"""Collectives through shared memory, on real MPIs, against the MPI's own results."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parent)]
+
+from conftest import AS_ROOT, Mpi, RunResult  # noqa: E402
+from emulated import MiniCluster  # noqa: E402
+
+
+def run(command: list[str], timeout: float = 60) -> RunResult:
+    """What came of a command."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def expect_agreement(result: RunResult, least: int) -> None:
+    """The program did so many operations and found no difference."""
+    assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
+    found = re.search(r"(\d+) operations, 0 wrong results", result.stdout)
+    assert found, result.stdout
+    assert int(found[1]) >= least
+
+
+# MPICH's waiting ranks spin: more of them than cores take long in the MPI's own calls.
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 13, 16])
+def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
+    """Every collective, root, datatype, operation and size in random order, one by one and several at a time."""
+    if mpi.name == "mpich" and ranks > 4:
+        pytest.skip("ranks of MPICH that outnumber the cores")
+    rounds = 240 if mpi.name == "openmpi" else 60
+    result = run(mpi.launch(ranks, mpi.program("shared_check"), "shared:binomial", ranks, rounds))
+    if ranks == 1:
+        assert result.stdout == "no team\n"
+    else:
+        expect_agreement(result, rounds)
+
+
+def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
+    """Megabytes a rank: far more than fits into shared memory at a time."""
+    expect_agreement(run(mpi.launch(3, mpi.program("shared_check"), "shared", 7, 20, 8 << 20)), 20)
+
+
+def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi) -> None:
+    """A large message under way while its sender waits in shared memory."""
+    command = mpi.launch(2, mpi.program("shared_trap"))
+    if mpi.name == "openmpi":
+        command[1:1] = ["--mca", "btl", "tcp,self"]
+    result = run(command, timeout=30)
+    assert (result.returncode, result.stdout) == (0, "no trap\n"), result.stderr
+
+
+@pytest.mark.parametrize(("kilobytes", "answer"), [(64, "no team"), (16384, "0 wrong results")])
+def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) -> None:
+    """Where the memory is not to be had, nobody has a team, and nobody dies of SIGBUS."""
+    if mpi.name != "openmpi":
+        pytest.skip("MPICH itself needs /dev/shm")
+    if run(["unshare", "-m", "true"]).returncode != 0:
+        pytest.skip("mounts cannot be made here")
+    launch = " ".join(mpi.launch(4, mpi.program("shared_check"), "shared", 1, 8))
+    launch = launch.replace("--bind-to", "--mca btl tcp,self --bind-to", 1)
+    result = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size={kilobytes}k none /dev/shm && {launch}"])
+    assert result.returncode == 0, result.stderr
+    assert answer in result.stdout
+
+
+def test_nothing_is_left_in_dev_shm(mpi: Mpi) -> None:
+    """The segment has no name any more once it is in use."""
+    before = set(Path("/dev/shm").glob("ranktree-*"))
+    expect_agreement(run(mpi.launch(2, mpi.program("shared_check"), "shared", 1, 4)), 4)
+    assert set(Path("/dev/shm").glob("ranktree-*")) <= before
+
+
+@pytest.fixture(scope="module")
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory):
+    """Four emulated nodes."""
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("mpirun.openmpi is not installed")
+    program = build_folder / "bin" / "minicluster"
+    if run([str(program), "available"]).returncode != 0:
+        pytest.skip("clusters cannot be made here")
+    made = MiniCluster(program, tmp_path_factory.mktemp("shared") / "state")
+    made.need("up", "--nodes", 4, "--rate", 2000, "--latency", 20, "--cpus", 4)
+    yield made
+    made.call("down")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "mapping", "choice"),
+    [
+        (15, "slot", "shared:binomial:segment=8K"),
+        (15, "node", "shared:chain:segment=32K"),
+        (13, "node", "shared:ring:segment=64K"),
+        (16, "slot", "shared:pipeline:segment=16K"),
+        (9, "slot", "shared:rabenseifner"),
+        (5, "node", "shared:flat:segment=1K"),
+    ],
+)
+def test_leaders_carry_it_across_nodes(
+    cluster: MiniCluster, build_folder: Path, monkeypatch: pytest.MonkeyPatch, ranks: int, mapping: str, choice: str
+) -> None:
+    """Unequal nodes, packed and in turn, segments of many sizes."""
+    for name, value in AS_ROOT.items():
+        monkeypatch.setenv(name, value)
+    launch = ["-np", ranks, "--map-by", mapping, "--hostfile", cluster.state / "hostfile"]
+    program = build_folder / "bin" / "shared_check_openmpi"
+    expect_agreement(cluster.call("mpirun", *launch, program, choice, ranks, 48, timeout=100), 30)
