@@ -257,6 +257,17 @@ RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const ch
  */
 RANKTREE_API int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* newcomm);
 
+/** Reductions whose bits depend neither on the places of ranks nor on the algorithm, but on the number of ranks only
+ * (docs/collect-reproducible.md). Collective over comm. RANKTREE_REPRODUCIBLE=1 does it for every communicator.
+ *
+ * Of ranktree_Reduce, ranktree_Allreduce, ranktree_Reduce_scatter and ranktree_Reduce_scatter_block, and of the calls
+ * that the preload library serves. Duplicates of comm do not inherit it. What no schedule can carry out, as where
+ * elements of a datatype overlap, remains the MPI's.
+ *
+ * \param flag zero: no longer; equal on all ranks, else MPI_ERR_ARG
+ */
+RANKTREE_API int ranktree_Comm_set_reproducible(MPI_Comm comm, int flag);
+
 #ifdef __cplusplus
 }
 #endif

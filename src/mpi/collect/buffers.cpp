@@ -69,7 +69,7 @@ void Buffers::take(const Operation& operation, int rank) {
 void Buffers::reduce(const Operation& operation) {
   type_ = operation.receive.type;
   layout_ = layout_of(type_);
-  request_.commutative = is_commutative(operation.op);
+  request_.commutative = !operation.in_rank_order && is_commutative(operation.op);
   request_.in_place = in_place(operation.send);
   request_.counts.assign(operation.receive.counts.begin(), operation.receive.counts.end());
   if (request_.counts.empty()) request_.count = operation.receive.count;

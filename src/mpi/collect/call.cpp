@@ -13,8 +13,10 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/reproducible.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/types.h"
 #include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
@@ -62,6 +64,10 @@ int carry_out(const std::shared_ptr<Context>& context, const Operation& operatio
 
 int run(const std::shared_ptr<Context>& context, const Operation& operation) noexcept {
   try {
+    if (is_reproducible(*context) && reduces(operation)) {
+      const Operation ordered = in_rank_order(operation);
+      return carry_out(context, ordered, reproducible_choice(*context, ordered).value_or(Choice{}));
+    }
     Chooser& chooser = context->chooser();
     const Chooser::Decision decision = chooser.begin(operation, true);
     const int code = carry_out(context, operation, decision.choice);
@@ -88,6 +94,10 @@ int call(const Operation& operation) noexcept {
 
 std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   const std::shared_ptr<Context> context = context_for(operation, false);
+  if (context && is_known_reproducible(*context) && reduces(operation)) {
+    const Operation ordered = in_rank_order(operation);
+    return start(context, ordered, reproducible_choice(*context, ordered).value_or(Choice{}));
+  }
   if (!context || !context->has_chooser()) return start_native(operation);
   const Choice choice = context->chooser().begin(operation, false).choice;
   if (choice.way == Way::kShared && !context->has_node_team()) return start_native(operation);

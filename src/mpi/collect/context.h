@@ -73,6 +73,10 @@ class Context {
   // the same order on all ranks.
   int next_tag();
 
+  // Whether reductions are reproducible (reproducible.h); nothing before anybody asked.
+  [[nodiscard]] const std::optional<bool>& reproducible() const { return reproducible_; }
+  void set_reproducible(bool flag) { reproducible_ = flag; }
+
   // False once the communicator it was made for is freed.
   [[nodiscard]] bool attached() const { return attached_.load(std::memory_order_relaxed); }
   void detach() { attached_.store(false, std::memory_order_relaxed); }
@@ -92,6 +96,7 @@ class Context {
   std::atomic<std::uint32_t> tag_ = 0;
   std::atomic<bool> attached_ = true;
   bool node_team_asked_ = false;
+  std::optional<bool> reproducible_;
   core::schedule::Hierarchy machine_;
   core::schedule::Hierarchy nodes_;
   std::vector<std::int32_t> node_of_;

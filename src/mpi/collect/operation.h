@@ -30,6 +30,7 @@ struct Operation {
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
+  bool in_rank_order = false;  // operands are combined in rank order even where the operation commutes
 };
 
 }  // namespace ranktree::mpi::collect

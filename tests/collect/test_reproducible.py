@@ -1,0 +1,91 @@
+"""Reproducible reductions: the bits of one tree, wherever the ranks sit."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Mpi = Any  # of tests/conftest.py
+RATE, LATENCY = 1000, 50
+
+
+def outcome(words: list[str], **options: Any) -> tuple[int, str]:
+    """How many elements have other bits than the tree gives, and the digest of all."""
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    found = re.search(r"other bits: (\d+), digest (\w+)", result.stdout)
+    assert found, result.stdout
+    return int(found[1]), found[2]
+
+
+@pytest.mark.parametrize("ranks", range(1, 10))
+def test_the_bits_are_those_of_the_tree(mpi: Mpi, ranks: int) -> None:
+    others, _ = outcome(mpi.launch(ranks, mpi.program("collect_sums"), "flag"))
+    assert others == 0
+
+
+def test_the_environment_asks_for_it_too(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
+    asked = outcome(mpi.launch(5, mpi.program("collect_sums"), "environment"))
+    assert asked == outcome(mpi.launch(5, mpi.program("collect_sums"), "flag"))
+    assert asked[0] == 0
+
+
+# Else the tests above could not fail.
+def test_without_it_the_bits_are_others(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANKTREE_COLL", "native")
+    others, _ = outcome(mpi.launch(5, mpi.program("collect_sums"), "nothing"))
+    assert others > 0
+
+
+@pytest.fixture(scope="module")
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The command and the state of a cluster of three nodes."""
+    program = build_folder / "bin" / "minicluster"
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    known = subprocess.run([program, "available"], capture_output=True, text=True, timeout=60, check=False)
+    if known.returncode != 0:
+        pytest.skip(known.stdout.strip())
+    state = tmp_path_factory.mktemp("cluster") / "state"
+    options = ["--nodes", "3", "--per-switch", "3", "--rate", str(RATE), "--latency", str(LATENCY), "--cpus", "3"]
+    subprocess.run([program, "up", state, *options], check=True, timeout=60)
+    yield state
+    subprocess.run([program, "down", state], check=False, timeout=60)
+
+
+def placed(build_folder: Path, state: Path, seats: list[int], folder: Path) -> tuple[int, str]:
+    """The outcome with each rank on a node of its own choice."""
+    slots: dict[int, int] = {}
+    lines = []
+    for rank, node in enumerate(seats):
+        lines.append(f"rank {rank}=n{node} slot={slots.setdefault(node, 0)}\n")
+        slots[node] += 1
+    path = folder / "rankfile"
+    path.write_text("".join(lines), encoding="ascii")
+    words = [build_folder / "bin" / "minicluster", "mpirun", state, "-np", len(seats), "--rankfile", path]
+    return outcome([*map(str, words), str(build_folder / "bin" / "collect_sums_openmpi"), "flag"])
+
+
+def test_places_change_no_bit(build_folder: Path, cluster: Path, tmp_path: Path) -> None:
+    if not (build_folder / "bin" / "collect_sums_openmpi").exists():
+        pytest.skip("Open MPI is not part of the build")
+    packed = [0, 0, 0, 1, 1, 1, 2]
+    dealt = [0, 1, 2, 0, 1, 2, 0]
+    mixed = [2, 0, 0, 1, 2, 1, 0]
+    found = {placed(build_folder, cluster, seats, tmp_path) for seats in (packed, dealt, mixed)}
+    assert len(found) == 1
+    assert found.pop()[0] == 0
+
+
+def test_both_mpis_give_the_same_bits(build_folder: Path, mpi: Mpi) -> None:
+    names = ["openmpi", "mpich"]
+    if any(not (build_folder / "bin" / f"collect_sums_{name}").exists() for name in names):
+        pytest.skip("one MPI only")
+    if mpi.name == "mpich":
+        pytest.skip("the pair is compared once")
+    others = [type(mpi)(name, mpi.programs) for name in names]
+    assert len({outcome(each.launch(3, each.program("collect_sums"), "flag")) for each in others}) == 1
