@@ -76,4 +76,7 @@ def tree_lines(tree: _core.Tree, cost: str) -> list[str]:
     above = list(zip(tree.levels, tree.costs, strict=True))[:-1]
     width = max((len(kind) for kind, _ in above), default=0)
     lines += [f"meeting on {kind:{width}}  {value:g} {UNITS[cost]}" for kind, value in above]
+    if tree.network is not None:
+        lines[lines.index("") + 2] += " between the nearest nodes"
+        lines.append(f"network: {tree.network}")
     return lines

@@ -70,7 +70,22 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     if isinstance(pattern, _core.Pattern):
         model = natural_model(pattern) if collectives == "model" else collectives
         return _core.make_plan(tree, expand(pattern, model), **options)
+    if is_array(pattern):
+        return _core.plan_matrix(tree, square(pattern), **options)
     return _core.make_plan(tree, weights_of(pattern), **options)
+
+
+def is_array(pattern: Any) -> bool:
+    """Neither a sparse matrix nor a graph."""
+    return not hasattr(pattern, "tocsr") and not (hasattr(pattern, "adjacency") and hasattr(pattern, "nodes"))
+
+
+def square(pattern: Any) -> np.ndarray:
+    """A whole matrix, row by row, as it is where it holds float32 or float64; its entries are looked at by the core."""
+    single = isinstance(pattern, np.ndarray) and pattern.dtype == np.float32
+    matrix = np.ascontiguousarray(pattern) if single else numbers(pattern)
+    require_square(matrix.shape)
+    return matrix
 
 
 def require_whole(name: str, value: Any, lowest: int, highest: int) -> None:
@@ -97,7 +112,7 @@ def weights_of(pattern: Any) -> "_core.Weights":
         return from_sparse(pattern)
     if hasattr(pattern, "adjacency") and hasattr(pattern, "nodes"):
         return from_graph(pattern)
-    return from_array(pattern)
+    return _core.Weights.from_matrix(square(pattern).astype(np.float64, copy=False))
 
 
 def numbers(values: Any) -> np.ndarray:
@@ -127,14 +142,6 @@ def require_weights(weights: np.ndarray, entry: Callable[[int], tuple[int, int]]
         row, column = entry(first)
         found = weights.flat[first]
         raise ValueError(f"pattern[{row}, {column}]: expected a finite number, at least 0, found {found:g}")
-
-
-def from_array(pattern: Any) -> "_core.Weights":
-    """A dense matrix."""
-    matrix = numbers(pattern)
-    require_square(matrix.shape)
-    require_weights(matrix, lambda i: divmod(i, matrix.shape[1]))
-    return _core.Weights.from_matrix(matrix)
 
 
 def from_sparse(pattern: Any) -> "_core.Weights":

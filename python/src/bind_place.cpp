@@ -22,6 +22,7 @@
 #include "bind.h"
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/bound.h"
 #include "core/place/engine.h"
@@ -176,6 +177,22 @@ place::Plan make_plan(const Tree& tree, const Input& input, const std::string& a
                  [&](const place::PlanOptions& options) { return place::make_plan(tree, input, options); });
 }
 
+template <typename Number>
+using Square = nb::ndarray<const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A numpy array where it is: no lists are made of it where most pairs talk.
+template <typename Number>
+place::Plan plan_matrix(const Tree& tree, const Square<Number>& matrix, const std::string& algorithm,
+                        const std::string& metric, std::uint64_t seed, const nb::kwargs& keywords) {
+  if (matrix.shape(0) != matrix.shape(1) || !std::in_range<pattern::Rank>(matrix.shape(0))) {
+    refuse("pattern: expected a square matrix, found " + std::to_string(matrix.shape(0)) + " x " +
+           std::to_string(matrix.shape(1)));
+  }
+  const pattern::Matrix view = pattern::MatrixView<Number>{static_cast<pattern::Rank>(matrix.shape(0)), matrix.data()};
+  return watched(keywords_of(algorithm, metric, seed, keywords),
+                 [&](const place::PlanOptions& options) { return place::make_plan(tree, view, options); });
+}
+
 // A one-dimensional numpy array that owns its values.
 template <typename Item>
 nb::object numpy_array(std::vector<Item> values) {
@@ -313,6 +330,12 @@ void bind_place(nb::module_& module) {
   module.def("make_plan", &make_plan<pattern::Affinity>, "tree"_a, "weights"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The same for weights without a pattern; metric says what they count.");
+  module.def("plan_matrix", &plan_matrix<double>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
+             "metric"_a = "size", "seed"_a = 1, "keywords"_a,
+             "The same for a numpy array of float64 or float32, whole and row by row: entry [i, j] goes from rank i to "
+             "rank j.");
+  module.def("plan_matrix", &plan_matrix<float>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
+             "metric"_a = "size", "seed"_a = 1, "keywords"_a);
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "

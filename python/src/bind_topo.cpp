@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bind.h"
 #include "core/base/error.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/machine.h"
 #include "core/topo/tree.h"
@@ -87,12 +89,30 @@ Tree load_machine(const std::string& machine, const std::optional<std::string>& 
   return network ? ranktree::hw::machine_in_network(ranktree::io::load_network(*network), tree) : tree;
 }
 
+// In words, with the farthest two nodes; nothing where the network is a tree.
+std::optional<std::string> network_text(const Tree& tree) {
+  const topo::Interconnect* network = tree.interconnect();
+  if (network == nullptr) return std::nullopt;
+  const std::string hosts = std::to_string(network->hosts()) + " nodes";
+  if (const auto* torus = std::get_if<topo::Torus>(&network->network())) {
+    std::string sizes;
+    for (const int size : torus->sizes) sizes += (sizes.empty() ? "" : " x ") + std::to_string(size);
+    return "torus " + sizes + ", " + hosts;
+  }
+  if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&network->network())) {
+    return "dragonfly of " + std::to_string(dragonfly->groups) + " groups of " +
+           std::to_string(dragonfly->routers_per_group) + " routers, " + hosts;
+  }
+  return "distances of " + hosts;
+}
+
 }  // namespace
 
 void bind_topo(nb::module_& module) {
   nb::class_<Tree>(module, "Tree", "The machine as one tree; leaves are the places where one rank can sit.")
       .def_prop_ro("levels", &level_names, "kind of each level, root first")
       .def_prop_ro("costs", &level_costs, "cost between two leaves that meet on each level")
+      .def_prop_ro("network", &network_text, "the network in words where it is no tree, else None")
       .def_prop_ro("leaf_count", &Tree::leaf_count)
       .def_prop_ro("object_count", &Tree::object_count)
       .def("describe", &describe, "object"_a, "kind, name, number, children and leaves of an object; 0 is the root")

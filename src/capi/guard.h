@@ -1,9 +1,12 @@
 // The border between exceptions and statuses: nothing but a ranktree_status crosses extern "C".
 #pragma once
 
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/plan.h"
 #include "core/topo/tree.h"
@@ -15,6 +18,9 @@ struct ranktree_topo {
 };
 struct ranktree_pattern {
   ranktree::core::pattern::Pattern pattern;
+  // A whole matrix instead, the caller's or a copy; the pattern is empty then, and the ranks are the matrix's.
+  std::optional<ranktree::core::pattern::MatrixView<double>> matrix = std::nullopt;
+  std::vector<double> copied = {};
 };
 struct ranktree_plan {
   ranktree::core::place::Plan plan;

@@ -1,7 +1,10 @@
 #include "ranktree/pattern.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,7 +12,9 @@
 #include "capi/guard.h"
 #include "core/base/error.h"
 #include "core/pattern/expand.h"
+#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
+#include "core/place/dense.h"
 #include "io/pattern_file.h"
 #include "ranktree/base.h"
 
@@ -26,6 +31,19 @@ pattern_core::CollectiveModel model_of(const pattern_core::Pattern& pattern, con
   const auto model = pattern_core::collective_model_from_name(name);
   if (!model) refuse("model: expected 'model', 'openmpi', 'mpich', 'flat' or 'none', found '" + name + "'");
   return *model;
+}
+
+// The matrix of a handle as lists; its numbers are bytes, one message a pair.
+pattern_core::Pattern pairs_of(const pattern_core::MatrixView<double>& matrix) {
+  std::vector<pattern_core::Entry> entries;
+  for (int from = 0; from < matrix.ranks; ++from) {
+    for (int to = 0; to < matrix.ranks; ++to) {
+      const double bytes = matrix.at(from, to);
+      if (from == to || bytes == 0) continue;
+      entries.push_back({from, to, pattern_core::Class::kPointToPoint, 1, std::round(bytes)});
+    }
+  }
+  return pattern_core::from_entries(matrix.ranks, entries);
 }
 
 }  // namespace
@@ -54,13 +72,43 @@ ranktree_status ranktree_pattern_create(int ranks, int64_t count, const ranktree
   });
 }
 
+ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[], ranktree_ownership ownership,
+                                              ranktree_pattern** pattern, ranktree_error* error) {
+  return guard(error, [&] {
+    require(matrix, "matrix");
+    require(pattern, "pattern");
+    if (ranks < 1) refuse("ranks: expected at least 1, found " + std::to_string(ranks));
+    if (ownership != RANKTREE_COPY && ownership != RANKTREE_BORROW) {
+      refuse("ownership: expected RANKTREE_COPY or RANKTREE_BORROW, found " + std::to_string(ownership));
+    }
+    const pattern_core::MatrixView<double> given{ranks, matrix};
+    ranktree::core::place::check_matrix(given);
+    auto made = std::make_unique<ranktree_pattern>();
+    made->pattern.ranks = ranks;
+    made->pattern.indptr.assign(static_cast<std::size_t>(ranks) + 1, 0);
+    made->matrix = given;
+    if (ownership == RANKTREE_COPY) {
+      const auto side = static_cast<std::size_t>(ranks);
+      made->copied.assign(matrix, matrix + side * side);
+      made->matrix->values = made->copied.data();
+    }
+    *pattern = made.release();
+  });
+}
+
 ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, const char* model, ranktree_pattern** expanded,
                                         ranktree_error* error) {
   return guard(error, [&] {
     require(pattern, "pattern");
     require(model, "model");
     require(expanded, "expanded");
-    *expanded = new ranktree_pattern{pattern_core::expand(pattern->pattern, model_of(pattern->pattern, model))};
+    const pattern_core::CollectiveModel chosen = model_of(pattern->pattern, model);
+    auto made = std::make_unique<ranktree_pattern>();
+    made->pattern = pattern_core::expand(pattern->pattern, chosen);
+    made->copied = pattern->copied;
+    made->matrix = pattern->matrix;
+    if (!made->copied.empty()) made->matrix->values = made->copied.data();
+    *expanded = made.release();
   });
 }
 
@@ -68,7 +116,7 @@ ranktree_status ranktree_pattern_save(const ranktree_pattern* pattern, const cha
   return guard(error, [&] {
     require(pattern, "pattern");
     require(path, "path");
-    ranktree::io::save_pattern(path, pattern->pattern);
+    ranktree::io::save_pattern(path, pattern->matrix ? pairs_of(*pattern->matrix) : pattern->pattern);
   });
 }
 
@@ -77,5 +125,11 @@ void ranktree_pattern_destroy(ranktree_pattern* pattern) { delete pattern; }
 int ranktree_pattern_get_rank_count(const ranktree_pattern* pattern) { return pattern->pattern.ranks; }
 
 int64_t ranktree_pattern_get_pair_count(const ranktree_pattern* pattern) {
-  return static_cast<int64_t>(pattern->pattern.indices.size());
+  if (!pattern->matrix) return static_cast<int64_t>(pattern->pattern.indices.size());
+  int64_t count = 0;
+  for (int from = 0; from < pattern->matrix->ranks; ++from) {
+    const double* row = pattern->matrix->row(from);
+    count += pattern->matrix->ranks - std::count(row, row + pattern->matrix->ranks, 0.0) - (row[from] != 0 ? 1 : 0);
+  }
+  return count;
 }

@@ -119,7 +119,8 @@ ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern
     if (options != nullptr) chosen = *options;
     place_core::PlanOptions read = read_options(chosen);
     read_pins(chosen, topo->tree, read);
-    *plan = new ranktree_plan{place_core::make_plan(topo->tree, pattern->pattern, read)};
+    *plan = new ranktree_plan{pattern->matrix ? place_core::make_plan(topo->tree, *pattern->matrix, read)
+                                              : place_core::make_plan(topo->tree, pattern->pattern, read)};
   });
 }
 

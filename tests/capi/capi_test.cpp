@@ -237,4 +237,74 @@ TEST(Capi, APlanOfAnOlderFileHasNoBound) {
   ranktree_plan_destroy(plan);
 }
 
+// Sixteen groups of sixteen ranks, spread: rank i belongs to group i mod 16, whose members exchange 10, others 1.
+std::vector<double> groups_of_sixteen() {
+  std::vector<double> matrix(std::size_t{256} * 256, 1);
+  for (std::size_t i = 0; i < 256; ++i) {
+    for (std::size_t j = i % 16; j < 256; j += 16) matrix[i * 256 + j] = 10;
+  }
+  return matrix;
+}
+
+TEST(Capi, AWholeMatrixIsCopiedOrBorrowed) {
+  ranktree_topo* topo = load("node:16 core:16");
+  for (const ranktree_ownership ownership : {RANKTREE_COPY, RANKTREE_BORROW}) {
+    std::vector<double> matrix = groups_of_sixteen();
+    ranktree_pattern* pattern = nullptr;
+    ASSERT_EQ(ranktree_pattern_create_dense(256, matrix.data(), ownership, &pattern, nullptr), RANKTREE_SUCCESS);
+    EXPECT_EQ(ranktree_pattern_get_rank_count(pattern), 256);
+    EXPECT_EQ(ranktree_pattern_get_pair_count(pattern), 256 * 255);
+    ranktree_pattern* expanded = nullptr;
+    ASSERT_EQ(ranktree_pattern_expand(pattern, "flat", &expanded, nullptr), RANKTREE_SUCCESS);
+    if (ownership == RANKTREE_COPY) matrix.assign(matrix.size(), 1);
+    for (const ranktree_pattern* each : {pattern, expanded}) {
+      ranktree_plan* plan = nullptr;
+      ranktree_error error{};
+      ASSERT_EQ(ranktree_place(topo, each, nullptr, &plan, &error), RANKTREE_SUCCESS) << error.text;
+      double cost = 0;
+      EXPECT_EQ(ranktree_plan_get_cost(plan, "plan", &cost, nullptr), RANKTREE_SUCCESS);
+      // 16 x 120 pairs of both directions inside nodes at 2 hops, the other pairs at 4.
+      EXPECT_EQ(cost, 16 * 120 * 20.0 * 2 + (256 * 255 / 2 - 16 * 120) * 2.0 * 4);
+      double gap = -1;
+      EXPECT_EQ(ranktree_plan_get_gap(plan, &gap, nullptr), RANKTREE_SUCCESS);
+      EXPECT_EQ(gap, 0);
+      ranktree_plan_destroy(plan);
+    }
+    ranktree_pattern_destroy(expanded);
+    ranktree_pattern_destroy(pattern);
+  }
+  ranktree_topo_destroy(topo);
+}
+
+TEST(Capi, ABadMatrixIsRefusedByEntry) {
+  const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+  ranktree_pattern* pattern = nullptr;
+  ranktree_error error{};
+  std::vector<double> matrix{0, 1, -2, 0};
+  EXPECT_EQ(ranktree_pattern_create_dense(2, matrix.data(), RANKTREE_COPY, &pattern, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error.text, "pattern[1, 0]: expected a finite number, at least 0, found -2");
+  matrix = {not_a_number, not_a_number, 0, 0};
+  EXPECT_EQ(ranktree_pattern_create_dense(2, matrix.data(), RANKTREE_BORROW, &pattern, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(std::string(error.text).substr(0, 13), "pattern[0, 1]");
+  EXPECT_EQ(ranktree_pattern_create_dense(0, matrix.data(), RANKTREE_COPY, &pattern, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_pattern_create_dense(2, nullptr, RANKTREE_COPY, &pattern, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_pattern_create_dense(1, matrix.data(), static_cast<ranktree_ownership>(2), &pattern, &error),
+            RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(pattern, nullptr);
+}
+
+TEST(Capi, AWholeMatrixIsSavedAsPairs) {
+  const std::vector<double> matrix{7, 2, 0, 0, 0, 3, 0, 0, 0};
+  ranktree_pattern* pattern = nullptr;
+  ASSERT_EQ(ranktree_pattern_create_dense(3, matrix.data(), RANKTREE_COPY, &pattern, nullptr), RANKTREE_SUCCESS);
+  const std::string path = testing::TempDir() + "whole_matrix.mat";
+  ASSERT_EQ(ranktree_pattern_save(pattern, path.c_str(), nullptr), RANKTREE_SUCCESS);
+  std::ifstream file(path);
+  std::vector<double> read;
+  for (double value = 0; file >> value;) read.push_back(value);
+  EXPECT_EQ(read, (std::vector<double>{0, 2, 0, 0, 0, 3, 0, 0, 0}));
+  ranktree_pattern_destroy(pattern);
+  std::filesystem::remove(path);
+}
+
 }  // namespace

@@ -25,12 +25,7 @@ using topo::Tree;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// The subtrees whose pairs meet on one level or below it, and what a unit of weight between two of them costs more.
-struct Level {
-  std::int64_t room = 0;  // ranks that the largest of them takes
-  double cost = 0;
-  double crossing = 0;  // at least so much is exchanged between them
-};
+using Level = LeavingBound::Level;
 
 // allowed[leaf] is the number of allowed leaves before it.
 std::vector<std::int64_t> count_allowed(const Tree& tree) {
@@ -99,18 +94,27 @@ void raise_by_spreading(const pattern::Affinity& affinity, std::vector<Level>& l
 
 }  // namespace
 
+LeavingBound::LeavingBound(const Tree& tree, const Constraints& constraints) : levels_(levels_of(tree, constraints)) {}
+
+void LeavingBound::add(std::vector<double>& weights) { add_leaving(weights, levels_); }
+
+double LeavingBound::cost() const {
+  double cost = 0;
+  for (const Level& level : levels_) cost += level.crossing * level.cost;
+  return cost;
+}
+
 double lower_bound(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
   require_seats(tree, affinity.ranks, constraints);
-  std::vector<Level> levels = levels_of(tree, constraints);
+  LeavingBound bound(tree, constraints);
   std::vector<double> weights;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
     const auto row = affinity.weights_of(rank);
     weights.assign(row.begin(), row.end());
-    add_leaving(weights, levels);
+    bound.add(weights);
   }
-  raise_by_spreading(affinity, levels);
-  double cost = 0;
-  for (const Level& level : levels) cost += level.crossing * level.cost;
+  raise_by_spreading(affinity, bound.levels());
+  const double cost = bound.cost();
   // The level above the nodes costs as little as the nearest two, so that holds where the network is no tree, too.
   return tree.interconnect() == nullptr ? cost : std::max(cost, network::lower_bound(tree, affinity, constraints));
 }

@@ -1,6 +1,9 @@
 // What no placement can cost less than, so that a user knows when to stop searching.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "core/pattern/affinity.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -21,5 +24,26 @@ namespace ranktree::core::place {
 // 2^53, else true up to rounding.
 // Throws Error(kMismatch) when the ranks do not fit.
 double lower_bound(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
+
+// The part of it that looks at single ranks, for those who hold no lists.
+class LeavingBound {
+ public:
+  LeavingBound(const topo::Tree& tree, const Constraints& constraints);
+
+  // What one rank exchanges with each other; reordered.
+  void add(std::vector<double>& weights);
+  [[nodiscard]] double cost() const;
+
+  // The subtrees whose pairs meet on one level or below it, and what a unit of weight between two of them costs more.
+  struct Level {
+    std::int64_t room = 0;  // ranks that the largest of them takes
+    double cost = 0;
+    double crossing = 0;  // at least so much is exchanged between them
+  };
+  std::vector<Level>& levels() { return levels_; }  // outermost first
+
+ private:
+  std::vector<Level> levels_;
+};
 
 }  // namespace ranktree::core::place

@@ -17,6 +17,14 @@ bool is_dense(const pattern::Matrix& matrix);
 // The lists of a matrix that is not dense, or that an algorithm needs as lists. Throws Error(kInput), naming the entry.
 pattern::Affinity affinity_of(const pattern::Matrix& matrix);
 
+// Throws Error(kInput), naming the first entry that is negative or not finite; the diagonal does not count. O(ranks^2).
+void check_matrix(const pattern::Matrix& matrix);
+
+// As evaluate() and lower_bound() of lists, without any: the matrix is read once, row by row, and in blocks. The bound
+// looks at single ranks only. Neither knows networks that are no trees. The matrix has passed check_matrix().
+Cost evaluate(const topo::Tree& tree, const pattern::Matrix& matrix, const Placement& placement);
+double lower_bound(const topo::Tree& tree, const pattern::Matrix& matrix, const Constraints& constraints);
+
 // What the engine makes of lists that hold so many pairs that a matrix is smaller; nothing for others.
 std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::Affinity& affinity,
                                          const EngineOptions& options);

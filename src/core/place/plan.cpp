@@ -14,8 +14,10 @@
 
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/bound.h"
+#include "core/place/dense.h"
 #include "core/place/engine.h"
 #include "core/place/network/level_table.h"
 #include "core/place/placement.h"
@@ -38,13 +40,42 @@ struct Candidate {
   Cost cost;
 };
 
+// What is placed: lists, or a matrix that none are made of.
+class Weights {
+ public:
+  explicit Weights(const pattern::Affinity& lists) : lists_(&lists) {}
+  explicit Weights(const pattern::Matrix& matrix) : matrix_(&matrix) {}
+
+  [[nodiscard]] bool is_matrix() const { return matrix_ != nullptr; }
+  [[nodiscard]] const pattern::Affinity& lists() const {
+    if (lists_ == nullptr) throw Error(Fault::kUnsupported, "plan: expected lists, found a matrix");
+    return *lists_;
+  }
+  [[nodiscard]] Rank ranks() const { return is_matrix() ? pattern::ranks_of(*matrix_) : lists_->ranks; }
+  [[nodiscard]] Cost cost(const Tree& tree, const Placement& placement) const {
+    return is_matrix() ? evaluate(tree, *matrix_, placement) : evaluate(tree, *lists_, placement);
+  }
+  [[nodiscard]] double bound(const Tree& tree, const Constraints& constraints) const {
+    return is_matrix() ? lower_bound(tree, *matrix_, constraints) : lower_bound(tree, *lists_, constraints);
+  }
+  [[nodiscard]] Placement search(const Tree& tree, const EngineOptions& options) const {
+    return is_matrix() ? run_engine(tree, *matrix_, options) : run_engine(tree, *lists_, options);
+  }
+
+ private:
+  const pattern::Affinity* lists_ = nullptr;
+  const pattern::Matrix* matrix_ = nullptr;
+};
+
+bool needs_lists(std::string_view algorithm) { return algorithm == "treematch" || algorithm == "greedy"; }
+
 class Planner {
  public:
-  Planner(const Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options)
-      : tree_(tree), affinity_(affinity), options_(options) {
+  Planner(const Tree& tree, const Weights& weights, const PlanOptions& options)
+      : tree_(tree), weights_(weights), options_(options) {
     if (options.oversubscribe) {
       const auto places = static_cast<std::int64_t>(seats_of(tree, {}).size());
-      if (places > 0) constraints_.capacity = static_cast<int>((affinity.ranks + places - 1) / places);
+      if (places > 0) constraints_.capacity = static_cast<int>((weights.ranks() + places - 1) / places);
       constraints_.capacity = std::max(constraints_.capacity, 1);
     }
     constraints_.pins = options.pins;
@@ -53,18 +84,18 @@ class Planner {
   [[nodiscard]] Candidate run(std::string_view name) const {
     Placement placement;
     if (name == "identity") {
-      placement = identity(tree_, affinity_.ranks, constraints_);
+      placement = identity(tree_, weights_.ranks(), constraints_);
     } else if (name == "round-robin") {
-      placement = round_robin(tree_, affinity_.ranks, constraints_);
+      placement = round_robin(tree_, weights_.ranks(), constraints_);
     } else if (name == "random") {
-      placement = random(tree_, affinity_.ranks, constraints_, options_.seed);
+      placement = random(tree_, weights_.ranks(), constraints_, options_.seed);
     } else if (name == "greedy") {
-      placement = greedy(tree_, affinity_, constraints_);
+      placement = greedy(tree_, weights_.lists(), constraints_);
     } else if (name == "treematch") {
       TreeMatchOptions treematch_options;
       treematch_options.constraints = constraints_;
       treematch_options.seed = options_.seed;
-      placement = treematch(tree_, affinity_, treematch_options);
+      placement = treematch(tree_, weights_.lists(), treematch_options);
     } else if (name == "engine") {
       EngineOptions engine_options;
       engine_options.preset = options_.preset;
@@ -72,7 +103,7 @@ class Planner {
       engine_options.seed = options_.seed;
       engine_options.threads = options_.threads;
       if (options_.keep_going) engine_options.keep_going = [this] { return go_on(); };
-      placement = run_engine(tree_, affinity_, engine_options);
+      placement = weights_.search(tree_, engine_options);
     } else {
       throw Error(Fault::kInput,
                   "algorithm: expected best, engine, treematch, greedy, round-robin, random or identity, found '" +
@@ -88,6 +119,7 @@ class Planner {
     Candidate best = run(kPortfolio[0]);
     for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
       if (kPortfolio.at(i) == "treematch" && !constraints_.pins.empty()) continue;
+      if (needs_lists(kPortfolio.at(i)) && weights_.is_matrix()) continue;
       Candidate next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);
     }
@@ -118,13 +150,13 @@ class Planner {
 
   // Sums that round differently may not put the bound above what was found.
   [[nodiscard]] double bound(const Candidate& found) const {
-    return std::min(lower_bound(tree_, affinity_, constraints_), found.cost.total);
+    return std::min(weights_.bound(tree_, constraints_), found.cost.total);
   }
 
  private:
   [[nodiscard]] Candidate cost_of(std::string name, Placement placement) const {
-    validate(tree_, placement, affinity_.ranks, constraints_);
-    Cost cost = evaluate(tree_, affinity_, placement);
+    validate(tree_, placement, weights_.ranks(), constraints_);
+    Cost cost = weights_.cost(tree_, placement);
     return {std::move(name), std::move(placement), std::move(cost)};
   }
 
@@ -135,14 +167,14 @@ class Planner {
   }
 
   const Tree& tree_;
-  const pattern::Affinity& affinity_;
+  const Weights& weights_;
   const PlanOptions& options_;
   Constraints constraints_;
   mutable bool stopped_ = false;
 };
 
 // A row for each, in the order given; the last is the plan's own.
-void fill_table(Plan& plan, const Tree& tree, const pattern::Affinity& affinity,
+void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
                 const std::vector<std::pair<const char*, const Candidate*>>& rows) {
   if (tree.interconnect() == nullptr) {
     for (int level = 0; level < tree.level_count(); ++level) {
@@ -154,7 +186,7 @@ void fill_table(Plan& plan, const Tree& tree, const pattern::Affinity& affinity,
   }
   std::vector<const Placement*> placements;
   for (const auto& [name, row] : rows) placements.push_back(&row->placement);
-  const network::LevelTable table(tree, affinity, placements);
+  const network::LevelTable table(tree, weights.lists(), placements);
   plan.levels = table.names();
   plan.level_costs = table.values();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -186,9 +218,9 @@ void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
 }
 
 // `hosts`: where each rank was traced, empty when unknown.
-Plan plan_for(const Tree& tree, const pattern::Affinity& affinity, const std::vector<std::string>& hosts,
+Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::string>& hosts,
               const PlanOptions& options) {
-  const Planner planner(tree, affinity, options);
+  const Planner planner(tree, weights, options);
   const Candidate identity = planner.run("identity");
   const Candidate round_robin = planner.run("round-robin");
   const auto traced = planner.traced(hosts);
@@ -210,7 +242,7 @@ Plan plan_for(const Tree& tree, const pattern::Affinity& affinity, const std::ve
   std::vector<std::pair<const char*, const Candidate*>> rows{{"identity", &identity}, {"round-robin", &round_robin}};
   if (traced) rows.emplace_back("traced", &*traced);
   rows.emplace_back("plan", best);
-  fill_table(plan, tree, affinity, rows);
+  fill_table(plan, tree, weights, rows);
   return plan;
 }
 
@@ -227,15 +259,24 @@ std::optional<double> gap(const Plan& plan) {
 
 Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
   const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
-  return Planner(tree, affinity, options).chosen().placement;
+  return Planner(tree, Weights(affinity), options).chosen().placement;
 }
 
 Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
-  return plan_for(tree, pattern::affinity(expanded, options.metric), expanded.metadata.hosts, options);
+  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  return plan_for(tree, Weights(affinity), expanded.metadata.hosts, options);
 }
 
 Plan make_plan(const Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options) {
-  return plan_for(tree, affinity, {}, options);
+  return plan_for(tree, Weights(affinity), {}, options);
+}
+
+Plan make_plan(const Tree& tree, const pattern::Matrix& matrix, const PlanOptions& options) {
+  check_matrix(matrix);
+  if (!is_dense(matrix) || tree.interconnect() != nullptr || needs_lists(options.algorithm)) {
+    return make_plan(tree, affinity_of(matrix), options);
+  }
+  return plan_for(tree, Weights(matrix), {}, options);
 }
 
 }  // namespace ranktree::core::place

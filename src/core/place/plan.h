@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -74,5 +75,10 @@ Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const P
 
 // The same for weights that come from elsewhere; options.metric is what they count.
 Plan make_plan(const topo::Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options);
+
+// The same for a whole matrix. Where most pairs talk (is_dense()), and the network is a tree, no lists are made of it,
+// and "best" is the cheaper of the engine's and round-robin; "treematch" and "greedy" always make lists. Throws
+// Error(kInput), naming the entry, when one is negative or not finite.
+Plan make_plan(const topo::Tree& tree, const pattern::Matrix& matrix, const PlanOptions& options);
 
 }  // namespace ranktree::core::place
