@@ -50,8 +50,8 @@ class DenseEngine {
     return cost_of(request_.tree, weights_, scan_.total, seats);
   }
   [[nodiscard]] int divisions() const {
-    constexpr std::size_t kSmall = 16000;  // arcs
-    const auto affordable = static_cast<int>(kSmall / (scan_.strongest.arcs.size() + 1));
+    constexpr std::size_t kSmall = std::size_t{1} << 20U;  // entries
+    const auto affordable = static_cast<int>(kSmall / (best_.size() * best_.size()));
     return std::clamp(affordable, 1, request_.effort.divisions);
   }
 
