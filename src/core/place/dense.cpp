@@ -39,11 +39,11 @@ engine::DenseEffort effort_of(Preset preset) {
     case Preset::kFast:
       return {16, 1, 1, 2};
     case Preset::kDefault:
-      return {24, 3, 4, 3};
+      return {32, 3, 4, 3};
     case Preset::kStrong:
       break;
   }
-  return {32, 4, 10, 6};
+  return {48, 4, 10, 6};
 }
 
 // Some rows, evenly apart.
