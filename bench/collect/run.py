@@ -138,9 +138,7 @@ def bytes_part(bench: Bench) -> Iterator[Row]:
                 start = cluster.start(mpi, per_node, placement)
                 machine = f"{shape} {placement}"
                 for collective in COUNTED:
-                    arguments = words(
-                        [collective], [MIB], ["native", "auto", *hierarchical(collective)], 1, "--warm", 24
-                    )
+                    arguments = words([collective], [MIB], ["native", "auto", *hierarchical(collective)], 1)
                     lines = counted(cluster, start, mpi, arguments, CALLS, 60)
                     yield from (counted_row(("bytes", mpi.name, machine, ""), line) for line in lines)
                 arguments = words(COUNTED, [MIB], ["native"], 1)
@@ -176,7 +174,7 @@ def cluster_cases(bench: Bench, part: str, mpi: Mpi, seconds: float) -> Iterator
             start = cluster.start(mpi, SHAPES["4x4"], placement)
             for collective in ("broadcast", "reduce", "allreduce"):
                 variants = ["native", "auto", *hierarchical(collective)]
-                arguments = words([collective], sizes, variants, seconds, "--rounds", "3:50", "--warm", 24)
+                arguments = words([collective], sizes, variants, seconds, "--rounds", "3:50")
                 lines = figures(start, mpi, arguments, 150)
                 yield from timed((part, mpi.name, f"4x4 {placement}", ""), lines)
 
@@ -211,7 +209,7 @@ def auto_part(bench: Bench) -> Iterator[Row]:
         for placement in PLACEMENTS:
             start = cluster.start(mpi, SHAPES["4x4"], placement)
             for collective in ALL:
-                arguments = words([collective], sizes, ["native", "auto"], bench.seconds(1.2), "--warm", 24)
+                arguments = words([collective], sizes, ["native", "auto"], bench.seconds(1.2))
                 yield from timed(("auto", mpi.name, f"4x4 {placement}", ""), figures(start, mpi, arguments, 60))
 
 

@@ -28,6 +28,19 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+// The first calls of "auto" are trials: turns of more calls where messages are short (docs/collect-preload.md).
+int warm_calls(const Variant& variant, const TrialCase& trial, const Limits& limits) {
+  if (variant.choice) return std::max(1, limits.warm);
+  if (limits.warm_auto > 0) return limits.warm_auto;
+  constexpr std::int64_t kShort = 512;  // doubles
+  constexpr std::int64_t kMiddle = 8 * kShort;
+  constexpr std::int64_t kLong = 8 * kMiddle;
+  const std::int64_t count = trial.operation().receive.count;
+  if (count < kShort) return 420;
+  if (count < kMiddle) return 220;
+  return count < kLong ? 100 : 40;
+}
+
 double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -70,19 +83,16 @@ class Contest {
   }
 
  private:
-  // Calls it for the first times. Why it takes no part, or nothing.
+  // Calls it for the first times, and compares the last result. Why it takes no part, or nothing.
   std::string prepare(const Variant& variant) {
     if (!can_run(variant, *context_, trial_.operation())) return "cannot run";
-    const int calls = variant.choice ? limits_.warm : limits_.warm_auto;
-    for (int call = 0; call < std::max(1, calls); ++call) {
-      trial_.fill();
-      run(variant, context_, trial_.operation());
-      const int own = trial_.right() ? 1 : 0;
-      int all = 0;
-      check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
-      if (all == 0) return "wrong result";
-    }
-    return {};
+    for (int call = warm_calls(variant, trial_, limits_); call > 1; --call) run(variant, context_, trial_.operation());
+    trial_.fill();
+    run(variant, context_, trial_.operation());
+    const int own = trial_.right() ? 1 : 0;
+    int all = 0;
+    check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+    return all == 0 ? "wrong result" : "";
   }
 
   // So many that a round of the first variant is neither too short nor too long. The same on all ranks.
@@ -169,9 +179,7 @@ void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::s
   for (const Variant& variant : variants) {
     if (!can_run(variant, *context, trial.operation())) continue;
     trial.fill();
-    for (int call = 0; call < (variant.choice ? 1 : limits.warm_auto); ++call) {
-      run(variant, context, trial.operation());
-    }
+    for (int call = warm_calls(variant, trial, limits); call-- > 0;) run(variant, context, trial.operation());
     pause(variant, false);
     for (int call = 0; call < calls; ++call) run(variant, context, trial.operation());
     pause(variant, true);
