@@ -5,6 +5,7 @@ import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -13,8 +14,9 @@ from ranktree import _core
 from ranktree.compare import Request, Result, compare, comparison_table
 from ranktree.forbid import without
 from ranktree.interrupt import Interruption
-from ranktree.pattern import expand, load, natural_model
+from ranktree.pattern import expand, load, load_matrix, natural_model, require_matrix
 from ranktree.pins import leaf_of, parsed
+from ranktree.placement import square
 from ranktree.progress import LongWork
 
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
@@ -116,8 +118,15 @@ def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result]) 
     return dictionary
 
 
-def load_expanded(path: str, collectives: str) -> _core.Pattern:
-    """The pattern with its collective calls as pairs; what a format could not tell is said on stderr."""
+def load_expanded(path: str, collectives: str, whole: bool) -> "_core.Pattern | np.ndarray":
+    """The pattern, collective calls as pairs, or a whole matrix as it is where it may be one.
+
+    What a format could not tell is said on stderr.
+    """
+    matrix = load_matrix(path) if whole else None
+    if matrix is not None:
+        require_matrix(matrix, path)
+        return square(matrix)
     traffic, warnings = load(path)
     for warning in warnings:
         typer.echo(f"ranktree: {path}: {warning}", err=True)
@@ -145,8 +154,10 @@ def search(
 ) -> tuple[_core.Plan, str | None]:
     """The plan, and what cut the search short, if anything did."""
     begin = time.monotonic()
-    with LongWork(f"placing {request.pattern.ranks:,} ranks", request.limit):
-        plan = _core.make_plan(
+    whole = isinstance(request.pattern, np.ndarray)
+    ranks = len(request.pattern) if whole else request.pattern.ranks
+    with LongWork(f"placing {ranks:,} ranks", request.limit):
+        plan = (_core.plan_matrix if whole else _core.make_plan)(
             request.tree,
             request.pattern,
             algorithm,
@@ -172,7 +183,7 @@ def compare_all(request: Request) -> list[Result]:
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    pattern: Annotated[str, typer.Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof")],
+    pattern: Annotated[str, typer.Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof, .npy")],
     machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
     network: Annotated[str | None, typer.Option(help="as `ranktree topo` takes it: hosts, each such a machine")] = None,
     algorithm: Annotated[str, typer.Option(help=", ".join(ALGORITHMS))] = "best",
@@ -210,7 +221,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or [])
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
-    expanded = load_expanded(pattern, collectives)
+    expanded = load_expanded(pattern, collectives, whole=metric != "avg" and not comparison)
     with Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
