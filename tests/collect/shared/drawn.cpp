@@ -233,7 +233,9 @@ void Drawn::call_native() {
       MPI_Bcast(receive, static_cast<int>(o.receive.count), o.receive.type, o.root, o.comm);
       return;
     case Collective::kReduce:
-      MPI_Reduce(send, receive, count_, o.receive.type, o.op, o.root, o.comm);
+      // MPICH 4.0.2 dies of MPI_IN_PLACE at roots other than 0.
+      MPI_Reduce(send == MPI_IN_PLACE ? receive_.before() : send, receive, count_, o.receive.type, o.op, o.root,
+                 o.comm);
       return;
     case Collective::kAllreduce:
       MPI_Allreduce(send, receive, count_, o.receive.type, o.op, o.comm);

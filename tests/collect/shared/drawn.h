@@ -47,6 +47,7 @@ class Guarded {
   Guarded(std::int64_t elements, MPI_Datatype type, unsigned seed);
 
   [[nodiscard]] void* ours() { return ours_.data() + origin_; }
+  [[nodiscard]] const void* before() const { return before_.data() + origin_; }
   [[nodiscard]] void* natives() { return natives_.data() + origin_; }
   // What the MPI wrote in these elements, and nothing else, has changed.
   [[nodiscard]] bool as_expected(const std::vector<std::pair<std::int64_t, std::int64_t>>& written,
