@@ -55,7 +55,11 @@ std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) 
 int carry_out(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) noexcept {
   if (choice.way == Way::kNative) return native(operation);
   try {
-    finish(*start(context, operation, choice));
+    if (choice.way == Way::kShared) {
+      finish_shared(context, operation, choice);
+    } else {
+      finish(*start(context, operation, choice));
+    }
     return MPI_SUCCESS;
   } catch (...) {
     return raise(operation.comm, current_failure());
