@@ -21,6 +21,7 @@ class Modelled:
     hierarchy: _core.Hierarchy
     names: list[str]
     parameters: _core.Parameters
+    nodes_are_shared: bool  # some node has several ranks
 
 
 def sizes_of(text: str) -> list[int]:
@@ -65,13 +66,18 @@ def modelled(tree: _core.Tree, ranks: int, file: str | None, round_robin: bool =
         raise ValueError(f"--np: the machine has places for {tree.leaf_count} ranks, found {ranks}")
     above = ancestors(tree)
     order = numpy.arange(ranks)
+    shared = ranks > 1
     nodes = tree.levels.index("Node") if "Node" in tree.levels else 0
-    if round_robin and nodes > 0:
-        order = in_turn(above[nodes - 1])[:ranks]
+    if nodes > len(above):  # each leaf is a node
+        shared = False
+    elif nodes > 0:
+        if round_robin:
+            order = in_turn(above[nodes - 1])[:ranks]
+        shared = bool(numpy.unique(above[nodes - 1][order]).size < ranks)
     colours = [level[order] for level in above]
     levels = max(len(colours) + 1, 1)
     hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
-    return Modelled(hierarchy, level_names(tree), parameters_of(tree, levels, nodes, file))
+    return Modelled(hierarchy, level_names(tree), parameters_of(tree, levels, nodes, file), shared)
 
 
 def ancestors(tree: _core.Tree) -> list[numpy.ndarray]:

@@ -251,6 +251,13 @@ void bind_rules(nb::module_& module) {
       },
       "rules"_a, "json"_a = false, "Rules in the words of Open MPI's coll/tuned: of 4 and 5, or the JSON of 6.");
   module.def(
+      "open_mpi_has",
+      [](const std::string& collective, const std::string& choice) {
+        const auto known = collective_of(collective);
+        return io::open_mpi_algorithm(known, predict::choice_from_text(choice, known)).has_value();
+      },
+      "collective"_a, "choice"_a, "whether Open MPI's coll/tuned can be told to do the same");
+  module.def(
       "write_file", [](const std::string& path, const std::string& text) { io::write_file_atomically(path, text); },
       "path"_a, "text"_a, "Completely or not at all.");
 }

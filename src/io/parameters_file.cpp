@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/error.h"
 #include "core/predict/parameters.h"
 #include "io/file.h"
 #include "io/json_place.h"

@@ -205,7 +205,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise typer.BadParameter(f"expected at most {ranks}, found {groups}", param_hint="--groups")
     tree = _core.load_machine(machine, network).cut_at("Core")
     launch = modelled(tree, ranks, parameters, by_node)
-    predictor = Predictor(name, launch, model, shared)
+    predictor = Predictor(name, launch, model, shared and launch.nodes_are_shared)
     wanted = [0] if name == "barrier" else sizes_of(sizes)
     rows = [predictor.row(size, groups) | {"groups": predictor.groups(size)} for size in wanted]
     title = f"{name}, {ranks} ranks" + (f", {groups} groups" if groups is not None else "")

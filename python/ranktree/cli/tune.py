@@ -1,8 +1,10 @@
 """`ranktree tune`: measures what the models propose beside the MPI's own calls, and keeps what was faster as rules."""
 
+import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,8 +55,6 @@ def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launc
         across = places["levels"].index(MACHINE) + 1 if MACHINE in places["levels"] else 1
     with tempfile.TemporaryDirectory() as folder:
         if parameters is None:
-            import json  # noqa: PLC0415  only here
-
             parameters = str(Path(folder) / "parameters.json")
             found = printed([*calibrate, "--seconds", CALIBRATION], "ranktree-parameters")
             _core.save_parameters(parameters, json.dumps(found))
@@ -69,13 +69,8 @@ def proposals(launch: Launch, collective: str, size: int, most: int, base: bool)
     found = [choice for choice, _ in _core.predict_candidates(*arguments, most)]
     if base:
         everything = [choice for choice, _ in _core.predict_candidates(*arguments, 100)]
-        found += [choice for choice in everything if is_base(choice)][:2]
+        found += [choice for choice in everything if _core.open_mpi_has(collective, choice)][:2]
     return list(dict.fromkeys(found))
-
-
-def is_base(choice: str) -> bool:
-    """Whether Open MPI may have it too."""
-    return choice.startswith("messages:") and choice.endswith(":groups=1")
 
 
 def measured(
@@ -86,7 +81,9 @@ def measured(
     return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *asked]))
 
 
-def winner(lines: Sequence[dict[str, Any]], margin: float, base: bool = False) -> dict[str, Any] | None:
+def winner(
+    lines: Sequence[dict[str, Any]], margin: float, allowed: Callable[[str], bool] = lambda _: True
+) -> dict[str, Any] | None:
     """The fastest of those that beat native both in turn-by-turn medians and in the least time; None: native."""
     native = lines[0]
     if native["variant"] != NATIVE or "wrong" in native:
@@ -95,7 +92,7 @@ def winner(lines: Sequence[dict[str, Any]], margin: float, base: bool = False) -
         line
         for line in lines[1:]
         if "wrong" not in line and line["ratio"] >= 1 + margin and line["min"] < native["min"]
-        if not base or is_base(line["variant"])
+        if allowed(line["variant"])
     ]
     return max(better, key=lambda line: line["ratio"], default=None)
 
@@ -193,7 +190,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             lines = measured(launch, name, size, choices, seconds)
             best = winner(lines, margin)
             found.append((size, end, best))
-            base_found.append((size, end, winner(lines, margin, base=True)))
+            base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             typer.echo(told(name, size, lines, best))
         rules += rules_of(launch, name, found)
         base_rules += rules_of(launch, name, base_found)

@@ -31,7 +31,8 @@ struct Unit {
   char letter;
   std::int64_t bytes;
 };
-constexpr Unit kUnits[] = {{'G', 1LL << 30}, {'M', 1LL << 20}, {'K', 1LL << 10}};
+constexpr std::int64_t kKilo = 1024;
+constexpr Unit kUnits[] = {{'G', kKilo * kKilo * kKilo}, {'M', kKilo * kKilo}, {'K', kKilo}};
 
 std::string size_text(std::int64_t bytes) {
   for (const Unit& unit : kUnits) {

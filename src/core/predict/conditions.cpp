@@ -11,6 +11,7 @@
 
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
+#include "core/predict/closed_forms.h"
 #include "core/predict/costs.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"

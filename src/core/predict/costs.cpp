@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -55,7 +54,6 @@ bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
     case Algorithm::kChain:
     case Algorithm::kPipeline:
     case Algorithm::kScatterRing:
-      return !in_rank_order;
     case Algorithm::kBinomial:
     case Algorithm::kLinear:
     case Algorithm::kInOrderBinary:

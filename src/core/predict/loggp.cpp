@@ -8,17 +8,14 @@
 #include <optional>
 #include <queue>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/predict/closed_forms.h"
 #include "core/predict/costs.h"
 #include "core/predict/parameters.h"
 #include "core/predict/waits.h"
-#include "core/schedule/channels.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
@@ -141,16 +138,16 @@ class Clock {
       return;
     }
     const Step& step = step_of(event.rank, event.step);
-    double end = event.time;
-    if (event.kind == Kind::kSend) {
-      end = send(event, step);
-    } else if (event.kind == Kind::kReceive) {
-      end = mine.processor = event.time + model_.link(step.peer, event.rank).overhead_receive;
-    } else {
-      const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
-      end = mine.processor = event.time + each * static_cast<double>(step.from.count);
-    }
+    const double end = event.kind == Kind::kSend ? send(event, step) : work(event, step);
     events_.push({end, Kind::kEnd, event.step, event.rank});
+  }
+
+  // Of the processor alone.
+  double work(const Event& event, const Step& step) {
+    const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
+    const double takes = event.kind == Kind::kReceive ? model_.link(step.peer, event.rank).overhead_receive
+                                                      : each * static_cast<double>(step.from.count);
+    return port(event.rank).processor = event.time + takes;
   }
 
   // When the message has left.

@@ -19,7 +19,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -88,7 +87,7 @@ void print(const json& line) {
 }
 
 // The result of a pair's first rank, on all ranks.
-LevelParameters shared(MPI_Comm comm, LevelParameters level, int root) {
+LevelParameters shared(MPI_Comm comm, const LevelParameters& level, int root) {
   std::array<double, 5> numbers{level.latency, level.per_byte, level.overhead_send, level.overhead_receive, level.gap};
   mpi::check(PMPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, root, comm), "MPI_Bcast");
   return {.name = level.name,
@@ -172,6 +171,7 @@ void calibrate(const Context& context, double seconds) {
   ranktree::io::MeasuredParameters measured;
   measure_memory(context, measured.parameters, share);
   std::vector<std::optional<LevelParameters>> found;
+  found.reserve(levels.size());
   for (const MeasuredLevel& level : levels) found.push_back(measure_level(context, level, share));
   if (context.rank() != 0) return;
   measured.parameters.levels = complete(levels, found);

@@ -1,0 +1,143 @@
+"""`ranktree calibrate` and `ranktree tune` under real launchers, and Open MPI reading the rules they write."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+LAUNCHERS = {
+    "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
+    "mpich": ["mpiexec.mpich"],
+}
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.fixture(params=list(LAUNCHERS))
+def launcher(request: pytest.FixtureRequest, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Each MPI in turn; skipped where it is not installed, or not part of the build."""
+    words = LAUNCHERS[request.param]
+    if shutil.which(words[0]) is None or not (build_folder / f"lib/ranktree-calibrate-{request.param}").exists():
+        pytest.skip(f"{words[0]}: not installed, or not part of {build_folder}")
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    return words
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_parameters_are_measured_and_can_be_used(
+    ranktree: Run, launcher: list[str], tmp_path: Path, ranks: int
+) -> None:
+    path = tmp_path / "parameters.json"
+    result = ranktree("calibrate", "-o", path, "--seconds", 0.5, "--", *launcher, "-n", ranks)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(path.read_text())
+    assert (found["ranks"], found["nodes"], found["ranks_of_node"]) == (ranks, 1, ranks)
+    assert [level["name"] for level in found["levels"]][-1] == "core"
+    assert "node" not in [level["name"] for level in found["levels"]]  # nothing was sent between nodes
+    for level in found["levels"]:
+        # Between what no machine beats and what a loaded one needs.
+        assert 1e-9 < level["latency_s"] < 0.1
+        assert 1e-13 < level["s_per_byte"] < 1e-6
+        assert 0 <= level["overhead_send_s"] <= level["latency_s"] / 2
+    assert 1e-13 < found["reduce_s_per_byte"] < 1e-7
+    assert 1e-13 < found["copy_s_per_byte"] < 1e-7
+    again = ranktree("predict", "bcast", "--np", ranks, "--machine", f"core:{ranks}", "--parameters", path, "--json")
+    assert again.returncode == 0, again.stderr
+    levels = json.loads(again.stdout)["levels"]
+    assert levels[-1]["latency"] == pytest.approx(found["levels"][-1]["latency_s"])
+
+
+def test_one_rank_cannot_be_measured(ranktree: Run, launcher: list[str]) -> None:
+    result = ranktree("calibrate", "--seconds", 0.5, "--", *launcher, "-n", 1)
+    assert result.returncode == 1
+    assert "expected at least 2 ranks, found 1" in result.stderr
+
+
+def test_rules_are_only_for_what_was_faster(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
+    path, classic = tmp_path / "rules.json", tmp_path / "rules.conf"
+    options = ["--collectives", "bcast,allgather,barrier", "--sizes", "8,64K", "--seconds", 0.1]
+    result = ranktree("tune", "-o", path, "--open-mpi", classic, *options, "--", *launcher, "-n", 3)
+    assert result.returncode == 0, result.stderr
+    lines = [line for line in result.stdout.splitlines() if ": " in line and "[" in line]
+    assert len(lines) == 5  # two sizes of two collectives, one barrier
+    faster = {line.split(" ")[0] for line in lines if ": native " not in line}
+    rules = json.loads(path.read_text())["rules"]
+    assert {rule["collective"] for rule in rules} == faster
+    for rule in rules:
+        assert rule["ranks"] == [3, 3] and rule["nodes"] == [1, 1] and rule["choice"] != "native"
+    assert classic.read_text().endswith("\n")
+
+
+def test_nothing_is_faster_by_so_much(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "rules.json"
+    options = ["--collectives", "bcast", "--sizes", "1K", "--seconds", 0.05, "--margin", 10]
+    result = ranktree("tune", "-o", path, *options, "--", *launcher, "-n", 2)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(path.read_text())["rules"] == []
+
+
+# One rule for three ranks: pipelined broadcast in segments of 4 KiB from 1 KiB on.
+CLASSIC = """1 # collectives
+7 # bcast
+3 # sizes of communicators
+0 # ranks or more
+1 # message sizes: bytes or more, algorithm, fan, segment
+0 0 0 0
+3 # ranks or more
+2 # message sizes: bytes or more, algorithm, fan, segment
+0 0 0 0
+1024 3 0 4096
+4 # ranks or more
+1 # message sizes: bytes or more, algorithm, fan, segment
+0 0 0 0
+"""
+
+
+PROGRAM = """#include <mpi.h>
+static char buffer[65536];
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Bcast(buffer, sizeof buffer, MPI_CHAR, 0, MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
+"""
+
+
+def test_open_mpi_does_what_is_written(build_folder: Path, tmp_path: Path) -> None:
+    """Sixteen segments from rank 0 to 1 and on to 2, where its own choice sends everything from rank 0."""
+    if shutil.which("mpiexec.openmpi") is None or shutil.which("mpicc.openmpi") is None:
+        pytest.skip("Open MPI is not installed")
+    write = "import sys; from ranktree import _core; "
+    rule = {"collective": "broadcast", "ranks": (3, 3), "bytes": (1024, None)}
+    rule["choice"] = "messages:pipeline:segment=4K:groups=1"
+    text = subprocess.run(
+        [sys.executable, "-c", write + f"sys.stdout.write(_core.open_mpi_rules([{rule}]))"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(build_folder / "python")},
+    ).stdout
+    assert text == CLASSIC
+    (tmp_path / "rules.conf").write_text(text)
+    (tmp_path / "program.c").write_text(PROGRAM)
+    subprocess.run(["mpicc.openmpi", tmp_path / "program.c", "-o", tmp_path / "program"], timeout=60, check=True)
+    options = {
+        "coll_tuned_use_dynamic_rules": "1",
+        "coll_tuned_dynamic_rules_filename": str(tmp_path / "rules.conf"),
+        "pml_monitoring_enable": "1",
+        "pml_monitoring_enable_output": "3",
+        "pml_monitoring_filename": str(tmp_path / "sent"),
+    }
+    words = [word for name, value in options.items() for word in ("--mca", name, value)]
+    command = [*LAUNCHERS["openmpi"], *words, "-n", "3", str(tmp_path / "program")]
+    subprocess.run(command, capture_output=True, timeout=60, check=True, env=os.environ | ENVIRONMENT)
+    lines = [line.split("\t") for path in sorted(tmp_path.glob("sent*")) for line in path.read_text().splitlines()]
+    sent = {(line[1], line[2]): line[3:5] for line in lines if line[0] == "E"}
+    assert sent == {pair: ["65536 bytes", "16 msgs sent"] for pair in (("0", "1"), ("1", "2"))}

@@ -1,0 +1,141 @@
+"""`ranktree predict`: its table, picture and JSON; expected values are the closed forms of docs/models.md by hand."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+from xml.etree import ElementTree
+
+import pytest
+
+Run = Callable[..., CompletedProcess[str]]
+LATENCY, PER_BYTE = 1e-6, 1e-9
+MACHINE = {
+    "format": "ranktree-machine",
+    "version": 1,
+    "shapes": {"thin": "core:1"},
+    "network": {"hosts": [{"names": "n[0-63]", "shape": "thin"}]},
+    "costs": {
+        "Cluster": {"latency_s": LATENCY, "bandwidth_bytes_per_s": 1 / PER_BYTE},
+        "Node": {"latency_s": LATENCY, "bandwidth_bytes_per_s": 1 / PER_BYTE},
+        "Core": {"latency_s": LATENCY, "bandwidth_bytes_per_s": 1 / PER_BYTE},
+    },
+}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """64 nodes of one core, all links alike."""
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(MACHINE))
+    return path
+
+
+def rows_of(result: CompletedProcess[str]) -> list[dict]:
+    """The rows of --json."""
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)["rows"]
+
+
+def test_base_algorithms_cost_what_the_formulas_say(ranktree: Run, machine: Path) -> None:
+    rows = rows_of(ranktree("predict", "bcast", "--np", 64, "--machine", machine, "--sizes", "64K,128K", "--json"))
+    for row in rows:
+        m = row["bytes"]
+        whole = LATENCY + m * PER_BYTE
+        expected = {
+            "flat": 63 * whole,
+            "chain": 63 * whole,
+            "binomial": 6 * whole,
+            "scatter-ring-allgather": (6 + 63) * LATENCY + 2 * 63 / 64 * m * PER_BYTE,
+            "scatter-doubling-allgather": 12 * LATENCY + 2 * 63 / 64 * m * PER_BYTE,
+        }
+        for name, seconds in expected.items():
+            assert row["base"][name]["seconds"] == pytest.approx(seconds), name
+        least = (math.sqrt(62 * LATENCY) + math.sqrt(m * PER_BYTE)) ** 2  # X* = sqrt((p-2) m B / a)
+        assert least <= row["base"]["pipeline"]["seconds"] <= 1.1 * (least + LATENCY)
+
+
+def test_following_messages_finds_the_same(ranktree: Run, machine: Path) -> None:
+    arguments = ("predict", "allreduce", "--np", 16, "--machine", machine, "--sizes", "64K", "--json")
+    closed, followed = (rows_of(ranktree(*arguments, "--model", model))[0]["base"] for model in ("closed", "hockney"))
+    assert "non-overlapping" in followed and "non-overlapping" not in closed
+    for name, entry in closed.items():
+        assert followed[name]["seconds"] == pytest.approx(entry["seconds"], rel=1e-6), name
+
+
+def test_groups_and_conditions_are_told(ranktree: Run, machine: Path) -> None:
+    result = ranktree("predict", "bcast", "--np", 64, "--machine", machine, "--sizes", "16K,64K")
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert any(
+        line.startswith("chain by leaders, 16K to 64K: G* = 8 (continuous 8.0, best divisor 8)") for line in lines
+    )
+    # alpha / beta is 1000 bytes: 2m/p is 512 and 2048.
+    assert any(line.startswith("scatter-ring-allgather by leaders, 16K: G* = 8") for line in lines)
+    assert (
+        "scatter-ring-allgather by leaders, 64K: no groups; two levels win if 2m/p < alpha/beta: 2048 >= 1000" in lines
+    )
+
+
+def test_so_many_groups_may_be_asked_for(ranktree: Run, machine: Path) -> None:
+    arguments = ("predict", "reduce", "--np", 49, "--machine", machine, "--sizes", "1K", "--groups", 7, "--json")
+    best = rows_of(ranktree(*arguments))[0]["hierarchical"]
+    assert best["choice"].endswith("groups=7")
+
+
+def test_a_hierarchy_of_the_machine_is_followed(ranktree: Run) -> None:
+    arguments = ("predict", "allreduce", "--np", 64, "--machine", "node:8 package:2 core:4", "--sizes", "1M", "--json")
+    packed, in_turn = (rows_of(ranktree(*arguments, *more))[0] for more in ((), ("--by-node",)))
+    # The usual links: 2 us and 0.1 ns a byte between nodes, 0.2 ns inside; 0.1 ns to combine. Ranks in turn: the ring
+    # crosses the wire with the messages of all eight ranks of a node, 0.1 us apart.
+    moved = 63 / 64 * 2**20
+    assert packed["base"]["ring"]["seconds"] == pytest.approx(126 * 2e-6 + moved * (2 * 2e-10 + 1e-10))
+    assert in_turn["base"]["ring"]["seconds"] == pytest.approx(126 * 2.7e-6 + moved * (2 * 8e-10 + 1e-10))
+    assert in_turn["hierarchical"]["seconds"] == pytest.approx(packed["hierarchical"]["seconds"])
+
+
+def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
+    path = tmp_path / "parameters.json"
+    level = {"name": "node", "latency_s": 1e-3, "s_per_byte": 0}
+    document = {"format": "ranktree-parameters", "version": 1, "levels": [level]}
+    path.write_text(json.dumps(document | {"reduce_s_per_byte": 0, "copy_s_per_byte": 0}))
+    machine = ("--machine", "node:8 core:1", "--parameters", path)
+    rows = rows_of(ranktree("predict", "bcast", "--np", 8, *machine, "--sizes", "1K", "--json"))
+    assert rows[0]["base"]["binomial"]["seconds"] == pytest.approx(3e-3)
+
+
+@pytest.mark.parametrize("name", ["plot.svg", "plot.html"])
+def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    result = ranktree("predict", "bcast", "--np", 64, "--machine", machine, "--sizes", "1K:64K", "--plot", path)
+    assert result.returncode == 0, result.stderr
+    text = path.read_text()
+    assert ("<!DOCTYPE html>" in text) == name.endswith(".html")
+    picture = ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    space = "{http://www.w3.org/2000/svg}"
+    lines = picture.findall(f"{space}polyline")
+    assert len(lines) == 9  # eight base algorithms and the best in groups
+    assert all(len(line.attrib["points"].split()) == 7 for line in lines)
+    assert "binomial" in [each.text for each in picture.findall(f"{space}text")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["nothing", "--np", 4], 2, "collective: expected"),
+        (["bcast", "--np", 1], 2, "--np"),
+        (["bcast", "--np", 4, "--model", "logp"], 2, "--model"),
+        (["bcast", "--np", 400, "--model", "loggp", "--machine", "node:400 core:1"], 2, "--model"),
+        (["bcast", "--np", 4, "--plot", "x.png"], 2, "--plot"),
+        (["bcast", "--np", 4, "--groups", 5], 2, "--groups"),
+        (["bcast", "--np", 9, "--machine", "node:2 core:4"], 1, "ranktree: --np: the machine has places for 8 ranks"),
+        (["bcast", "--np", 4, "--machine", "core:4", "--sizes", "1K:x"], 1, "ranktree: sizes: expected bytes such as"),
+        (["bcast", "--np", 4, "--machine", "core:4", "--sizes", "2K:1K"], 1, "ranktree: sizes: expected the smaller"),
+        (["bcast", "--np", 4, "--machine", "core:4", "--parameters", "/no.json"], 1, "ranktree: /no.json"),
+    ],
+)
+def test_what_is_wrong_is_said(ranktree: Run, arguments: list, code: int, text: str) -> None:
+    result = ranktree("predict", *arguments)
+    assert result.returncode == code
+    assert text in result.stderr
