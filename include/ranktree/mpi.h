@@ -1,4 +1,5 @@
-/* Hierarchical communicators, the machine's tree as communicators, one level at a time; and rank reordering.
+/* Hierarchical communicators, the machine's tree as communicators, one level at a time; rank reordering; and
+ * collectives along the tree (ranktree/mpi_collect.h).
  *
  * Source: hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3-5; the
  * split types are those of MPI 5.0 §7.4.2. Link with libranktree_mpi_<mpi>, built for the MPI of the program.
@@ -42,6 +43,7 @@
 #include <stdint.h>
 
 #include "ranktree/base.h"
+#include "ranktree/mpi_collect.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -96,6 +96,17 @@ int call(const Operation& operation) noexcept {
   return context ? run(context, operation) : native(operation);
 }
 
+void prepare(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) throw AgreedError(MPI_ERR_COMM, "comm: expected a communicator, found MPI_COMM_NULL");
+  const auto known = Context::find(comm);
+  if (known || !among_several(comm)) return;
+  try {
+    [[maybe_unused]] const Chooser& chooser = Context::of(comm)->chooser();
+  } catch (const AgreedError&) {
+    return;  // calls go to the MPI
+  }
+}
+
 std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   const std::shared_ptr<Context> context = context_for(operation, false);
   if (context && is_known_reproducible(*context) && reduces(operation)) {

@@ -1,6 +1,8 @@
 // What the C interface and the preload library call: an operation, by the way the chooser says.
 #pragma once
 
+#include <mpi.h>
+
 #include <memory>
 
 #include "mpi/collect/operation.h"
@@ -13,7 +15,11 @@ namespace ranktree::mpi::collect {
 // locally give the MPI's own error class, because such calls are handed to the MPI.
 int call(const Operation& operation) noexcept;
 
-// Nonblocking: throws MpiError, AgreedError. What it returns outlives the communicator's handle.
+// Collective, synchronising: makes what nonblocking calls on this communicator find. Throws MpiError, AgreedError.
+void prepare(MPI_Comm comm);
+
+// Nonblocking and local: until prepare() or call() has been called on the communicator, the MPI's own. Throws MpiError,
+// AgreedError. What it returns outlives the communicator's handle.
 std::unique_ptr<Running> call_nonblocking(const Operation& operation);
 
 }  // namespace ranktree::mpi::collect

@@ -1,0 +1,166 @@
+/* Hierarchical collectives: MPI's own operations, carried out along the machine's tree. Part of ranktree/mpi.h.
+ *
+ * Sources: hier-bcast-2014 (Hierarchical Optimization of MPI Broadcast Algorithms) §3, hier-reduce-2016 (Hierarchical
+ * Optimization of MPI Reduce Algorithms) §3, hsplit-2018 §6. docs/collect.md tells how a way is chosen for each call.
+ *
+ * Arguments, collective rules, MPI_IN_PLACE, derived datatypes, user operations and results are MPI's; sums of floating
+ * point numbers may be added in another order than the MPI's. Intercommunicators, communicators of one rank and what
+ * the MPI does better go to the MPI. The first blocking or persistent call on a communicator makes what is kept with
+ * it (one communicator, one split by nodes, one allgather) and synchronises its ranks; MPI_Comm_free frees all. Where
+ * no more communicators are to be had, calls go to the MPI.
+ *
+ * Errors: as MPI's, in MPI's classes, after calling the communicator's error handler. Safe with MPI_THREAD_MULTIPLE.
+ */
+#ifndef RANKTREE_MPI_COLLECT_H
+#define RANKTREE_MPI_COLLECT_H
+
+#include <mpi.h>
+
+#include "ranktree/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Blocking collectives. Collective over comm; arguments as those of the MPI function with this name. */
+RANKTREE_API int ranktree_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+RANKTREE_API int ranktree_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                 int root, MPI_Comm comm);
+RANKTREE_API int ranktree_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                    MPI_Comm comm);
+RANKTREE_API int ranktree_Barrier(MPI_Comm comm);
+RANKTREE_API int ranktree_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+RANKTREE_API int ranktree_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                                  MPI_Comm comm);
+RANKTREE_API int ranktree_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+RANKTREE_API int ranktree_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                                   MPI_Comm comm);
+RANKTREE_API int ranktree_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+RANKTREE_API int ranktree_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+RANKTREE_API int ranktree_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+RANKTREE_API int ranktree_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
+                                               MPI_Op op, MPI_Comm comm);
+RANKTREE_API int ranktree_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/** An operation that is under way, or a persistent one; NULL: none. An MPI_Request could not be driven from inside
+ * MPI_Wait. To be given to the functions below only. */
+typedef struct ranktree_request* ranktree_Request;
+
+#define RANKTREE_REQUEST_NULL ((ranktree_Request)0)
+
+/** Nonblocking collectives. Collective over comm and local: a communicator without a blocking or persistent call
+ * before is served by the MPI's own nonblocking collectives. Arguments as MPI's; buffers, lists of counts and
+ * operations must stay until the request is complete, datatypes and comm may be freed before.
+ *
+ * Progress is made within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() on any request of this process that is
+ * given to them, and nowhere else.
+ *
+ * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
+ */
+RANKTREE_API int ranktree_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                                 ranktree_Request* request);
+RANKTREE_API int ranktree_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                  int root, MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                     MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Ibarrier(MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                  ranktree_Request* request);
+RANKTREE_API int ranktree_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                                   MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                   int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                   ranktree_Request* request);
+RANKTREE_API int ranktree_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                    MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                    int root, MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                      const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                      ranktree_Request* request);
+RANKTREE_API int ranktree_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, ranktree_Request* request);
+RANKTREE_API int ranktree_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                ranktree_Request* request);
+RANKTREE_API int ranktree_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, ranktree_Request* request);
+
+/** Persistent collectives (MPI 5.0 §6.13). Collective over comm, and synchronising. Nothing moves before
+ * ranktree_Start(); the arguments must stay until ranktree_Request_free().
+ *
+ * \param info MPI_INFO_NULL or hints, of which there are none yet
+ * \param[out] request inactive
+ */
+RANKTREE_API int ranktree_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                                     MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                      int root, MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                         MPI_Op op, MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Barrier_init(MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                      ranktree_Request* request);
+RANKTREE_API int ranktree_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                                       MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                       int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                       ranktree_Request* request);
+RANKTREE_API int ranktree_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[],
+                                        MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                        int root, MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                         ranktree_Request* request);
+RANKTREE_API int ranktree_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                          const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                          MPI_Comm comm, MPI_Info info, ranktree_Request* request);
+RANKTREE_API int ranktree_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                              ranktree_Request* request);
+RANKTREE_API int ranktree_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount,
+                                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                                    ranktree_Request* request);
+RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                        ranktree_Request* request);
+
+/** Begins a persistent operation that is not active. Collective over its communicator, local otherwise. MPI_ERR_REQUEST
+ * for other requests. */
+RANKTREE_API int ranktree_Start(ranktree_Request* request);
+
+/** Returns when the operation is complete; waiting ranks yield the processor. A nonblocking operation's request is
+ * freed and set to RANKTREE_REQUEST_NULL, a persistent one becomes inactive. Inactive and null requests: returns at
+ * once. Errors of messages come back here. */
+RANKTREE_API int ranktree_Wait(ranktree_Request* request);
+
+/** The same without waiting.
+ *
+ * \param[out] flag 1 when complete (or nothing to do), else 0
+ */
+RANKTREE_API int ranktree_Test(ranktree_Request* request, int* flag);
+
+/** Until all are complete, in whatever order they end. The first error that a request has, after all have ended. */
+RANKTREE_API int ranktree_Waitall(int count, ranktree_Request requests[]);
+
+/** Frees an inactive persistent request. MPI_ERR_REQUEST where the operation is under way. Null is left alone. */
+RANKTREE_API int ranktree_Request_free(ranktree_Request* request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,173 @@
+#include "capi/mpi_request.h"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/call.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/running.h"
+#include "mpi/guard.h"
+#include "mpi/handle.h"
+#include "ranktree/mpi_collect.h"
+
+namespace collect = ranktree::mpi::collect;
+namespace mpi = ranktree::mpi;
+
+struct ranktree_request {
+  explicit ranktree_request(const collect::Operation& given, bool lasting) : operation(given), persistent(lasting) {
+    own(operation.send, types[0]);
+    own(operation.receive, types[1]);
+  }
+
+  // MPI lets programs free datatypes of operations that are under way.
+  static void own(collect::Operation::Side& side, mpi::Datatype& type) {
+    if (side.type == MPI_DATATYPE_NULL) return;
+    std::array<int, 3> numbers{};
+    int combiner = MPI_COMBINER_NAMED;
+    mpi::check(PMPI_Type_get_envelope(side.type, &numbers[0], &numbers[1], &numbers[2], &combiner),
+               "MPI_Type_get_envelope");
+    if (combiner == MPI_COMBINER_NAMED) return;
+    mpi::check(PMPI_Type_dup(side.type, type.receive()), "MPI_Type_dup");
+    side.type = type.get();
+  }
+
+  void start() {
+    running = collect::call_nonblocking(operation);
+    if (operation.comm == MPI_COMM_NULL) return;
+    if (const auto known = collect::Context::find(operation.comm)) context = *known;
+  }
+
+  // The communicator whose error handler is called, null once it is freed.
+  [[nodiscard]] MPI_Comm comm() const { return !context || context->attached() ? operation.comm : MPI_COMM_NULL; }
+
+  collect::Operation operation;
+  bool persistent;
+  std::array<mpi::Datatype, 2> types;
+  std::unique_ptr<collect::Running> running;  // while active
+  std::shared_ptr<collect::Context> context;
+};
+
+namespace {
+
+// An error of a communicator that may be gone; MPI's calls have called its handler themselves.
+int fail(MPI_Comm comm) noexcept {
+  try {
+    throw;
+  } catch (const mpi::MpiError& error) {
+    return error.code();
+  } catch (...) {
+    const mpi::Failure failure = mpi::current_failure();
+    return comm == MPI_COMM_NULL ? failure.error_class : mpi::raise(comm, failure);
+  }
+}
+
+int refuse() noexcept { return mpi::raise(MPI_COMM_NULL, {MPI_ERR_REQUEST, {}}); }
+
+bool active(const ranktree_Request* request) {
+  return request != nullptr && *request != nullptr && (*request)->running;
+}
+
+// What completion leaves.
+void end(ranktree_Request* request) noexcept {
+  (*request)->running.reset();
+  (*request)->context.reset();
+  if ((*request)->persistent) return;
+  delete *request;
+  *request = RANKTREE_REQUEST_NULL;
+}
+
+// True once complete, or failed with `code`.
+bool progress(ranktree_Request* request, int* code) noexcept {
+  try {
+    if (!(*request)->running->progress()) return false;
+  } catch (...) {
+    *code = fail((*request)->comm());
+  }
+  end(request);
+  return true;
+}
+
+}  // namespace
+
+namespace ranktree::capi {
+
+int begin(const collect::Operation& operation, ranktree_Request* request) noexcept {
+  if (request == nullptr) return mpi::raise(operation.comm, {MPI_ERR_ARG, {}});
+  try {
+    auto made = std::make_unique<ranktree_request>(operation, false);
+    made->start();
+    *request = made.release();
+    return MPI_SUCCESS;
+  } catch (...) {
+    return fail(operation.comm);
+  }
+}
+
+int prepare(const collect::Operation& operation, ranktree_Request* request) noexcept {
+  if (request == nullptr) return mpi::raise(operation.comm, {MPI_ERR_ARG, {}});
+  try {
+    auto made = std::make_unique<ranktree_request>(operation, true);
+    collect::prepare(operation.comm);
+    *request = made.release();
+    return MPI_SUCCESS;
+  } catch (...) {
+    return fail(operation.comm);
+  }
+}
+
+}  // namespace ranktree::capi
+
+int ranktree_Start(ranktree_Request* request) {
+  if (request == nullptr || *request == nullptr || !(*request)->persistent || active(request)) return refuse();
+  try {
+    (*request)->start();
+    return MPI_SUCCESS;
+  } catch (...) {
+    return fail((*request)->operation.comm);
+  }
+}
+
+int ranktree_Wait(ranktree_Request* request) {
+  int code = MPI_SUCCESS;
+  if (request == nullptr) return refuse();
+  return active(request) ? ranktree_Waitall(1, request) : code;
+}
+
+int ranktree_Test(ranktree_Request* request, int* flag) {
+  if (request == nullptr || flag == nullptr) return refuse();
+  int code = MPI_SUCCESS;
+  *flag = !active(request) || progress(request, &code) ? 1 : 0;
+  return code;
+}
+
+int ranktree_Waitall(int count, ranktree_Request requests[]) {
+  if (count < 0 || (count > 0 && requests == nullptr)) return refuse();
+  constexpr int kSpins = 64;
+  int first = MPI_SUCCESS;
+  int left = 1;
+  for (int tries = 0; left > 0; ++tries) {
+    left = 0;
+    for (ranktree_Request& request : std::span(requests, static_cast<std::size_t>(count))) {
+      if (!active(&request)) continue;
+      int code = MPI_SUCCESS;
+      if (!progress(&request, &code)) ++left;
+      if (first == MPI_SUCCESS) first = code;
+    }
+    if (left > 0 && tries >= kSpins) sched_yield();
+  }
+  return first;
+}
+
+int ranktree_Request_free(ranktree_Request* request) {
+  if (request == nullptr || active(request)) return refuse();
+  delete *request;
+  *request = RANKTREE_REQUEST_NULL;
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,47 @@
+"""Collectives carried out by schedules give what the MPI's own give."""
+
+import os
+import subprocess
+
+import pytest
+
+from tests.conftest import Mpi
+
+# MPICH's ranks spin, so that more of them than cores take long.
+MOST_RANKS = {"openmpi": 16, "mpich": 4}
+
+
+def run(mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150) -> str:
+    """Runs a test program, which must say ok."""
+    done = subprocess.run(
+        mpi.launch(ranks, *program),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, "RANKTREE_COLL": rule},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("ok"), done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_calls(mpi: Mpi, seed: int) -> None:
+    """Any collective, datatype, operation, root, count, algorithm, form and grouping, with canaries."""
+    cases = 800 if mpi.name == "openmpi" else 300
+    said = run(mpi, MOST_RANKS[mpi.name], mpi.program("collect_random"), seed, cases)
+    done = int(said.split()[1])
+    assert done > cases // 4
+
+
+@pytest.mark.parametrize("rule", ["native", "auto", "messages:binomial:groups=1", "messages:flat:groups=2"])
+def test_public_calls(mpi: Mpi, rule: str) -> None:
+    """Blocking, nonblocking and persistent calls, their errors, and communicators freed meanwhile."""
+    freed = ["freed"] if rule.startswith("messages") else []
+    run(mpi, 5 if mpi.name == "openmpi" else 3, mpi.program("collect_calls"), 10, *freed, rule=rule)
+
+
+def test_contexts_do_not_leak(mpi: Mpi) -> None:
+    """More duplicates, one after the other, than MPICH has communicators."""
+    run(mpi, 2, mpi.program("collect_calls"), 2500, rule="messages:binomial:groups=1")
