@@ -1,0 +1,43 @@
+"""The choice at run time: what is measured decides, on all ranks alike."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parent / "preload"
+
+
+def compiled(build_folder: Path, folder: Path, mpi: str, source: str, *options: str) -> Path:
+    """A program or a library, by the MPI's own wrapper."""
+    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
+    made = folder / Path(source).stem
+    subprocess.run([entries[mpi]["mpicc"], "-O1", *options, "-o", made, SOURCES / source], check=True, timeout=120)
+    return made
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_an_mpi_that_is_slow_is_replaced(mpi, build_folder: Path, tmp_path: Path, ranks: int) -> None:
+    """100 ms a call more, in two rounds of at most four turns, and four calls before."""
+    program = compiled(build_folder, tmp_path, mpi.name, "loop.c")
+    slow = compiled(build_folder, tmp_path, mpi.name, "slow_allreduce.c", "-shared", "-fPIC", "-ldl")
+    log = tmp_path / "log"
+    variables = {
+        "LD_PRELOAD": f"{build_folder}/lib/libranktree_collect_{mpi.name}.so:{slow}",
+        "RANKTREE_COLL": "auto",
+        "RANKTREE_COLL_LOG": log,
+    }
+    words = mpi.launch(ranks, "env", *(f"{name}={value}" for name, value in variables.items()), program, 60, 100000)
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert (result.stdout.count("right"), result.stdout.count("wrong")) == (ranks, 0)  # lines of ranks may mix
+    text = log.read_text(encoding="utf-8")
+    decision = re.search(r"allreduce 256K-512K: (\S+) \| native (\S+ .s) ", text)
+    assert decision, text
+    assert decision[1] != "native", text
+    served = re.search(r"allreduce (\d+) of (\d+) not by the MPI", text)
+    # All 60; the first four of the communicator, before there was a chooser, are not counted.
+    assert int(served[2]) == 56
+    assert int(served[1]) >= 56 - 4 - 8
