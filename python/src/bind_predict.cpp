@@ -109,19 +109,19 @@ std::optional<double> best_segments(const std::string& collective, std::int64_t 
   return form->best_segments(static_cast<double>(bytes));
 }
 
-predict::Grouping grouping_of(const std::string& form, const std::string& algorithm, std::int64_t segment) {
+predict::Grouping grouping_of(const std::string& form, const std::string& algorithm) {
   const auto found_form = schedule::form_from_name(form);
   const auto found = schedule::algorithm_from_name(algorithm);
   if (!found_form) refuse("form: expected leaders, lanes or same-index, found '" + form + "'");
   if (!found) refuse("algorithm: expected an algorithm's name, found '" + algorithm + "'");
-  return {.form = *found_form, .algorithm = *found, .segment = segment};
+  return {.form = *found_form, .algorithm = *found};
 }
 
 // Groups, condition and whether it holds, for ranks all of whose links are those of the outermost level.
 nb::object groups(const std::string& collective, std::int64_t bytes, const std::string& form,
-                  const std::string& algorithm, std::int64_t segment, int ranks, const Parameters& parameters) {
+                  const std::string& algorithm, int ranks, const Parameters& parameters) {
   const predict::Question question = question_of(collective, bytes);
-  const predict::Grouping grouping = grouping_of(form, algorithm, segment);
+  const predict::Grouping grouping = grouping_of(form, algorithm);
   const Hierarchy flat = Hierarchy::flat(ranks);
   const predict::Machine machine(flat, parameters);
   const auto best = predict::best_groups(question, grouping, machine);
@@ -277,6 +277,6 @@ void bind_predict(nb::module_& module) {
              "Seconds: in closed form (None without one), or by following messages under hockney or loggp.");
   module.def("predict_segments", &best_segments, "collective"_a, "bytes"_a, "choice"_a, "machine"_a, "parameters"_a,
              "The best number of segments by the closed form; None without one.");
-  module.def("predict_groups", &groups, "collective"_a, "bytes"_a, "form"_a, "algorithm"_a, "segment"_a, "ranks"_a,
-             "parameters"_a, "The best number of groups, and the papers' condition; None without a closed form.");
+  module.def("predict_groups", &groups, "collective"_a, "bytes"_a, "form"_a, "algorithm"_a, "ranks"_a, "parameters"_a,
+             "The best number of groups, and the papers' condition; None without a closed form.");
 }

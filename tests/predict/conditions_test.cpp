@@ -152,7 +152,7 @@ TEST(Conditions, HoldWhereTwoLevelsWin) {
   const std::int64_t m = 4096;
   for (const About& about : {About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kChain, 0}, 16, 4},
                              About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kBinary, 0}, 49, 7},
-                                                                       About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kBinomial, 0}, 16, 4},
+                             About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kBinomial, 0}, 16, 4},
                              About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kScatterRing, 0}, 16, 4},
                              About{Collective::kBroadcast, {Form::kLeaders, Algorithm::kScatterDoubling, 0}, 16, 4},
                              About{Collective::kBroadcast, {Form::kLanes, Algorithm::kScatterRing, 0}, 16, 4},

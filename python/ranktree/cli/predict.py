@@ -99,7 +99,7 @@ class Predictor:
         for form in _core.collective_forms(self.collective):
             for algorithm in _core.collective_algorithms(self.collective):
                 best = _core.predict_groups(
-                    self.collective, size, form, algorithm, 0, self.machine.hierarchy.ranks, self.machine.parameters
+                    self.collective, size, form, algorithm, self.machine.hierarchy.ranks, self.machine.parameters
                 )
                 if best is not None:
                     found.append({"form": form, "algorithm": algorithm, **best})
@@ -118,14 +118,19 @@ def table_of(rows: list[dict[str, Any]], title: str) -> Table:
         table.add_column(name)
     for row in rows:
         entries = {**row["base"], **{name: row[name] for name in others if row[name]}}
-        least = min(entry["seconds"] for entry in entries.values())
-        cells = []
-        for name in (*algorithms, *others):
-            entry = entries.get(name)
-            text = cell(entry, name in others) if entry else "-"
-            cells.append(f"[bold]{text}[/bold]" if entry and entry["seconds"] == least else text)
-        table.add_row(size_text(row["bytes"]), *cells)
+        table.add_row(size_text(row["bytes"]), *cells(entries, algorithms, others))
     return table
+
+
+def cells(entries: dict[str, dict[str, Any]], algorithms: list[str], others: list[str]) -> list[str]:
+    """One row."""
+    least = min(entry["seconds"] for entry in entries.values())
+    texts = []
+    for name in (*algorithms, *others):
+        entry = entries.get(name)
+        text = cell(entry, name in others) if entry else "-"
+        texts.append(f"[bold]{text}[/bold]" if entry and entry["seconds"] == least else text)
+    return texts
 
 
 def cell(entry: dict[str, Any], named: bool) -> str:

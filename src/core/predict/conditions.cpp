@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,9 +64,11 @@ bool has_minimum_inside(const Grouping& grouping, const Question& question, cons
 }
 
 std::string number(double value) {
+  constexpr int kDigits = 4;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
+  const auto written =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, kDigits);
+  return {text.data(), written.ptr};
 }
 
 Condition less(const std::string& what, double left, double right) {
