@@ -39,6 +39,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     unit: str = "core",
     cost: str = "hops",
     collectives: str = "model",
+    threads_per_rank: int = 1,
 ) -> Plan:
     """Where each rank should sit.
 
@@ -51,9 +52,12 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     keep_going: called now and then; False keeps the best found so far.
     pins: where some ranks must sit: {rank: leaf}, or {rank: "host:pu"} ("pu" where there is one host).
 
+    threads_per_rank: so many neighbouring places a rank, which is bound to all of them.
+
     Raises ValueError, one line that names what is wrong. Same arguments, same plan, unless the search is cut short.
     """
-    tree = tree_of(machine, unit, cost)
+    require_whole("threads_per_rank", threads_per_rank, 1, 2**31 - 1)
+    tree = tree_of(machine, unit, cost).bundle_leaves(threads_per_rank)
     require_whole("seed", seed, 0, 2**64 - 1)
     require_whole("threads", threads, 1, 2**31 - 1)
     options = {

@@ -10,6 +10,7 @@
 
 #include "bind.h"
 #include "core/base/error.h"
+#include "core/topo/bundle.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/machine.h"
@@ -148,6 +149,8 @@ void bind_topo(nb::module_& module) {
           "with_allowed", [](const Tree& tree, const std::vector<int>& leaves) { return tree.with_allowed(leaves); },
           "leaves"_a, "a copy in which only these leaves may be used")
       .def("cut_at", &cut_at, "kind"_a, "a copy whose leaves are the objects of a kind, each owning the PUs below it")
+      .def("bundle_leaves", &topo::bundle_leaves, "count"_a,
+           "a copy whose leaves are bundles of so many: places for ranks of several threads")
       .def("__len__", &Tree::leaf_count);
   module.def("load_machine", &load_machine, "machine"_a = "live", "network"_a = nb::none(),
              "A machine: 'live', XML or JSON paths, or a synthetic description. With a file that tells about switches: "

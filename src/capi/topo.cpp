@@ -4,6 +4,7 @@
 
 #include "capi/guard.h"
 #include "core/base/error.h"
+#include "core/topo/bundle.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "hw/machine.h"
@@ -37,6 +38,15 @@ ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo* topo, ranktree_t
     require(topo, "topo");
     require(cut, "cut");
     *cut = new ranktree_topo{topo->tree.cut_at(topo_core::Kind::kCore)};
+  });
+}
+
+ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, ranktree_topo** bundled,
+                                     ranktree_error* error) {
+  return guard(error, [&] {
+    require(topo, "topo");
+    require(bundled, "bundled");
+    *bundled = new ranktree_topo{topo_core::bundle_leaves(topo->tree, count)};
   });
 }
 

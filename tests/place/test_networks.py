@@ -146,3 +146,23 @@ def test_files_that_are_no_arrays_are_refused(ranktree: Callable, tmp_path: Path
         assert result.returncode == 1, contents[:20]
         assert "bad.npy" in result.stderr
         assert "Traceback" not in result.stderr
+
+
+def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
+    """Three cores each: two places in a package of eight, none in the node that has two cores left."""
+    np.save(tmp_path / "ring.npy", ring(6))
+    plan_file = tmp_path / "plan.json"
+    arguments = ["map", str(tmp_path / "ring.npy"), "--machine", "node:3 package:2 core:8", "--threads-per-rank", "3"]
+    result = ranktree(*arguments, "--forbid", "n1:0-13", "--pin", "5=n2:4", "-o", str(plan_file))
+    assert result.returncode == 0, result.stderr
+    seats = json.loads(plan_file.read_text())["seats"]
+    for seat in seats:
+        first = seat["pus"][0]
+        assert seat["host"] != "n1"
+        assert seat["pus"] == [first, first + 1, first + 2]
+        assert first in {0, 3, 8, 11}
+    assert len({(seat["host"], seat["pus"][0]) for seat in seats}) == 6
+    assert seats[5] == {"host": "n2", "pus": [3, 4, 5]}
+    result = ranktree(*arguments[:4], "--threads-per-rank", "17")
+    assert result.returncode == 1
+    assert "expected at least 6 places" in result.stderr

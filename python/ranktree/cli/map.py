@@ -193,6 +193,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
     seed: Annotated[int, typer.Option(min=0, help="of every random choice")] = 1,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="let ranks share a place")] = False,
+    threads_per_rank: Annotated[int, typer.Option(min=1, help="so many neighbouring places a rank")] = 1,
     preset: Annotated[str, typer.Option(help="how hard the engine searches: fast, default or strong")] = "default",
     threads: Annotated[int, typer.Option(min=1, help="at most so many; the plan does not depend on it")] = 1,
     time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
@@ -219,7 +220,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
-    tree = without(tree, forbid or [])
+    tree = without(tree, forbid or []).bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     expanded = load_expanded(pattern, collectives, whole=metric != "avg" and not comparison)
     with Interruption() as interruption:
