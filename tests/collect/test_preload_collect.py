@@ -121,7 +121,7 @@ def test_traced_programs_record_the_same(ranktree: Run, made: Program, mpi, tmp_
             monkeypatch.setenv("RANKTREE_COLL", wanted)
         result = ranktree("trace", "-o", path, *mpi.launch(3, program, 2), timeout=SECONDS)
         assert result.returncode == 0, result.stderr
-        written = ranktree("convert", path, tmp_path / "pattern.csv")
+        written = ranktree("convert", path, "-o", tmp_path / "pattern.csv")
         assert written.returncode == 0, written.stderr
         recorded.append((result.stdout, (tmp_path / "pattern.csv").read_text(encoding="utf-8")))
     assert recorded[0] == recorded[1]

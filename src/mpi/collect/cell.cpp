@@ -24,9 +24,9 @@ constexpr double kShare = 0.01;  // of the calls, for looking again
 
 // Short calls overlap: a root is some calls ahead until something holds it back, which a few calls do not show.
 int calls_a_turn(std::int64_t bytes) {
-  constexpr std::int64_t kSmall = 4L << 10;
-  constexpr std::int64_t kMiddle = 32L << 10;
-  constexpr std::int64_t kLarge = 256L << 10;
+  constexpr std::int64_t kSmall = 4096;
+  constexpr std::int64_t kMiddle = 32768;
+  constexpr std::int64_t kLarge = 262144;
   if (bytes < kSmall) return 16;
   if (bytes < kMiddle) return 8;
   return bytes < kLarge ? 3 : 1;
@@ -47,27 +47,28 @@ Cell::Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t
 
 void Cell::begin_round(std::vector<std::size_t> members, int passes) {
   members_ = std::move(members);
-  trials_.emplace(members_.size(), Trials::Plan{.passes = passes, .calls = calls_});
+  trials_ = Trials(members_.size(), {.passes = passes, .calls = calls_});
+  on_trial_ = true;
 }
 
 Cell::Turn Cell::next() {
-  if (!trials_) {
+  if (!on_trial_) {
     if (left_ > 0) {
       if (left_ != kForEver) --left_;
       return {&winner()};
     }
     begin_round(std::move(members_), kPassesLater);
   }
-  const Trials::Turn turn = trials_->turn();
+  const Trials::Turn turn = trials_.turn();
   return {&contestants_[members_[turn.contestant]].choice, true, turn.timed, turn.begins};
 }
 
 bool Cell::agreed() {
-  trials_->agreed(kMuchSlower);
-  if (!trials_->ended()) return false;
+  trials_.agreed(kMuchSlower);
+  if (!trials_.ended()) return false;
   keep_times();
   const std::size_t best = quickest();
-  trials_.reset();
+  on_trial_ = false;
   const bool replaces = best != winner_ && best != 0;
   if (replaces && confirming_ != best) {
     confirming_ = best;
@@ -84,8 +85,8 @@ bool Cell::agreed() {
 void Cell::keep_times() {
   for (std::size_t member = 0; member < members_.size(); ++member) {
     Contestant& contestant = contestants_[members_[member]];
-    contestant.measured = trials_->least(member);
-    contestant.dropped = trials_->dropped(member);
+    contestant.measured = trials_.least(member);
+    contestant.dropped = trials_.dropped(member);
     if (contestant.dropped) ++contestant.failures;
   }
 }
@@ -94,21 +95,20 @@ void Cell::keep_times() {
 std::size_t Cell::quickest() const {
   const auto in_use = static_cast<std::size_t>(std::find(members_.begin(), members_.end(), winner_) - members_.begin());
   std::size_t best = 0;
-  if (in_use != 0 && in_use < members_.size() && !trials_->dropped(in_use) &&
-      trials_->least(in_use) <= trials_->least(0)) {
+  if (in_use != 0 && in_use < members_.size() && !trials_.dropped(in_use) &&
+      trials_.least(in_use) <= trials_.least(0)) {
     best = in_use;
   }
   for (std::size_t member = 1; member < members_.size(); ++member) {
-    if (member == best || trials_->dropped(member) || !beats_native(member)) continue;
-    const bool only_equal =
-        best != 0 && trials_->least(member) * (best == in_use ? kMargin : 1) >= trials_->least(best);
+    if (member == best || trials_.dropped(member) || !beats_native(member)) continue;
+    const bool only_equal = best != 0 && trials_.least(member) * (best == in_use ? kMargin : 1) >= trials_.least(best);
     if (!only_equal) best = member;
   }
   return members_[best];
 }
 
 bool Cell::beats_native(std::size_t member) const {
-  return trials_->least(member) * kMargin < trials_->least(0) && trials_->middle(member) <= trials_->middle(0);
+  return trials_.least(member) * kMargin < trials_.least(0) && trials_.middle(member) <= trials_.middle(0);
 }
 
 // How many calls of the way in use a contestant's part of a round costs beyond as many of those.

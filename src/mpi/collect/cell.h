@@ -39,14 +39,14 @@ class Cell {
   // A call's turn. The caller says what a trial took.
   Turn next();
   // As Trials. agreed() is true where a round has ended with a decision that stands, until settled() calls have passed.
-  bool record(double seconds) { return trials_->record(seconds); }
-  std::span<double> unagreed() { return trials_->unagreed(); }
+  bool record(double seconds) { return trials_.record(seconds); }
+  std::span<double> unagreed() { return trials_.unagreed(); }
   bool agreed();
 
   // The way in use; the MPI's own before the first decision.
   [[nodiscard]] const core::predict::Choice& winner() const { return contestants_[winner_].choice; }
   [[nodiscard]] bool winner_is_native() const { return winner_ == 0; }
-  [[nodiscard]] bool on_trial() const { return trials_.has_value(); }
+  [[nodiscard]] bool on_trial() const { return on_trial_; }
   // Calls from now without a trial.
   [[nodiscard]] std::uint32_t settled() const { return left_; }
   // They have been made elsewhere.
@@ -64,7 +64,8 @@ class Cell {
   [[nodiscard]] double cost_of(std::size_t contestant) const;
 
   std::vector<Contestant> contestants_;  // the first is the MPI's own call
-  std::optional<Trials> trials_;
+  bool on_trial_ = false;
+  Trials trials_;                     // while on_trial_
   std::vector<std::size_t> members_;  // of the round under way, or of the next one
   std::size_t winner_ = 0;
   std::optional<std::size_t> confirming_;  // the contestant that must win once more

@@ -16,7 +16,6 @@ constexpr int kFirstPasses = 2;  // before anybody is dropped
 
 Trials::Trials(std::size_t contestants, const Plan& plan)
     : plan_(plan),
-      contestants_(contestants),
       order_(contestants - 1),
       seconds_(contestants * static_cast<std::size_t>(plan.passes), 0.0),
       finished_(contestants, 0) {

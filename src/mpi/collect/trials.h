@@ -23,6 +23,7 @@ class Trials {
     bool begins = false;  // the first call of a turn: ranks may wait for each other before it
   };
 
+  Trials() = default;  // a round that has ended
   // At least two contestants.
   Trials(std::size_t contestants, const Plan& plan);
 
@@ -37,7 +38,7 @@ class Trials {
   // Who was more than `much` times slower than the quickest in both passes has no more turns; never the first. (One
   // turn may have been unlucky: a rank lost its core.)
   void agreed(double much);
-  [[nodiscard]] bool ended() const { return pass_ == plan_.passes; }
+  [[nodiscard]] bool ended() const { return order_.empty() || pass_ == plan_.passes; }
 
   // Seconds a call, the slowest rank's: the quickest turn, and the one in the middle.
   [[nodiscard]] double least(std::size_t contestant) const;
@@ -48,7 +49,6 @@ class Trials {
   void start_pass();
 
   Plan plan_;
-  std::size_t contestants_;
   std::vector<std::size_t> order_;     // of the turns of this pass
   std::vector<double> seconds_;        // [contestant * passes + pass]
   std::vector<std::size_t> finished_;  // passes of each
