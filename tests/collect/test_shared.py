@@ -44,7 +44,7 @@ def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
 
 def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
     """Megabytes a rank: far more than fits into shared memory at a time."""
-    expect_agreement(run(mpi.launch(3, mpi.program("shared_check"), "shared", 7, 20, 8 << 20)), 20)
+    expect_agreement(run(mpi.launch(3, mpi.program("shared_check"), "shared:binomial", 7, 20, 8 << 20)), 20)
 
 
 def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi) -> None:
@@ -63,7 +63,7 @@ def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) ->
         pytest.skip("MPICH itself needs /dev/shm")
     if run(["unshare", "-m", "true"]).returncode != 0:
         pytest.skip("mounts cannot be made here")
-    launch = " ".join(mpi.launch(4, mpi.program("shared_check"), "shared", 1, 8))
+    launch = " ".join(mpi.launch(4, mpi.program("shared_check"), "shared:binomial", 1, 8))
     launch = launch.replace("--bind-to", "--mca btl tcp,self --bind-to", 1)
     result = run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size={kilobytes}k none /dev/shm && {launch}"])
     assert result.returncode == 0, result.stderr
@@ -73,7 +73,7 @@ def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) ->
 def test_nothing_is_left_in_dev_shm(mpi: Mpi) -> None:
     """The segment has no name any more once it is in use."""
     before = set(Path("/dev/shm").glob("ranktree-*"))
-    expect_agreement(run(mpi.launch(2, mpi.program("shared_check"), "shared", 1, 4)), 4)
+    expect_agreement(run(mpi.launch(2, mpi.program("shared_check"), "shared:binomial", 1, 4)), 4)
     assert set(Path("/dev/shm").glob("ranktree-*")) <= before
 
 

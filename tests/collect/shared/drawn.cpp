@@ -233,7 +233,7 @@ void Drawn::call_native() {
       MPI_Bcast(receive, static_cast<int>(o.receive.count), o.receive.type, o.root, o.comm);
       return;
     case Collective::kReduce:
-      // MPICH 4.0.2 dies of MPI_IN_PLACE at roots other than 0.
+      // Not in place: MPICH 4.0.2 dies of it at roots other than 0.
       MPI_Reduce(send == MPI_IN_PLACE ? receive_.before() : send, receive, count_, o.receive.type, o.op, o.root,
                  o.comm);
       return;
@@ -256,11 +256,23 @@ void Drawn::call_native_blocks(const void* send, void* receive) {
     MPI_Allgatherv(send, count_, type, receive, counts_.data(), displacements_.data(), type, o.comm);
   } else if (o.collective == Collective::kAllgather) {
     MPI_Allgather(send, count_, type, receive, count_, type, o.comm);
-  } else if (o.vector) {
-    MPI_Reduce_scatter(send, receive, counts_.data(), type, o.op, o.comm);
   } else {
-    MPI_Reduce_scatter_block(send, receive, count_, type, o.op, o.comm);
+    call_native_reduction(send == MPI_IN_PLACE ? receive_.before() : send);
   }
+}
+
+// This rank's block of a reduction for all. MPICH 4.0.2 dies of reduce-scatters whose operation does not commute and
+// whose type's data begins behind its address.
+void Drawn::call_native_reduction(const void* operand) {
+  const MPI_Datatype type = operation_.send.type;
+  const auto elements = static_cast<int>(all_elements());
+  Guarded whole(elements, type, 0);
+  MPI_Allreduce(operand, whole.natives(), elements, type, operation_.op, operation_.comm);
+  const auto me = static_cast<std::size_t>(rank_);
+  const std::int64_t first = operation_.vector ? displacements_[me] : std::int64_t{rank_} * count_;
+  const MPI_Aint extent = extent_of(type).extent;
+  std::memcpy(receive_.natives(), static_cast<const std::byte*>(whole.natives()) + first * extent,
+              static_cast<std::size_t>(count_ * extent));
 }
 
 // In elements of the receive side.

@@ -77,6 +77,7 @@ class Drawn {
   void make_block_sides(unsigned seed);
   void call_native();
   void call_native_blocks(const void* send, void* receive);
+  void call_native_reduction(const void* operand);
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> written() const;
   [[nodiscard]] std::int64_t all_elements() const;
   [[nodiscard]] bool is_root() const { return operation_.root == rank_; }

@@ -39,7 +39,7 @@ bool run(int rank) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     MPI_Recv(large.data(), bytes, MPI_CHAR, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  finish_shared(context, broadcast, choice_from_text("shared", Collective::kBroadcast));
+  finish_shared(context, broadcast, choice_from_text("shared:binomial", Collective::kBroadcast));
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   return word == 4711;
 }
