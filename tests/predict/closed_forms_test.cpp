@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/costs.h"
 #include "core/predict/evaluate.h"
+#include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
@@ -210,6 +214,27 @@ TEST(ClosedForms, AreThoseOfSegmentsAcrossLevels) {
       for (const Algorithm inner : {kChain, kBinomial, kFlat}) {
         expect_plan(two(), Collective::kBroadcast, leaders, {outer, inner}, kBytes / segments, 0.05);
       }
+    }
+  }
+}
+
+// Base trees over 4 nodes of 8 ranks: three edges of a chain cross, two rounds of a binomial tree.
+TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
+  const Hierarchy hierarchy = Hierarchy::from_colours(two().colours);
+  const Parameters parameters{
+      .levels = {{.name = "node", .latency = 10, .per_byte = 2e-3}, {.name = "core", .latency = 1, .per_byte = 5e-4}},
+      .reduce_per_byte = kReduce};
+  const Machine machine(hierarchy, parameters);
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+    const Question question{.collective = collective, .bytes = kBytes};
+    for (const std::string& text : {std::string("messages:chain:groups=1"), std::string("messages:binomial:groups=1"),
+                                    std::string("messages:pipeline:segment=4K:groups=1")}) {
+      const Choice choice = choice_from_text(text, collective);
+      const auto form = form_of(question, choice, machine);
+      ASSERT_TRUE(form.has_value());
+      const double found = evaluated(question, choice, machine);
+      EXPECT_NEAR(form->seconds(kBytes, static_cast<double>(choice.plan.segment)) / found, 1, 1e-9)
+          << collective_name(collective) << " " << text;
     }
   }
 }

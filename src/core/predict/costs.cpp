@@ -64,13 +64,39 @@ bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
   }
 }
 
+Line dearer(const Line& a, const Line& b) { return {std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)}; }
+
+// Chains and binomial trees over ranks in the order of nodes: few of their edges leave a node.
+std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algorithm, const Machine& machine) {
+  const bool broadcast = question.collective == Collective::kBroadcast;
+  const bool chain = algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline;
+  if (!machine.hierarchy().in_rank_order() || machine.nodes() == 1 || machine.nodes() == machine.ranks()) return {};
+  if ((!broadcast && question.collective != Collective::kReduce) || (!chain && algorithm != Algorithm::kBinomial)) {
+    return {};
+  }
+  Line across;
+  Line inside;
+  for (int level = 0; level < machine.hierarchy().levels(); ++level) {
+    Line& part = level < machine.across() ? across : inside;
+    part = dearer(part, machine.link(level, 1));
+  }
+  const Line combine{0, broadcast ? 0 : machine.parameters().reduce_per_byte};
+  across = across + combine;
+  inside = inside + combine;
+  const double far = chain ? machine.nodes() - 1 : log2_above(machine.nodes());
+  const double all = chain ? machine.ranks() - 1 : log2_above(machine.ranks());
+  const Line path = far * across + (all - far) * inside;
+  return ClosedForm{.path = path, .step = chain ? dearer(across, inside) : path};
+}
+
 // Ranks on one level, whatever the machine has between them: the dearest link counts.
 std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorithm, const Machine& machine) {
+  if (const auto tree = tree_in_order(question, algorithm, machine)) return tree;
   const bool crowded = machine.nodes() > 1 && crowds_the_wire(algorithm, machine.hierarchy().in_rank_order());
   Line link;
   for (int level = 0; level < machine.hierarchy().levels(); ++level) {
     const Line here = machine.link(level, crowded ? machine.ranks_of_node() : 1);
-    link = {std::max(link.latency, here.latency), std::max(link.per_byte, here.per_byte)};
+    link = dearer(link, here);
   }
   return base_form(question.collective, algorithm, {machine.ranks(), link}, machine.parameters().reduce_per_byte);
 }
@@ -151,11 +177,8 @@ std::optional<ClosedForm> shared_form(const Question& question, Algorithm algori
   const Line whole = across->whole();
   const Line step = across->share == 1 ? across->step : whole;
   // The network moves one segment while memory moves another: the slower of the two is what each further one costs.
-  const auto slower = [](const Line& a, const Line& b) {
-    return Line{std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)};
-  };
   return ClosedForm{.path = inside + Line{whole.latency, scale * whole.per_byte},
-                    .step = slower(inside, {step.latency, scale * step.per_byte})};
+                    .step = dearer(inside, {step.latency, scale * step.per_byte})};
 }
 
 }  // namespace
