@@ -110,7 +110,7 @@ bool is_unknown(Collective collective, std::size_t kind) { return !is_reduction(
 bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
   if (unknown) return rule.bytes == core::predict::Interval<std::int64_t>{};
   if (size == 0) return rule.bytes.has(0);
-  const std::int64_t first = std::int64_t{1} << (size - 1);
+  const std::int64_t first = least_bytes(size);
   return rule.bytes.last >= first && (size + 1 == kSizes || rule.bytes.first < 2 * first);
 }
 

@@ -27,7 +27,7 @@ std::string kind_text(std::size_t index) {
   const auto collective = static_cast<Collective>(index / kSizes / kKinds);
   std::string text(core::schedule::collective_name(collective));
   const bool vector = !is_reduction(collective) && kind == kUnknown;
-  if (size > 0) text += " " + size_text(std::int64_t{1} << (size - 1)) + "-" + size_text(std::int64_t{1} << size);
+  if (size > 0) text += " " + size_text(least_bytes(size)) + "-" + size_text(least_bytes(size + 1));
   if (vector) text += " of unequal blocks";
   if (is_reduction(collective) && kind != 0) text += kind == 1 ? ", user's operation" : ", not commutative";
   return text;

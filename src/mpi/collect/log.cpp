@@ -1,6 +1,7 @@
 #include "mpi/collect/log.h"
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>

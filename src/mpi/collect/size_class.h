@@ -36,6 +36,9 @@ inline std::size_t size_class(std::int64_t bytes) {
   return std::min(kSizes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))));
 }
 
+// The fewest bytes of a class but the first.
+inline std::int64_t least_bytes(std::size_t size) { return static_cast<std::int64_t>(std::uint64_t{1} << (size - 1)); }
+
 inline std::size_t kind_index(core::schedule::Collective collective, std::size_t kind, std::size_t size) {
   return (static_cast<std::size_t>(collective) * kKinds + kind) * kSizes + size;
 }
