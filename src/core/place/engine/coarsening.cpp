@@ -134,7 +134,7 @@ std::int64_t Coarsening::append_arcs(Vertex vertex, Vertex part, Row row) {
     if (other == part) continue;
     std::int64_t& slot = slot_[at(other)];
     const auto known = static_cast<std::int64_t>(slot >= row.begin);
-    const std::int64_t place = row.end ^ ((slot ^ row.end) & -known);
+    const std::int64_t place = row.end + known * (slot - row.end);
     GuideArc& merged = row.arcs[place];
     merged = {other, merged.weight * static_cast<float>(known) + arc.weight};
     slot = place;
