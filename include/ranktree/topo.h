@@ -26,8 +26,9 @@ RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, ranktree_to
 RANKTREE_API ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo* topo, ranktree_topo** cut,
                                                         ranktree_error* error);
 
-/** A copy for ranks that need several leaves each (one a thread): every leaf is a bundle of `count` usable leaves below the
- *  lowest object that has as many, and owns their PUs. What is left over there is not used. \param count at least 1 */
+/** A copy for ranks that need several leaves each (one a thread): every leaf is a bundle of `count` usable leaves below
+ * the lowest object that has as many, and owns their PUs. What is left over there is not used. \param count at least 1
+ */
 RANKTREE_API ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, ranktree_topo** bundled,
                                                   ranktree_error* error);
 

@@ -284,9 +284,7 @@ nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Lea
   return nb::make_tuple(numpy_array(std::move(cost.weight)), cost.total);
 }
 
-}  // namespace
-
-void bind_place(nb::module_& module) {
+void bind_plans(nb::module_& module) {
   nb::class_<place::Seat>(module, "Seat", "Where one rank sits: a host and PUs by operating-system number.")
       .def_ro("host", &place::Seat::host)
       .def_ro("pus", &place::Seat::pus);
@@ -321,6 +319,12 @@ void bind_place(nb::module_& module) {
       .def_static("from_matrix", &weights_from_matrix, "matrix"_a, "from the whole matrix")
       .def_ro("ranks", &pattern::Affinity::ranks)
       .def("__len__", [](const pattern::Affinity& weights) { return weights.indices.size(); });
+}
+
+}  // namespace
+
+void bind_place(nb::module_& module) {
+  bind_plans(module);
   module.def("make_plan", &make_plan<pattern::Pattern>, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "Places the ranks of an expanded pattern; the plan never costs more than identity (treematch-2013 §4). "

@@ -31,8 +31,9 @@ struct EngineOptions {
 };
 
 // A placement of all ranks on the tree's allowed leaves. Never costs more than the start. Deterministic: the same
-// arguments give the same placement. Where the network is no tree, true distances are searched on. Throws Error(kMismatch) when the ranks do not fit, Error(kInput) when a weight is
-// negative or not finite, or the start is not a placement.
+// arguments give the same placement. Where the network is no tree, true distances are searched on. Throws
+// Error(kMismatch) when the ranks do not fit, Error(kInput) when a weight is negative or not finite, or the start is
+// not a placement.
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options);
 
 // The same for a whole matrix. Where at least a quarter of the pairs talk (of 256 ranks or more) it is read where it

@@ -80,7 +80,8 @@ Tree Tree::with_interconnect(std::shared_ptr<const Interconnect> interconnect) c
   const auto refuse = [](const std::string& text) { throw Error(Fault::kMismatch, "network: " + text); };
   if (level_count() < 2 || level(1).kind != Kind::kNode) refuse("expected nodes below the root, found none");
   if (child_count(0) < 2 || child_count(0) != interconnect->hosts()) {
-    refuse("expected " + std::to_string(std::max(interconnect->hosts(), 2)) + " nodes, found " + std::to_string(child_count(0)));
+    refuse("expected " + std::to_string(std::max(interconnect->hosts(), 2)) + " nodes, found " +
+           std::to_string(child_count(0)));
   }
   for (int i = 0; i < child_count(0); ++i) {
     if (os_index(first_child(0) + i) != i) refuse("expected nodes that are numbered in order");

@@ -1,13 +1,13 @@
 #include "core/place/network/level_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <map>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/pattern/affinity.h"
@@ -23,9 +23,9 @@ namespace {
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 std::string name_of(double distance) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "Network %.6g", distance);
-  return text.data();
+  std::ostringstream text;
+  text << "Network " << distance;
+  return text.str();
 }
 
 // Sums of the same steps in another order are the same distance.
