@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/predict/choice.h"
+#include "core/predict/closed_forms.h"
 #include "core/predict/fit.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/makers.h"
