@@ -5,9 +5,9 @@
 //   summa [--size N] [--block B] [--grid RxC] [--groups G]... [--iterations I] [--check] [--json]
 //
 // Compared, taking turns: simple (MPI_Bcast along the whole row or column), groups-G for each --groups (G runs of ranks
-// of each row and column, given by hand), and topology (the groups are the parts that ranktree_Comm_hsplit finds). N
-// need not be divisible by anything. --check compares every form's product with a serial one, which is exact: the
-// entries are small whole numbers.
+// of each row and column, given by hand), topology (the groups are the parts that ranktree_Comm_hsplit finds), and
+// collect (ranktree_Bcast, which chooses by itself). N need not be divisible by anything. --check compares every form's
+// product with a serial one, which is exact: the entries are small whole numbers.
 #include <cblas.h>
 #include <mpi.h>
 #include <ranktree/mpi.h>
@@ -45,6 +45,7 @@ typedef struct {
 
 typedef struct {
   char name[kNameBytes];
+  int chosen;     // by ranktree_Bcast
   Line lines[2];  // the row of this rank, where A's columns go; the column, where B's rows go
   double seconds[kMostRuns];
   double communication[kMostRuns];
@@ -176,9 +177,9 @@ static void release_line(Line* line) {
 }
 
 // Between groups among the ranks with the root's index in them, then inside each group from that rank.
-static void broadcast(const Line* line, double* values, int count, int root) {
+static void broadcast(const Line* line, int chosen, double* values, int count, int root) {
   if (line->inside == MPI_COMM_NULL) {
-    MPI_Bcast(values, count, MPI_DOUBLE, root, line->comm);
+    (chosen ? ranktree_Bcast : MPI_Bcast)(values, count, MPI_DOUBLE, root, line->comm);
     return;
   }
   const int index = line->index[root];
@@ -246,8 +247,8 @@ static double exchange(const Work* work, const Form* form, int k, int width) {
     memcpy(work->panel_b, rows, sizeof(double) * (size_t)width * (size_t)work->extent[1]);
   }
   const double start = MPI_Wtime();
-  broadcast(&form->lines[0], work->panel_a, work->extent[0] * width, owners[0]);
-  broadcast(&form->lines[1], work->panel_b, width * work->extent[1], owners[1]);
+  broadcast(&form->lines[0], form->chosen, work->panel_a, work->extent[0] * width, owners[0]);
+  broadcast(&form->lines[1], form->chosen, work->panel_b, width * work->extent[1], owners[1]);
   return MPI_Wtime() - start;
 }
 
@@ -299,7 +300,8 @@ static int make_forms(const Options* options, MPI_Comm row, MPI_Comm column, For
     snprintf(forms[++count].name, kNameBytes, "groups-%d", options->groups[i]);
   }
   snprintf(forms[++count].name, kNameBytes, "topology");
-  ++count;
+  snprintf(forms[++count].name, kNameBytes, "collect");
+  forms[count++].chosen = 1;
   for (int line = 0; line < 2; ++line) {
     for (int i = 0; i < count; ++i) {
       forms[i].lines[line] = whole_line(comms[line]);
@@ -307,7 +309,7 @@ static int make_forms(const Options* options, MPI_Comm row, MPI_Comm column, For
     for (int i = 0; i < options->count; ++i) {
       forms[1 + i].lines[line] = line_by_hand(comms[line], options->groups[i]);
     }
-    forms[count - 1].lines[line] = line_from_machine(comms[line]);
+    forms[count - 2].lines[line] = line_from_machine(comms[line]);
   }
   return count;
 }

@@ -115,8 +115,9 @@ class Cluster:
             words += ["openmpi", "--mpiexec", mpi.mpiexec, "-np", ranks]
             return Start([*words, "--rankfile", self._rankfile(per_node, placement)], AS_ROOT)
         words += ["mpich", "--mpiexec", mpi.mpiexec]
-        hosts = ",".join(f"n{node}" for node in seats(per_node, placement))
-        return Start([*words, "-hosts", hosts, "-ppn", 1, "-n", ranks])
+        # Hydra deals ranks out to the hosts in turns of -ppn; a host named twice would be two nodes to MPICH.
+        hosts = ",".join(f"n{node}" for node in range(len(per_node)))
+        return Start([*words, "-hosts", hosts, "-ppn", per_node[0] if placement == PACKED else 1, "-n", ranks])
 
     def reset(self) -> None:
         """Counts from here on."""

@@ -97,7 +97,7 @@ def test_summa(build_folder: Path, mpi: str, ranks: int, grid: str | None) -> No
     rows, columns = result["grid"]
     assert rows * columns == ranks
     assert grid is None or grid == f"{rows}x{columns}"
-    assert {"simple", "groups-2", "groups-3", "topology"} <= {form["name"] for form in result["forms"]}
+    assert {"simple", "groups-2", "groups-3", "topology", "collect"} == {form["name"] for form in result["forms"]}
     assert all(0 < form["communication_median"] <= form["seconds_median"] for form in result["forms"])
 
 

@@ -101,7 +101,9 @@ void prepare(MPI_Comm comm) {
   const auto known = Context::find(comm);
   if (known || !among_several(comm)) return;
   try {
-    [[maybe_unused]] const Chooser& chooser = Context::of(comm)->chooser();
+    const std::shared_ptr<Context> context = Context::of(comm);
+    [[maybe_unused]] const Chooser& chooser = context->chooser();
+    [[maybe_unused]] const bool reproducible = is_reproducible(*context);
   } catch (const AgreedError&) {
     return;  // calls go to the MPI
   }
@@ -115,6 +117,7 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   }
   if (!context || !context->has_chooser()) return start_native(operation);
   const Choice choice = context->chooser().begin(operation, false).choice;
+  if (choice.way == Way::kLevels) return start_native(operation);  // its calls block
   if (choice.way == Way::kShared && !context->has_node_team()) return start_native(operation);
   return start(context, operation, choice);
 }
