@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
