@@ -117,7 +117,6 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   }
   if (!context || !context->has_chooser()) return start_native(operation);
   const Choice choice = context->chooser().begin(operation, false).choice;
-  if (choice.way == Way::kLevels) return start_native(operation);  // its calls block
   if (choice.way == Way::kShared && !context->has_node_team()) return start_native(operation);
   return start(context, operation, choice);
 }
