@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -32,7 +31,7 @@ constexpr int kTag = 1;
 constexpr int kLeastTimes = 5;
 constexpr int kMostTimes = 2000;
 constexpr int kBurst = 32;
-constexpr std::size_t kWork = 1 << 20;  // bytes
+constexpr std::size_t kWork = 1048576;  // bytes
 
 // One end of a pair.
 class End {
