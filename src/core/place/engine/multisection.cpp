@@ -24,7 +24,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // About what one bisection of a graph takes.
 std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }
 
-constexpr Vertex kSmall = 64;  // ranks up to which repeats bring little: what they cost is decided above
+constexpr Vertex kSmall = 64;    // ranks up to which repeats bring little: what they cost is decided above
+constexpr Vertex kLarge = 4096;  // ranks beyond which a trial takes so long that only the first few are made
 
 struct Trial {
   double cut = 0;
@@ -116,9 +117,10 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     try_until(1);
   } else {
     try_until(effort_.repeats);
-    while (std::cmp_less(trials.size(), effort_.most_repeats) && !alike(trials, effort_.alike)) {
+    const int most = graph.vertices() > kLarge ? effort_.repeats : effort_.most_repeats;
+    while (std::cmp_less(trials.size(), most) && !alike(trials, effort_.alike)) {
       const auto half_more = static_cast<int>(trials.size() + (trials.size() + 1) / 2);
-      try_until(std::min(half_more, effort_.most_repeats));
+      try_until(std::min(half_more, most));
     }
   }
   const auto best =
