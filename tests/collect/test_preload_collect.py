@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).resolve().parent / "preload"
-SECONDS = 60
+SECONDS = 180
 # What shared memory or messages can do for every collective; what a rule cannot do goes to the MPI.
 RULES = {
     "auto": "auto",
