@@ -45,7 +45,7 @@ using core::schedule::Range;
 using core::schedule::Step;
 
 // MPI counts elements in ints, and moves 2 GiB at a time less well than half of that: both ends cut messages alike.
-constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 30;
+constexpr std::int64_t kMostAtOnce = 1073741824;
 
 void push(std::vector<std::int32_t>& heap, std::int32_t step) {
   heap.push_back(step);

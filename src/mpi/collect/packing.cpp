@@ -16,7 +16,7 @@ namespace ranktree::mpi::collect {
 namespace {
 
 // MPI counts what is packed in ints.
-constexpr std::int64_t kMostPacked = std::int64_t{1} << 30;
+constexpr std::int64_t kMostPacked = 1073741824;
 
 std::int64_t elements_at_once(const TypeLayout& layout, std::int64_t bytes) {
   return std::max<std::int64_t>(1, bytes / std::max<std::int64_t>(1, layout.size));
@@ -89,7 +89,7 @@ void copy(const void* from, void* into, std::int64_t count, MPI_Datatype type, c
     std::memcpy(into, from, static_cast<std::size_t>(count * layout.size));
     return;
   }
-  constexpr std::int64_t kPart = std::int64_t{1} << 16;
+  constexpr std::int64_t kPart = 65536;
   const std::int64_t most = std::min(count, elements_at_once(layout, kPart));
   const Memory packed = allocate(static_cast<std::size_t>(most * layout.size));
   for (std::int64_t done = 0; done < count; done += most) {

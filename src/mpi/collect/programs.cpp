@@ -22,7 +22,7 @@ using core::schedule::Program;
 using core::schedule::Request;
 
 constexpr std::size_t kMostEntries = 64;
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+constexpr std::size_t kMostBytes = std::size_t{4} * 1024 * 1024;
 
 bool equal(const Request& a, const Request& b) {
   return a.collective == b.collective && a.count == b.count && a.root == b.root && a.commutative == b.commutative &&

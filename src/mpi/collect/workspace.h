@@ -46,8 +46,8 @@ class Workspaces {
   }
   // Of two, one is kept.
   void give(std::unique_ptr<Workspace> workspace) noexcept {
-    constexpr std::size_t kMostScratch = std::size_t{32} << 20;
-    constexpr std::size_t kMostSteps = std::size_t{1} << 16;
+    constexpr std::size_t kMostScratch = std::size_t{32} * 1024 * 1024;
+    constexpr std::size_t kMostSteps = 65536;
     if (workspace->scratch_bytes > kMostScratch || workspace->waits.capacity() > kMostSteps) return;
     const std::unique_ptr<Workspace> before(spare_.exchange(workspace.release(), std::memory_order_acq_rel));
   }

@@ -97,15 +97,24 @@ class Random {
   }
 
  private:
-  void draw_reduction(Case& drawn, Dice& dice) {
+  // The type, and an operation for it.
+  const Kind* draw_operand(Case& drawn, Dice& dice) const {
     const int type = roll(dice, 8);
-    const Kind* kind = &kinds_.pair();
-    drawn.op = MPI_MINLOC;
-    if (type == 6) kind = &kinds_.real();
-    if (type == 6) drawn.op = roll(dice, 2) == 0 ? MPI_SUM : MPI_MAX;
-    if (type < 6) kind = &kinds_.of_ints()[static_cast<std::size_t>(type)];
-    if (type < 6) drawn.op = roll(dice, 3) == 0 ? kinds_.commutative() : kinds_.ordered();
+    if (type == 7) {
+      drawn.op = MPI_MINLOC;
+      return &kinds_.pair();
+    }
+    if (type == 6) {
+      drawn.op = roll(dice, 2) == 0 ? MPI_SUM : MPI_MAX;
+      return &kinds_.real();
+    }
+    drawn.op = roll(dice, 3) == 0 ? kinds_.commutative() : kinds_.ordered();
     if (type == 0 && roll(dice, 2) == 0) drawn.op = roll(dice, 2) == 0 ? MPI_SUM : MPI_BXOR;
+    return &kinds_.of_ints()[static_cast<std::size_t>(type)];
+  }
+
+  void draw_reduction(Case& drawn, Dice& dice) {
+    const Kind* kind = draw_operand(drawn, dice);
     const bool in_place = roll(dice, 3) == 0;
     const int count = random_count(dice);
     const bool scatters = drawn.collective == Collective::kReduceScatter;
