@@ -42,7 +42,7 @@ class Across {
   void allow_all() { allowed_ = std::numeric_limits<std::int64_t>::max(); }
   // Elements at the beginning of the result that are there.
   [[nodiscard]] std::int64_t completed() const;
-  // True once all is done on this rank. Throws MpiError.
+  // True once all is done on this rank. Throws AgreedError.
   bool progress();
 
  private:

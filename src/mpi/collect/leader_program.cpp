@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/schedule/schedule.h"
-#include "mpi/check.h"
+#include "mpi/collect/errors.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/prepared.h"
 
@@ -75,9 +75,9 @@ void LeaderProgram::post(std::int32_t index) {
   do {  // messages of barriers are empty
     const auto count = static_cast<int>(std::min(range.count - done, kMostAtOnce));
     MPI_Request request = MPI_REQUEST_NULL;
-    check(sends ? PMPI_Isend(at(range, done), count, elements_.type, step.peer, tag_, comm_, &request)
-                : PMPI_Irecv(at(range, done), count, elements_.type, step.peer, tag_, comm_, &request),
-          sends ? "MPI_Isend" : "MPI_Irecv");
+    check_own(sends ? PMPI_Isend(at(range, done), count, elements_.type, step.peer, tag_, comm_, &request)
+                    : PMPI_Irecv(at(range, done), count, elements_.type, step.peer, tag_, comm_, &request),
+              sends ? "MPI_Isend" : "MPI_Irecv");
     requests_.push_back(request);
     owners_.push_back(index);
     ++waits_[static_cast<std::size_t>(index)];
@@ -95,8 +95,8 @@ void LeaderProgram::combine(const Step& step) {
   }
   for (std::int64_t done = 0; done < step.from.count; done += kMostAtOnce) {
     const auto count = static_cast<int>(std::min(step.from.count - done, kMostAtOnce));
-    check(PMPI_Reduce_local(at(step.from, done), at(step.into, done), count, elements_.type, elements_.op),
-          "MPI_Reduce_local");
+    check_own(PMPI_Reduce_local(at(step.from, done), at(step.into, done), count, elements_.type, elements_.op),
+              "MPI_Reduce_local");
   }
 }
 
@@ -115,8 +115,9 @@ void LeaderProgram::release(std::int32_t index) {
 bool LeaderProgram::test() {
   ended_.resize(requests_.size());
   int count = 0;
-  check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, ended_.data(), MPI_STATUSES_IGNORE),
-        "MPI_Testsome");
+  check_own(
+      PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, ended_.data(), MPI_STATUSES_IGNORE),
+      "MPI_Testsome");
   if (count <= 0) return false;
   for (int i = 0; i < count; ++i) {
     const std::int32_t step = owners_[static_cast<std::size_t>(ended_[static_cast<std::size_t>(i)])];

@@ -29,7 +29,7 @@ class LeaderProgram {
   // Peers are ranks of `comm`. The bases are those of input and output. Posts what can be posted.
   LeaderProgram(std::shared_ptr<const Prepared> prepared, const Elements& elements, std::array<std::byte*, 2> bases,
                 MPI_Comm comm, int tag);
-  // True once all is done. Throws MpiError.
+  // True once all is done. Throws AgreedError.
   bool progress();
 
  private:

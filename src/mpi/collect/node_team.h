@@ -31,7 +31,7 @@ class Turn {
 
  private:
   friend class NodeTeam;
-  // Does what can be done without waiting; true once all is done on this rank. Throws MpiError.
+  // Does what can be done without waiting; true once all is done on this rank. Throws MpiError, AgreedError.
   virtual bool advance() = 0;
 
   Turn* next_ = nullptr;

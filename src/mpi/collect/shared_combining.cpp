@@ -9,10 +9,10 @@
 
 #include "core/shared/combining.h"
 #include "core/shared/moving.h"
-#include "mpi/check.h"
 #include "mpi/collect/across.h"
 #include "mpi/collect/buffers.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/errors.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/packing.h"
 #include "mpi/collect/shared_call.h"
@@ -34,8 +34,8 @@ Combine SharedCall::combine() {
   return {[](void* caller, const std::byte* in, std::byte* inout, std::size_t elements) {
             const auto& with = *static_cast<const Reducer*>(caller);
             const int count = static_cast<int>(elements);
-            check(PMPI_Reduce_local(in - with.shift, inout - with.shift, count, with.type, with.op),
-                  "MPI_Reduce_local");
+            check_own(PMPI_Reduce_local(in - with.shift, inout - with.shift, count, with.type, with.op),
+                      "MPI_Reduce_local");
           },
           &reducer_, element_};
 }
