@@ -236,8 +236,10 @@ std::int64_t size_of(MPI_Datatype type, TypeSlot& slot) noexcept {
 void ask(MPI_Comm comm, Member& member) noexcept {
   Members& members = Members::instance();
   const Calls& calls = Calls::instance();
-  int able = calls.call != nullptr && members.served.load(std::memory_order_relaxed) < kMostServed ? 1 : 0;
-  if (PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || able == 0) return;
+  const bool complete = calls.call != nullptr && calls.shortcuts != nullptr;
+  int able = complete && members.served.load(std::memory_order_relaxed) < kMostServed ? 1 : 0;
+  if (PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return;
+  if (able == 0 || !complete) return;
   member.shortcuts = calls.shortcuts(comm);
   if (member.shortcuts == nullptr) return;
   members.served.fetch_add(1, std::memory_order_relaxed);
@@ -245,7 +247,10 @@ void ask(MPI_Comm comm, Member& member) noexcept {
   if (member.rank == 0 && *member.shortcuts->message != '\0' && !told.exchange(true)) say(member.shortcuts->message);
 }
 
-int call(const Operation& operation) noexcept { return Calls::instance().call(&operation); }
+int call(const Operation& operation) noexcept {
+  const auto function = Calls::instance().call;
+  return function == nullptr ? MPI_ERR_INTERN : function(&operation);
+}
 
 }  // namespace ranktree::preload
 

@@ -100,7 +100,9 @@ template <typename Described>
 inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
   using namespace mpi::collect;
   if (member.shortcuts == nullptr) {
-    if (member.waiting == 0 || --member.waiting > 0) return true;
+    if (member.waiting == 0) return true;
+    --member.waiting;
+    if (member.waiting > 0) return true;
     ask(operation.comm, member);
     if (member.shortcuts == nullptr) return true;
   }
