@@ -175,7 +175,7 @@ def cluster_cases(bench: Bench, part: str, mpi: Mpi, seconds: float) -> Iterator
             for collective in ("broadcast", "reduce", "allreduce"):
                 variants = ["native", "auto", *hierarchical(collective)]
                 arguments = words([collective], sizes, variants, seconds, "--rounds", "3:50")
-                lines = figures(start, mpi, arguments, 150)
+                lines = figures(start, mpi, arguments, 240)
                 yield from timed((part, mpi.name, f"4x4 {placement}", ""), lines)
 
 
