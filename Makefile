@@ -93,6 +93,12 @@ bench-place: build
 	$(VENV)/bin/python bench/place/report.py --tables
 	$(VENV)/bin/python bench/place/plot.py
 
+## make bench-collect  collectives beside each MPI's own: bytes, times, auto, MPICH 5 (about 25 minutes, alone)
+bench-collect: mpis
+	$(MAKE) build
+	-$(VENV)/bin/python bench/collect/run.py --build $(BUILD)
+	$(VENV)/bin/python bench/collect/report.py --write docs/collect-bench.md
+
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
