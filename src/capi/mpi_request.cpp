@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <span>
 
