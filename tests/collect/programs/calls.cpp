@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
   check_errors(world);
   // Open MPI 4.1's own nonblocking collectives do not survive it.
   if (argc > 2) check_freed(world);
-  check_many(world, argc > 1 ? std::atoi(argv[1]) : 10);
+  check_many(world, argc > 1 ? static_cast<int>(std::strtol(argv[1], nullptr, 10)) : 10);
   if (world.rank == 0) std::printf("ok\n");
   MPI_Finalize();
   return 0;

@@ -434,10 +434,10 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const auto seed = static_cast<unsigned>(argc > 1 ? std::atoi(argv[1]) : 1);
+  const auto seed = static_cast<unsigned>(argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1);
   Count count;
   try {
-    run_cases(seed, argc > 2 ? std::atoi(argv[2]) : 1000, size, count);
+    run_cases(seed, argc > 2 ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 1000, size, count);
   } catch (const std::exception& error) {
     std::printf("rank %d: %s\n", rank, error.what());
     give_up();
