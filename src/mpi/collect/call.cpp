@@ -117,7 +117,8 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   }
   if (!context || !context->has_chooser()) return start_native(operation);
   const Choice choice = context->chooser().begin(operation, false).choice;
-  if (choice.way == Way::kShared && !context->has_node_team()) return start_native(operation);
+  const bool waits = choice.way == Way::kLevels || (choice.way == Way::kShared && !context->has_node_team());
+  if (waits) return start_native(operation);
   return start(context, operation, choice);
 }
 

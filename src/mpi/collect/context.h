@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
+#include "mpi/collect/level_communicators.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/workspace.h"
 #include "mpi/handle.h"
@@ -65,6 +66,7 @@ class Context {
 
   [[nodiscard]] Programs& programs() { return *programs_; }
   [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
+  [[nodiscard]] LevelCommunicators& levels() { return levels_; }
 
   // Until this ends: messages of an operation that failed may still be written there.
   void keep(Memory memory) noexcept;
@@ -103,6 +105,7 @@ class Context {
   std::vector<std::string> level_names_;
   std::unique_ptr<Programs> programs_;
   Workspaces workspaces_;
+  LevelCommunicators levels_;
   std::mutex mutex_;
   std::vector<Memory> kept_;
   // After the communicators that they use, so that they go first.

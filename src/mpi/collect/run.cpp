@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/predict/choice.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/levels.h"
 #include "mpi/collect/messages.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
@@ -24,7 +25,7 @@ bool can_run(Context& context, const Operation& operation, const Choice& choice)
     case Way::kMessages:
       return can_message(context, operation, choice);
     case Way::kLevels:
-      return false;
+      return can_level(context, operation, choice);
   }
   return false;
 }
@@ -39,7 +40,7 @@ std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Op
     case Way::kMessages:
       return start_messages(context, operation, choice);
     case Way::kLevels:
-      break;
+      return start_levels(context, operation, choice);
   }
   throw core::Error(core::Fault::kUnsupported, "a collective operation was begun in a way it does not have");
 }

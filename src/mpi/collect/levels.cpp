@@ -1,0 +1,175 @@
+#include "mpi/collect/levels.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "core/predict/choice.h"
+#include "core/schedule/hierarchy.h"
+#include "core/schedule/makers.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/errors.h"
+#include "mpi/collect/level_communicators.h"
+#include "mpi/collect/memory.h"
+#include "mpi/collect/native.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/running.h"
+#include "mpi/collect/size_class.h"
+#include "mpi/collect/types.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Choice;
+using core::schedule::Collective;
+using core::schedule::Hierarchy;
+
+Hierarchy hierarchy_of(const Context& context, const Choice& choice) {
+  return choice.groups == 0 ? context.machine() : Hierarchy::grouped(context.size(), choice.groups);
+}
+
+// What a call on one level says.
+class Level {
+ public:
+  Level(const LevelSet& set, std::size_t level) : comm_(set.comms[level].get()), leader_(set.leaders[level]) {
+    if (comm_ != MPI_COMM_NULL) check_own(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  }
+  [[nodiscard]] bool takes_part() const { return comm_ != MPI_COMM_NULL; }
+  [[nodiscard]] bool leads() const { return rank_ == leader_; }
+
+  void broadcast(void* buffer, const Operation::Side& side) const {
+    check_own(PMPI_Bcast(buffer, static_cast<int>(side.count), side.type, leader_, comm_), "MPI_Bcast");
+  }
+  void reduce(const void* from, void* into, const Operation& o) const {
+    const auto count = static_cast<int>(o.receive.count);
+    check_own(PMPI_Reduce(from, into, count, o.receive.type, o.op, leader_, comm_), "MPI_Reduce");
+  }
+  void allreduce(const void* from, void* into, const Operation& o) const {
+    const auto count = static_cast<int>(o.receive.count);
+    check_own(PMPI_Allreduce(from, into, count, o.receive.type, o.op, comm_), "MPI_Allreduce");
+  }
+  void barrier() const { check_own(PMPI_Barrier(comm_), "MPI_Barrier"); }
+
+ private:
+  MPI_Comm comm_;
+  int leader_;
+  int rank_ = -1;
+};
+
+class LevelRunning : public Running {
+ public:
+  LevelRunning(std::shared_ptr<Context> context, const Operation& operation, const Choice& choice)
+      : context_(std::move(context)), operation_(operation), choice_(choice) {}
+
+  bool progress() override {
+    if (!std::exchange(done_, true)) run();
+    return true;
+  }
+
+ private:
+  void run();
+  // Up to `outermost`; returns where the sum of this rank's group is.
+  void reduce(std::size_t outermost, void* sum);
+  void down(std::size_t outermost) {
+    for (std::size_t level = outermost; level < set_->comms.size(); ++level) {
+      const Level on(*set_, level);
+      if (on.takes_part()) on.broadcast(operation_.receive.buffer, operation_.receive);
+    }
+  }
+  void reduce_to_root();
+  void barrier();
+
+  std::shared_ptr<Context> context_;
+  Operation operation_;
+  Choice choice_;
+  const LevelSet* set_ = nullptr;
+  bool done_ = false;
+};
+
+void LevelRunning::run() {
+  const bool rooted = operation_.collective == Collective::kBroadcast || operation_.collective == Collective::kReduce;
+  const Hierarchy hierarchy = hierarchy_of(*context_, choice_);
+  set_ = &context_->levels().get(context_->comm(), hierarchy, choice_.groups, rooted ? operation_.root : 0);
+  if (!set_->made) {
+    // On our communicator: the operation's own may be gone, and its error handler is called by who reads the error.
+    operation_.comm = context_->comm();
+    check_own(native(operation_), "a collective");
+  } else if (operation_.collective == Collective::kBroadcast) {
+    down(0);
+  } else if (operation_.collective == Collective::kReduce) {
+    reduce_to_root();
+  } else if (operation_.collective == Collective::kAllreduce) {
+    reduce(0, operation_.receive.buffer);
+    down(1);
+  } else {
+    barrier();
+  }
+}
+
+// The first call has the operand, later ones what has been summed so far.
+void LevelRunning::reduce(std::size_t outermost, void* sum) {
+  const void* from = operation_.send.buffer == MPI_IN_PLACE ? sum : operation_.send.buffer;
+  for (std::size_t level = set_->comms.size(); level-- > outermost;) {
+    const Level on(*set_, level);
+    if (!on.takes_part()) return;
+    if (level == 0 && operation_.collective == Collective::kAllreduce) {
+      on.allreduce(from == sum ? MPI_IN_PLACE : from, sum, operation_);
+    } else {
+      on.reduce(from == sum && on.leads() ? MPI_IN_PLACE : from, on.leads() ? sum : nullptr, operation_);
+    }
+    from = sum;
+  }
+}
+
+// Leaders that are not the root have no buffer for their groups' sums.
+void LevelRunning::reduce_to_root() {
+  if (context_->rank() == operation_.root) return reduce(0, operation_.receive.buffer);
+  const Level innermost(*set_, set_->comms.size() - 1);
+  if (!innermost.leads()) return reduce(0, nullptr);
+  const TypeLayout layout = layout_of(operation_.receive.type);
+  const std::int64_t bytes = (operation_.receive.count - 1) * layout.extent + layout.true_extent;
+  const Memory memory = allocate(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
+  reduce(0, memory.get() - layout.true_lower);
+}
+
+void LevelRunning::barrier() {
+  const std::size_t levels = set_->comms.size();
+  for (std::size_t level = levels; level-- > 0;) {
+    const Level on(*set_, level);
+    if (on.takes_part()) on.barrier();
+  }
+  for (std::size_t level = 1; level < levels; ++level) {
+    const Level on(*set_, level);
+    if (on.takes_part()) on.barrier();
+  }
+}
+
+}  // namespace
+
+bool can_level(const Context& context, const Operation& operation, const Choice& choice) {
+  const bool known = operation.collective == Collective::kBroadcast || operation.collective == Collective::kBarrier ||
+                     operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce;
+  if (!known || choice.groups < 0 || choice.groups > context.size()) return false;
+  // Counts are MPI's ints here, and what one rank's holds all ranks' must: bytes are equal on all, and no fewer.
+  const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, bytes_of);
+  if (operation.collective != Collective::kBarrier && (bytes == 0 || bytes > INT_MAX)) return false;
+  const Hierarchy hierarchy = hierarchy_of(context, choice);
+  if (hierarchy.levels() == 1) return false;
+  if (!reduces(operation)) return true;
+  if (!can_reduce(operation.op, operation.receive.type)) return false;
+  const TypeLayout layout = layout_of(operation.receive.type);
+  return layout.extent >= layout.true_extent && layout.extent > 0 &&
+         (hierarchy.in_rank_order() || is_commutative(operation.op));
+}
+
+std::unique_ptr<Running> start_levels(const std::shared_ptr<Context>& context, const Operation& operation,
+                                      const Choice& choice) {
+  return std::make_unique<LevelRunning>(context, operation, choice);
+}
+
+}  // namespace ranktree::mpi::collect
