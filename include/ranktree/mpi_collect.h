@@ -61,7 +61,8 @@ typedef struct ranktree_request* ranktree_Request;
  * operations must stay until the request is complete, datatypes and comm may be freed before.
  *
  * Progress is made within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() on any request of this process that is
- * given to them, and nowhere else.
+ * given to them, and nowhere else. So all ranks must complete their requests in the same order, or together by
+ * ranktree_Waitall(): a rank that waits for one does not pass on its part of another.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
  */

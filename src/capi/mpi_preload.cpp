@@ -5,16 +5,24 @@
 #include "mpi/collect/call.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/reproducible.h"
 #include "mpi/collect/size_class.h"
 
 namespace collect = ranktree::mpi::collect;
 
-int ranktree_collect_call(const collect::Operation* operation) noexcept { return collect::call(*operation); }
+int ranktree_collect_call(const collect::Operation* operation) noexcept {
+  return collect::within_call() ? collect::native(*operation) : collect::call(*operation);
+}
 
 collect::Shortcuts* ranktree_collect_shortcuts(MPI_Comm comm) noexcept {
+  if (collect::within_call()) return nullptr;
   try {
-    return &collect::Context::of(comm)->chooser().shortcuts();
+    const auto context = collect::Context::of(comm);
+    collect::Shortcuts& shortcuts = context->chooser().shortcuts();
+    if (collect::is_reproducible(*context)) collect::look_at_reductions(shortcuts);
+    return &shortcuts;
   } catch (...) {
     return nullptr;
   }

@@ -10,6 +10,7 @@
 
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/collect/arguments.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
@@ -23,11 +24,14 @@ namespace mpi = ranktree::mpi;
 
 struct ranktree_request {
   explicit ranktree_request(const collect::Operation& given, bool lasting) : operation(given), persistent(lasting) {
-    own(operation.send, types[0]);
-    own(operation.receive, types[1]);
+    if (!collect::among_several(operation.comm)) return;
+    int rank = 0;
+    mpi::check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
+    if (collect::sends(operation, rank)) own(operation.send, types[0]);
+    if (collect::receives(operation, rank)) own(operation.receive, types[1]);
   }
 
-  // MPI lets programs free datatypes of operations that are under way.
+  // MPI lets programs free datatypes of operations that are under way. What it ignores on a rank may be anything.
   static void own(collect::Operation::Side& side, mpi::Datatype& type) {
     if (side.type == MPI_DATATYPE_NULL) return;
     std::array<int, 3> numbers{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -78,8 +79,10 @@ ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[], 
     require(matrix, "matrix");
     require(pattern, "pattern");
     if (ranks < 1) refuse("ranks: expected at least 1, found " + std::to_string(ranks));
-    if (ownership != RANKTREE_COPY && ownership != RANKTREE_BORROW) {
-      refuse("ownership: expected RANKTREE_COPY or RANKTREE_BORROW, found " + std::to_string(ownership));
+    int owner = 0;  // C lets it be any number
+    std::memcpy(&owner, &ownership, sizeof(owner));
+    if (owner != RANKTREE_COPY && owner != RANKTREE_BORROW) {
+      refuse("ownership: expected RANKTREE_COPY or RANKTREE_BORROW, found " + std::to_string(owner));
     }
     const pattern_core::MatrixView<double> given{ranks, matrix};
     ranktree::core::place::check_matrix(given);
@@ -87,7 +90,7 @@ ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[], 
     made->pattern.ranks = ranks;
     made->pattern.indptr.assign(static_cast<std::size_t>(ranks) + 1, 0);
     made->matrix = given;
-    if (ownership == RANKTREE_COPY) {
+    if (owner == RANKTREE_COPY) {
       const auto side = static_cast<std::size_t>(ranks);
       made->copied.assign(matrix, matrix + side * side);
       made->matrix->values = made->copied.data();

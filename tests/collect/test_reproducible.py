@@ -34,6 +34,14 @@ def test_the_environment_asks_for_it_too(mpi: Mpi, monkeypatch: pytest.MonkeyPat
     assert asked[0] == 0
 
 
+def test_unmodified_programs_are_asked_from_their_first_call_on(mpi: Mpi, ranktree, monkeypatch) -> None:
+    monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
+    command = mpi.launch(5, mpi.program("collect_sums"), "unmodified")
+    result = ranktree("run", "--collectives", "native", "--", *command, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "other bits: 0," in result.stdout
+
+
 # Else the tests above could not fail.
 def test_without_it_the_bits_are_others(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKTREE_COLL", "native")

@@ -3,16 +3,12 @@
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parent)]
-
-from conftest import AS_ROOT, Mpi, RunResult  # noqa: E402
-from emulated import MiniCluster  # noqa: E402
+from tests.cluster.emulated import MiniCluster
+from tests.conftest import AS_ROOT, Mpi, RunResult
 
 
 def run(command: list[str], timeout: float = 60) -> RunResult:

@@ -33,6 +33,7 @@ class Barrier final : public Call {
  private:
   bool put() override;
   bool take() override;
+  [[nodiscard]] bool writes() const override { return false; }  // no cell: nobody need have left the last round
   bool last() override { return true; }
 };
 

@@ -10,9 +10,32 @@
 #include "mpi/collect/operation.h"
 
 namespace ranktree::mpi::collect {
-namespace {
 
 using core::schedule::Collective;
+
+bool sends(const Operation& o, int rank) {
+  switch (o.collective) {
+    case Collective::kBroadcast:
+    case Collective::kBarrier:
+    case Collective::kReduce:
+    case Collective::kAllreduce:
+    case Collective::kReduceScatter:
+      return false;  // their one type is on the other side
+    case Collective::kScatter:
+      return rank == o.root;
+    default:
+      return o.send.buffer != MPI_IN_PLACE;
+  }
+}
+
+bool receives(const Operation& o, int rank) {
+  if (o.collective == Collective::kBarrier) return false;
+  if (o.collective == Collective::kGather) return rank == o.root;
+  return o.collective != Collective::kScatter || o.receive.buffer != MPI_IN_PLACE;
+}
+
+namespace {
+
 using Side = Operation::Side;
 
 bool has_root(Collective collective) {
@@ -36,34 +59,14 @@ bool side_is_right(const Side& side, bool lists, bool displaced, int size) {
   return counts_are_right(side.counts, size) && (!displaced || side.displacements.data() != nullptr);
 }
 
-// What a rank gives and gets, where it has to say it.
-bool sends(const Operation& o, int rank) {
-  switch (o.collective) {
-    case Collective::kBroadcast:
-    case Collective::kBarrier:
-    case Collective::kReduce:
-    case Collective::kAllreduce:
-    case Collective::kReduceScatter:
-      return false;  // their one type is on the other side
-    case Collective::kScatter:
-      return rank == o.root;
-    default:
-      return o.send.buffer != MPI_IN_PLACE;
-  }
-}
-
-bool receives(const Operation& o, int rank) {
-  if (o.collective == Collective::kBarrier) return false;
-  if (o.collective == Collective::kGather) return rank == o.root;
-  return o.collective != Collective::kScatter || o.receive.buffer != MPI_IN_PLACE;
-}
-
-// Only the root of a rooted operation, and everybody in others, may be in place, on one side.
+// Only the root of a rooted operation, and everybody in others, may be in place, on one side. What MPI ignores on a
+// rank may be anything there: all ranks must find the same call right.
 bool in_place_is_right(const Operation& o, int rank) {
   const bool sender = o.send.buffer == MPI_IN_PLACE;
   const bool receiver = o.receive.buffer == MPI_IN_PLACE;
-  if (o.collective == Collective::kScatter) return !sender && (!receiver || rank == o.root);
-  if (receiver && receives(o, rank)) return false;
+  if (o.collective == Collective::kScatter) return rank == o.root ? !sender : !receiver;
+  const bool significant = receives(o, rank) && (o.collective != Collective::kReduce || rank == o.root);
+  if (receiver && significant) return false;
   return !sender || !has_root(o.collective) || rank == o.root;
 }
 

@@ -25,13 +25,18 @@ namespace {
 using core::predict::Choice;
 using core::predict::Way;
 
-bool among_several(MPI_Comm comm) {
-  int inter = 0;
-  int size = 0;
-  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
-  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  return inter == 0 && size > 1;
-}
+// How many calls of ours this thread is in.
+thread_local int depth = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): asked by preload alone
+
+class Entered {
+ public:
+  Entered() { ++depth; }
+  ~Entered() { --depth; }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  Entered(Entered&&) = delete;
+  Entered& operator=(Entered&&) = delete;
+};
 
 // Null where the call is the MPI's: decided alike on all ranks, but for wrong arguments.
 std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) {
@@ -84,7 +89,19 @@ int run(const std::shared_ptr<Context>& context, const Operation& operation) noe
 
 }  // namespace
 
+bool among_several(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return false;
+  int inter = 0;
+  int size = 0;
+  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return inter == 0 && size > 1;
+}
+
+bool within_call() { return depth > 0; }
+
 int call(const Operation& operation) noexcept {
+  const Entered entered;
   std::shared_ptr<Context> context;
   try {
     context = context_for(operation, true);
@@ -97,6 +114,7 @@ int call(const Operation& operation) noexcept {
 }
 
 void prepare(MPI_Comm comm) {
+  const Entered entered;
   if (comm == MPI_COMM_NULL) throw AgreedError(MPI_ERR_COMM, "comm: expected a communicator, found MPI_COMM_NULL");
   const auto known = Context::find(comm);
   if (known || !among_several(comm)) return;
@@ -110,6 +128,7 @@ void prepare(MPI_Comm comm) {
 }
 
 std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
+  const Entered entered;
   const std::shared_ptr<Context> context = context_for(operation, false);
   if (context && is_known_reproducible(*context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
@@ -117,8 +136,6 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   }
   if (!context || !context->has_chooser()) return start_native(operation);
   const Choice choice = context->chooser().begin(operation, false).choice;
-  const bool waits = choice.way == Way::kLevels || (choice.way == Way::kShared && !context->has_node_team());
-  if (waits) return start_native(operation);
   return start(context, operation, choice);
 }
 

@@ -72,7 +72,7 @@ bool Cell::agreed() {
   const bool replaces = best != winner_ && best != 0;
   if (replaces && confirming_ != best) {
     confirming_ = best;
-    begin_round({0, best}, kPasses);
+    begin_round(winner_ == 0 ? std::vector<std::size_t>{0, best} : std::vector<std::size_t>{0, winner_, best}, kPasses);
     return false;
   }
   confirming_.reset();

@@ -89,7 +89,7 @@ class Selector final : public Chooser {
  private:
   [[nodiscard]] std::uint32_t native_calls(Collective collective, std::size_t kind, std::size_t size) const;
   [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
-  Decision by_rule(const Operation& operation, const Kind& kind);
+  Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
   std::unique_ptr<Cell> make_cell(const Operation& operation, const Kind& kind);
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
@@ -186,7 +186,7 @@ Chooser::Decision Selector::begin(const Operation& operation, bool blocking) {
     return {};
   }
   const bool is_automatic = !settings_.rules && settings_.wishes.at(collective).automatic;
-  return counted(operation, is_automatic ? automatic(operation, kind, blocking) : by_rule(operation, kind));
+  return counted(operation, is_automatic ? automatic(operation, kind, blocking) : by_rule(operation, kind, blocking));
 }
 
 // Null where there is none.
@@ -200,9 +200,12 @@ const Choice* Selector::rule_for(Collective collective, const Kind& kind) const 
   return found == rules.end() ? nullptr : &found->choice;
 }
 
-Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind) {
+Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind, bool blocking) {
   const Choice* const choice = rule_for(operation.collective, kind);
   if (choice == nullptr || choice->way == Way::kNative) return {};
+  // Nonblocking calls are local: they make nothing together.
+  const bool makes_team = choice->way == Way::kShared && !context_.has_node_team();
+  if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
   const bool can = can_run(context_, operation, *choice);
   if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
   return can ? Decision{.choice = *choice} : Decision{};

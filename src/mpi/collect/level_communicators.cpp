@@ -59,11 +59,13 @@ void make(LevelSet& set, MPI_Comm comm, const Hierarchy& hierarchy) {
 }  // namespace
 
 const LevelSet& LevelCommunicators::get(MPI_Comm comm, const Hierarchy& hierarchy, Rank groups, Rank root) {
-  if (lowest_of(hierarchy, 0, path_of(hierarchy, root).front()) == root) root = hierarchy.rank_at(0);
+  const std::int32_t child = path_of(hierarchy, root).front();
+  if (lowest_of(hierarchy, 0, child) == root) root = hierarchy.rank_at(0);
   const auto known = std::find_if(sets_.begin(), sets_.end(),
                                   [&](const LevelSet& set) { return set.groups == groups && set.root == root; });
   if (known != sets_.end()) {
     sets_.splice(sets_.begin(), sets_, known);
+    if (known->made) known->leaders.front() = child;
     return sets_.front();
   }
   attempt_together(comm, [&] { sets_.emplace_front(); });
@@ -72,7 +74,11 @@ const LevelSet& LevelCommunicators::get(MPI_Comm comm, const Hierarchy& hierarch
   set.root = root;
   const Failure failure = share(comm, attempt([&] { make(set, comm, hierarchy); }));
   set.made = failure.error_class == MPI_SUCCESS;
-  if (!set.made) set.comms.clear();
+  if (set.made) {
+    set.leaders.front() = child;
+  } else {
+    set.comms.clear();
+  }
   if (sets_.size() > kMostSets) sets_.pop_back();
   return set;
 }

@@ -20,7 +20,7 @@ struct LevelSet {
   core::schedule::Rank root = 0;
   bool made = false;  // false on all ranks where communicators were not to be had
   std::vector<Communicator> comms;
-  std::vector<int> leaders;  // the leader's rank in each
+  std::vector<int> leaders;  // the leader's rank in each; across everything that of who asked last
 };
 
 class LevelCommunicators {

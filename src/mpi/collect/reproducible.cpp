@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -65,6 +66,14 @@ std::optional<Choice> reproducible_choice(Context& context, const Operation& ope
   choice.plan.algorithms = {few ? Algorithm::kRecursiveDoubling : Algorithm::kRabenseifner};
   if (!can_run(context, operation, choice)) return std::nullopt;
   return choice;
+}
+
+void look_at_reductions(Shortcuts& shortcuts) {
+  for (const Collective collective : {Collective::kReduce, Collective::kAllreduce, Collective::kReduceScatter}) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      for (std::size_t size = 1; size < kSizes; ++size) shortcuts.native.at(kind_index(collective, kind, size)) = 0;
+    }
+  }
 }
 
 Operation in_rank_order(const Operation& operation) {

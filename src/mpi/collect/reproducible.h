@@ -11,6 +11,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/size_class.h"
 
 namespace ranktree::mpi::collect {
 
@@ -27,6 +28,9 @@ bool is_known_reproducible(const Context& context);
 // The way for a reduction; nothing where the messages of a schedule cannot carry it out (a type whose elements
 // overlap): then it is the MPI's. The same on all ranks.
 std::optional<core::predict::Choice> reproducible_choice(Context& context, const Operation& operation);
+
+// No reduction is the MPI's without being looked at.
+void look_at_reductions(Shortcuts& shortcuts);
 
 // The same operation, its operands combined in rank order even where the operation commutes.
 Operation in_rank_order(const Operation& operation);

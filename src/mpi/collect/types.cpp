@@ -52,6 +52,12 @@ bool is_of_mpi(MPI_Op op) {
                             MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP});
 }
 
+// A type that nobody frees.
+bool is_basic(int combiner) {
+  return among<int>(combiner,
+                    {MPI_COMBINER_NAMED, MPI_COMBINER_F90_REAL, MPI_COMBINER_F90_COMPLEX, MPI_COMBINER_F90_INTEGER});
+}
+
 // In memory as it is packed. `combiner` is not a basic type's.
 bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& numbers) {
   if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
@@ -64,7 +70,7 @@ bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& nu
   std::array<int, 3> inner{};
   int inner_combiner = MPI_COMBINER_NAMED;
   check(PMPI_Type_get_envelope(types[0], &inner[0], &inner[1], &inner[2], &inner_combiner), "MPI_Type_get_envelope");
-  if (inner_combiner == MPI_COMBINER_NAMED) return layout_of(types[0]).plain;
+  if (is_basic(inner_combiner)) return layout_of(types[0]).plain;
   const Datatype owned(types[0]);
   return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
 }
@@ -89,7 +95,7 @@ TypeLayout layout_of(MPI_Datatype type) {
   std::array<int, 3> numbers{};
   int combiner = MPI_COMBINER_NAMED;
   check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
-  layout.plain = combiner == MPI_COMBINER_NAMED || repeats_plain(type, combiner, numbers);
+  layout.plain = is_basic(combiner) || repeats_plain(type, combiner, numbers);
   return layout;
 }
 

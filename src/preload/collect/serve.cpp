@@ -40,6 +40,10 @@ namespace {
 constexpr std::uint32_t kFirstServedCall = 5;
 constexpr int kMostServed = 256;  // communicators of a process at a time
 
+// The first where reductions must have the same bits every time; decided in MPI_Init.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as in the header
+constinit std::atomic<std::uint32_t> first_served_call{kFirstServedCall};
+
 std::string_view setting(const char* name) noexcept {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes to it
   return value == nullptr ? std::string_view() : std::string_view(value);
@@ -174,7 +178,7 @@ std::uint32_t calls_to_wait(MPI_Comm comm, Member& member) noexcept {
   int inter = 1;
   if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return 0;
   if (PMPI_Comm_rank(comm, &member.rank) != MPI_SUCCESS || PMPI_Comm_size(comm, &member.size) != MPI_SUCCESS) return 0;
-  return member.size > 1 && within_own_world(comm) ? kFirstServedCall : 0;
+  return member.size > 1 && within_own_world(comm) ? first_served_call.load(std::memory_order_relaxed) : 0;
 }
 
 Member* make_member(MPI_Comm comm, int keyval) noexcept {
@@ -200,9 +204,13 @@ void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
 void decide() noexcept {
   const Inside within;
   const std::string_view own = setting("RANKTREE_COLL");
-  int wanted = own.empty() || own == "native" ? 0 : 1;
-  if (PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
-  serving.store(wanted != 0, std::memory_order_relaxed);
+  const std::string_view bits = setting("RANKTREE_REPRODUCIBLE");
+  const bool same_bits = !own.empty() && !bits.empty() && bits != "0";
+  const bool chosen = !own.empty() && own != "native";
+  std::array<int, 2> wanted{chosen || same_bits ? 1 : 0, same_bits ? 1 : 0};
+  if (PMPI_Bcast(wanted.data(), 2, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  first_served_call.store(wanted[1] != 0 ? 1 : kFirstServedCall, std::memory_order_relaxed);
+  serving.store(wanted[0] != 0, std::memory_order_relaxed);
 }
 
 Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept {

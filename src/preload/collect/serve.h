@@ -47,6 +47,9 @@ struct TypeSlot {
 };
 inline constexpr unsigned kTypeSlots = 16;
 
+// Messages of 2 GiB and more are the MPI's: their counts may exceed an int, on one rank and not on another.
+inline constexpr std::size_t kLargestServed = 31;
+
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
 extern constinit std::atomic<bool> serving;  // decided in MPI_Init
 extern constinit std::atomic<std::uint32_t> generation;
@@ -113,6 +116,7 @@ inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
     kind = kUnknown;
   } else {
     size = size_class(message_bytes(operation, member.rank == operation.root, quick_bytes_of));
+    if (size > kLargestServed) return true;
   }
   std::uint32_t& left = member.shortcuts->native[kind_index(operation.collective, kind, size)];
   if (left == 0) return false;

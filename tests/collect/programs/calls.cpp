@@ -178,6 +178,50 @@ void check_errors(const World& world) {
   MPI_Comm_free(&comm);
 }
 
+// What MPI ignores on a rank may be anything there, and all ranks must still go the same way.
+void check_ignored(const World& world) {
+  const int own = world.rank + 1;
+  int sum = 0;
+  void* const into = world.rank == 0 ? static_cast<void*>(&sum) : MPI_IN_PLACE;
+  ranktree_Reduce(&own, into, 1, MPI_INT, MPI_SUM, 0, world.comm);
+  if (world.rank == 0 && sum != world.size * (world.size + 1) / 2) fail("a reduction in no place");
+  std::vector<int> all(static_cast<std::size_t>(world.size), 7);
+  int got = 0;
+  const void* const from = world.rank == 0 ? static_cast<const void*>(all.data()) : MPI_IN_PLACE;
+  ranktree_Scatter(from, 1, MPI_INT, &got, 1, MPI_INT, 0, world.comm);
+  if (got != 7) fail("a scatter from no place");
+}
+
+// Types of a chosen precision may not be freed, and are inside others.
+void check_precision(const World& world) {
+  MPI_Datatype real = MPI_DATATYPE_NULL;
+  MPI_Datatype three = MPI_DATATYPE_NULL;
+  MPI_Type_create_f90_real(15, 307, &real);
+  MPI_Type_contiguous(3, real, &three);
+  MPI_Type_commit(&three);
+  std::vector<double> values(3, world.rank);
+  ranktree_Bcast(values.data(), 1, three, world.size - 1, world.comm);
+  MPI_Type_free(&three);
+  if (values != std::vector<double>(3, world.size - 1)) fail("a type of chosen precision");
+}
+
+// A rule that nonblocking calls cannot follow makes nothing together: rank 1 begins only after rank 0 has.
+void check_local(const World& world) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(world.comm, &comm);
+  ranktree_Request lasting = RANKTREE_REQUEST_NULL;
+  ranktree_Barrier_init(comm, MPI_INFO_NULL, &lasting);
+  int value = world.rank == 0 ? 5 : 0;
+  ranktree_Request request = RANKTREE_REQUEST_NULL;
+  if (world.rank == 1) MPI_Recv(nullptr, 0, MPI_INT, 0, 0, world.comm, MPI_STATUS_IGNORE);
+  ranktree_Ibcast(&value, 1, MPI_INT, 0, comm, &request);
+  if (world.rank == 0 && world.size > 1) MPI_Send(nullptr, 0, MPI_INT, 1, 0, world.comm);
+  ranktree_Wait(&request);
+  if (value != 5) fail("a nonblocking broadcast");
+  ranktree_Request_free(&lasting);
+  MPI_Comm_free(&comm);
+}
+
 // Communicator and datatype are gone before the operation ends.
 void check_freed(const World& world) {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -216,12 +260,15 @@ void check_many(const World& world, int times) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const World world = world_of(MPI_COMM_WORLD);
-  for (int root = 0; root < world.size; root += world.size > 1 ? world.size - 1 : 1) {
+  for (int root = 0; root < world.size; ++root) {
     for (const Collective& collective : collectives(world, root)) check_forms(world, collective);
   }
   const World alone = world_of(MPI_COMM_SELF);
   for (const Collective& collective : collectives(alone, 0)) check_forms(alone, collective);
   check_errors(world);
+  check_ignored(world);
+  check_precision(world);
+  check_local(world);
   // Open MPI 4.1's own nonblocking collectives do not survive it.
   if (argc > 2) check_freed(world);
   check_many(world, argc > 1 ? static_cast<int>(std::strtol(argv[1], nullptr, 10)) : 10);
