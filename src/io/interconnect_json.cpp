@@ -15,7 +15,6 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/machine.h"
 #include "io/json_place.h"

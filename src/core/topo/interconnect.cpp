@@ -210,6 +210,7 @@ double Interconnect::distance(int a, int b) const {
   return table.values[at(position_[at(a)]) * at(table.nodes) + at(position_[at(b)])];
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): one case after the other
 void Interconnect::find_nearest() {
   double least = std::numeric_limits<double>::infinity();
   if (const auto* torus = std::get_if<Torus>(&network_)) {

@@ -32,6 +32,7 @@ enum class Start : std::uint8_t { kMostPartners, kFewestPartners };
 
 // An order in which each vertex has as many partners before it as can be; of those that have as many, the one that has
 // had them longest. Vertices without partners come last.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): three short functions that share the queues
 std::vector<int> connected_order(const Links& guest, Start start_at) {
   const int vertices = guest.vertices();
   std::size_t most = 0;
@@ -107,7 +108,8 @@ class Embedder {
     std::size_t depth = 0;
     find_choices(0, choices[0]);
     while (depth < order_.size()) {
-      if (steps-- <= 0 || (steps % kBetweenQuestions == 0 && !go_on())) return std::nullopt;
+      --steps;
+      if (steps < 0 || (steps % kBetweenQuestions == 0 && !go_on())) return std::nullopt;
       const int vertex = order_[depth];
       if (place_of_[at(vertex)] != kNowhere) leave(vertex);
       if (choices[depth].empty()) {
@@ -197,7 +199,7 @@ class Lattice {
   // Cell by cell: where it is in the torus and, within the block of its router, which seat it is.
   Lattice(const topo::Torus& torus, std::vector<int> block) : torus_(torus), block_(std::move(block)) {
     for (std::size_t i = 0; i < block_.size(); ++i) {
-      sides_.push_back(torus.sizes[i] * block_[i]);
+      sides_.push_back(std::int64_t{torus.sizes[i]} * block_[i]);
       cells_ *= sides_.back();
     }
   }
@@ -383,6 +385,7 @@ class Neighbourly {
   static bool degrees_fit(const Links& guest, const Links& host) {
     const auto degrees = [](const Links& links) {
       std::vector<std::size_t> result;
+      result.reserve(at(links.vertices()));
       for (int vertex = 0; vertex < links.vertices(); ++vertex) result.push_back(links.of(vertex).size());
       std::sort(result.begin(), result.end(), std::greater<>());
       return result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
 #include "core/place/network/distances.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -61,6 +62,7 @@ class NearestSeats {
       lower(inside, nearest_inside(node));
     }
     std::vector<std::pair<double, Seat>> groups;
+    groups.reserve(inside.size() + 1);
     for (const double each : inside) groups.emplace_back(each, 1);
     // A node that has fewer seats has more outside; those cost no less than the nearest node.
     groups.emplace_back(distances_.tree().cost(0), distances_.seats());

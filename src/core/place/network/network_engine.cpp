@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "core/base/scale.h"
 #include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/graph.h"
 #include "core/place/network/distances.h"

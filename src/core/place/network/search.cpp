@@ -198,7 +198,8 @@ class Descent {
       moved = false;
       for (Vertex vertex = 0; vertex < vertices; ++vertex) {
         if (std::exchange(waits[at(vertex)], std::uint8_t{0}) == 0 || exchange_.is_fixed(vertex)) continue;
-        if (looks-- <= 0 || (looks % kBetweenQuestions == 0 && !input_.go_on())) return;
+        --looks;
+        if (looks < 0 || (looks % kBetweenQuestions == 0 && !input_.go_on())) return;
         const int target = best_place(vertex);
         if (target == kNobody) continue;
         moved = true;

@@ -109,7 +109,7 @@ class Turning {
 
   // Empty where a node would go where there is none.
   template <class Move>
-  Pairs moved(const topo::Torus& torus, const std::vector<int>& nodes, Move move) const {
+  [[nodiscard]] Pairs moved(const topo::Torus& torus, const std::vector<int>& nodes, Move move) const {
     const topo::Interconnect& network = distances_.interconnect();
     Pairs pairs;
     std::vector<int> where(torus.sizes.size());
