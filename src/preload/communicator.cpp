@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "preload/handle_slot.h"
 #include "preload/process.h"
 #include "preload/thread.h"
 

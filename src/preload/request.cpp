@@ -12,6 +12,7 @@
 #include "core/pattern/pattern.h"
 #include "io/trace_layout.h"
 #include "preload/communicator.h"
+#include "preload/handle_slot.h"
 #include "preload/hooks.h"
 #include "preload/process.h"
 #include "preload/receipt.h"

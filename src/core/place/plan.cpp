@@ -185,6 +185,7 @@ void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
     return;
   }
   std::vector<const Placement*> placements;
+  placements.reserve(rows.size());
   for (const auto& [name, row] : rows) placements.push_back(&row->placement);
   const network::LevelTable table(tree, weights.lists(), placements);
   plan.levels = table.names();

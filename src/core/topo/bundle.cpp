@@ -41,6 +41,7 @@ class Bundler {
  private:
   static std::vector<Level> levels_of(const Tree& tree) {
     std::vector<Level> levels;
+    levels.reserve(static_cast<std::size_t>(tree.level_count()));
     for (int level = 0; level < tree.level_count(); ++level) levels.push_back(tree.level(level));
     return levels;
   }
