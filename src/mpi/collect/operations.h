@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "core/schedule/makers.h"
@@ -12,11 +13,13 @@
 namespace ranktree::mpi::collect {
 
 // What MPI only reads is not written here either.
-inline Operation::Side sent(const void* buffer, int count = 0, MPI_Datatype type = MPI_DATATYPE_NULL) {
+inline Operation::Side sent(const void* buffer, std::int64_t count = 0, MPI_Datatype type = MPI_DATATYPE_NULL) {
   return {const_cast<void*>(buffer), count, type, {}, {}};
 }
 
-inline Operation::Side received(void* buffer, int count, MPI_Datatype type) { return {buffer, count, type, {}, {}}; }
+inline Operation::Side received(void* buffer, std::int64_t count, MPI_Datatype type) {
+  return {buffer, count, type, {}, {}};
+}
 
 // Entries of the lists of vector forms; 0 where the communicator is none.
 inline std::size_t list_length(MPI_Comm comm) {
@@ -36,14 +39,14 @@ inline Operation::Side blocks(void* buffer, const Lists& lists, MPI_Datatype typ
 }
 
 // NOLINTBEGIN(readability-function-size): as many parameters as MPI's own have
-inline Operation broadcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+inline Operation broadcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) {
   return {.collective = core::schedule::Collective::kBroadcast,
           .receive = received(buffer, count, type),
           .root = root,
           .comm = comm};
 }
 
-inline Operation reduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, int root,
+inline Operation reduce(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op, int root,
                         MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return {.collective = core::schedule::Collective::kReduce,
           .send = sent(from),
@@ -53,7 +56,8 @@ inline Operation reduce(const void* from, void* into, int count, MPI_Datatype ty
           .comm = comm};
 }
 
-inline Operation allreduce(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+inline Operation allreduce(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) {
   return {.collective = core::schedule::Collective::kAllreduce,
           .send = sent(from),
           .receive = received(into, count, type),
@@ -68,13 +72,14 @@ inline Operation rooted(core::schedule::Collective collective, const Operation::
   return {.collective = collective, .send = send, .receive = receive, .root = root, .comm = comm};
 }
 
-inline Operation gather(const void* from, int count, MPI_Datatype type, void* into, int received_count,
-                        MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+inline Operation gather(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                        std::int64_t received_count, MPI_Datatype received_type, int root,
+                        MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return rooted(core::schedule::Collective::kGather, sent(from, count, type),
                 received(into, received_count, received_type), root, comm);
 }
 
-inline Operation gatherv(const void* from, int count, MPI_Datatype type, void* into, const Lists& lists,
+inline Operation gatherv(const void* from, std::int64_t count, MPI_Datatype type, void* into, const Lists& lists,
                          MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   Operation made = rooted(core::schedule::Collective::kGather, sent(from, count, type),
                           blocks(into, lists, received_type, comm), root, comm);
@@ -82,27 +87,30 @@ inline Operation gatherv(const void* from, int count, MPI_Datatype type, void* i
   return made;
 }
 
-inline Operation scatter(const void* from, int count, MPI_Datatype type, void* into, int received_count,
-                         MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+inline Operation scatter(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                         std::int64_t received_count, MPI_Datatype received_type, int root,
+                         MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return rooted(core::schedule::Collective::kScatter, sent(from, count, type),
                 received(into, received_count, received_type), root, comm);
 }
 
-inline Operation scatterv(const void* from, const Lists& lists, MPI_Datatype type, void* into, int received_count,
-                          MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+inline Operation scatterv(const void* from, const Lists& lists, MPI_Datatype type, void* into,
+                          std::int64_t received_count, MPI_Datatype received_type, int root,
+                          MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   Operation made = rooted(core::schedule::Collective::kScatter, blocks(const_cast<void*>(from), lists, type, comm),
                           received(into, received_count, received_type), root, comm);
   made.vector = true;
   return made;
 }
 
-inline Operation allgather(const void* from, int count, MPI_Datatype type, void* into, int received_count,
-                           MPI_Datatype received_type, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+inline Operation allgather(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                           std::int64_t received_count, MPI_Datatype received_type,
+                           MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
                 received(into, received_count, received_type), 0, comm);
 }
 
-inline Operation allgatherv(const void* from, int count, MPI_Datatype type, void* into, const Lists& lists,
+inline Operation allgatherv(const void* from, std::int64_t count, MPI_Datatype type, void* into, const Lists& lists,
                             MPI_Datatype received_type, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   Operation made = rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
                           blocks(into, lists, received_type, comm), 0, comm);
@@ -120,7 +128,7 @@ inline Operation reduce_scatter(const void* from, void* into, const int* counts,
           .comm = comm};
 }
 
-inline Operation reduce_scatter_block(const void* from, void* into, int count, MPI_Datatype type, MPI_Op op,
+inline Operation reduce_scatter_block(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op,
                                       MPI_Comm comm) {
   return {.collective = core::schedule::Collective::kReduceScatter,
           .send = sent(from),
@@ -129,8 +137,9 @@ inline Operation reduce_scatter_block(const void* from, void* into, int count, M
           .comm = comm};
 }
 
-inline Operation alltoall(const void* from, int count, MPI_Datatype type, void* into, int received_count,
-                          MPI_Datatype received_type, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+inline Operation alltoall(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                          std::int64_t received_count, MPI_Datatype received_type,
+                          MPI_Comm comm) {  // #lizard forgives: MPI's arguments
   return rooted(core::schedule::Collective::kAlltoall, sent(from, count, type),
                 received(into, received_count, received_type), 0, comm);
 }
