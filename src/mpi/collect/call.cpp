@@ -75,11 +75,11 @@ int run(const std::shared_ptr<Context>& context, const Operation& operation) noe
   try {
     if (is_reproducible(*context) && reduces(operation)) {
       const Operation ordered = in_rank_order(operation);
-      return carry_out(context, ordered, reproducible_choice(*context, ordered).value_or(Choice{}));
+      return carry_out(context, ordered, *reproducible_choice(*context, ordered));
     }
     Chooser& chooser = context->chooser();
     const Chooser::Decision decision = chooser.begin(operation, true);
-    const int code = carry_out(context, operation, decision.choice);
+    const int code = carry_out(context, operation, *decision.choice);
     chooser.end(decision);
     return code;
   } catch (...) {
@@ -132,11 +132,10 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   const std::shared_ptr<Context> context = context_for(operation, false);
   if (context && is_known_reproducible(*context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
-    return start(context, ordered, reproducible_choice(*context, ordered).value_or(Choice{}));
+    return start(context, ordered, *reproducible_choice(*context, ordered));
   }
   if (!context || !context->has_chooser()) return start_native(operation);
-  const Choice choice = context->chooser().begin(operation, false).choice;
-  return start(context, operation, choice);
+  return start(context, operation, *context->chooser().begin(operation, false).choice);
 }
 
 }  // namespace ranktree::mpi::collect

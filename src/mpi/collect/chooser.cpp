@@ -171,7 +171,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
 Selector::~Selector() { log_.counts(shortcuts_); }
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
-  if (decision.choice.way != Way::kNative) ++shortcuts_.ours.at(static_cast<std::size_t>(operation.collective));
+  if (decision.choice->way != Way::kNative) ++shortcuts_.ours.at(static_cast<std::size_t>(operation.collective));
   return decision;
 }
 
@@ -207,14 +207,14 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
   if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
   const bool can = can_run(context_, operation, *choice);
   if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
-  return can ? Decision{.choice = *choice} : Decision{};
+  return can ? Decision{.choice = choice} : Decision{};
 }
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
   std::unique_ptr<Cell>& cell = cells_.at(kind.index);
   if (!blocking) {
     if (!cell || cell->on_trial() || !can_run(context_, operation, cell->winner())) return {};
-    return {.choice = cell->winner()};
+    return {.choice = &cell->winner()};
   }
   if (!cell) {
     cell = make_cell(operation, kind);
@@ -224,8 +224,8 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
     }
   }
   const Cell::Turn turn = cell->next();
-  Decision decision{.choice = *turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
-  if (!can_run(context_, operation, decision.choice)) decision.choice = {};
+  Decision decision{.choice = turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
+  if (!can_run(context_, operation, *decision.choice)) decision.choice = &native_choice();
   if (turn.begins) check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;

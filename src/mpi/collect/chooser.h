@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/predict/choice.h"
+#include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/size_class.h"
 
@@ -17,8 +18,8 @@ class Chooser {
  public:
   // What begin() decided. The caller runs `choice` and then calls end() with the same decision.
   struct Decision {
-    core::predict::Choice choice;
-    std::uint32_t cell = 0;  // the chooser's own
+    const core::predict::Choice* choice = &native_choice();  // the chooser's: until end()
+    std::uint32_t cell = 0;                                  // the chooser's own
     bool trial = false;
     double started = 0;
   };

@@ -5,6 +5,7 @@
 #include <climits>
 #include <memory>
 
+#include "core/predict/choice.h"
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
 #include "mpi/collect/operation.h"
@@ -136,6 +137,11 @@ class NativeRunning : public Running {
 };
 
 }  // namespace
+
+const core::predict::Choice& native_choice() {
+  static const core::predict::Choice only;
+  return only;
+}
 
 int native(const Operation& operation) noexcept {
   if (!fits(operation)) return refuse(operation.comm);

@@ -30,6 +30,13 @@ using core::schedule::Form;
 
 constexpr std::int64_t kShort = 4096;  // bytes: below, whole vectors in half as many messages
 
+Choice leaders_by(Algorithm algorithm) {
+  Choice choice{.way = Way::kMessages, .plan = {}, .groups = 1};
+  choice.plan.form = Form::kLeaders;
+  choice.plan.algorithms = {algorithm};
+  return choice;
+}
+
 // Anything but nothing and 0 turns it on.
 bool environment_says() {
   const char* const text = std::getenv("RANKTREE_REPRODUCIBLE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
@@ -58,14 +65,13 @@ bool is_reproducible(Context& context) {
 
 bool is_known_reproducible(const Context& context) { return context.reproducible().value_or(false); }
 
-std::optional<Choice> reproducible_choice(Context& context, const Operation& operation) {
+const Choice* reproducible_choice(Context& context, const Operation& operation) {
+  static const Choice doubling = leaders_by(Algorithm::kRecursiveDoubling);
+  static const Choice halving = leaders_by(Algorithm::kRabenseifner);
   const bool few = operation.collective == Collective::kAllreduce &&
                    bytes_of(operation.receive.count, operation.receive.type) <= kShort;
-  Choice choice{.way = Way::kMessages, .plan = {}, .groups = 1};
-  choice.plan.form = Form::kLeaders;
-  choice.plan.algorithms = {few ? Algorithm::kRecursiveDoubling : Algorithm::kRabenseifner};
-  if (!can_run(context, operation, choice)) return std::nullopt;
-  return choice;
+  const Choice& choice = few ? doubling : halving;
+  return can_run(context, operation, choice) ? &choice : &native_choice();
 }
 
 void look_at_reductions(Shortcuts& shortcuts) {

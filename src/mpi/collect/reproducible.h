@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <optional>
 
 #include "core/predict/choice.h"
 #include "mpi/collect/context.h"
@@ -25,9 +24,9 @@ bool is_reproducible(Context& context);
 // Local: nothing is said before is_reproducible() or set_reproducible() were called.
 bool is_known_reproducible(const Context& context);
 
-// The way for a reduction; nothing where the messages of a schedule cannot carry it out (a type whose elements
-// overlap): then it is the MPI's. The same on all ranks.
-std::optional<core::predict::Choice> reproducible_choice(Context& context, const Operation& operation);
+// The way for a reduction, for ever; the MPI's own where the messages of a schedule cannot carry it out (a type whose
+// elements overlap). The same on all ranks.
+const core::predict::Choice* reproducible_choice(Context& context, const Operation& operation);
 
 // No reduction is the MPI's without being looked at.
 void look_at_reductions(Shortcuts& shortcuts);

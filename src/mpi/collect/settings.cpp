@@ -99,10 +99,12 @@ struct Given {
   std::string error;
 };
 
-Given read_environment() {
+// Files are read by rank 0 alone: on thousands of ranks they would be read thousands of times, and then thrown away.
+Given read_environment(bool files) {
   Given given;
   given.rules = environment("RANKTREE_COLL");
   given.parameters = environment("RANKTREE_COLL_PARAMETERS");
+  if (!files) return given;
   try {
     if (!is_inline(given.rules)) given.rules_bytes = io::read_file(given.rules);
     if (!given.parameters.empty()) given.parameters_bytes = io::read_file(given.parameters);
@@ -164,8 +166,10 @@ Wishes wishes_from_text(std::string_view text) {
 }
 
 Settings agreed_settings(MPI_Comm comm) {
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   Given given;
-  attempt_together(comm, [&] { given = read_environment(); });
+  attempt_together(comm, [&] { given = read_environment(rank == 0); });
   const std::string own_rules = given.rules;
   const std::string own_parameters = given.parameters;
   for (std::string* text :
