@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "mpi/agree.h"
 #include "mpi/check.h"
@@ -23,7 +24,8 @@ namespace collect = ranktree::mpi::collect;
 namespace mpi = ranktree::mpi;
 
 struct ranktree_request {
-  explicit ranktree_request(const collect::Operation& given, bool lasting) : operation(given), persistent(lasting) {
+  ranktree_request(const collect::Operation& given, bool lasting, std::shared_ptr<const void> referred)
+      : operation(given), persistent(lasting), kept(std::move(referred)) {
     if (!collect::among_several(operation.comm)) return;
     int rank = 0;
     mpi::check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
@@ -54,6 +56,7 @@ struct ranktree_request {
 
   collect::Operation operation;
   bool persistent;
+  std::shared_ptr<const void> kept;
   std::array<mpi::Datatype, 2> types;
   std::unique_ptr<collect::Running> running;  // while active
   std::shared_ptr<collect::Context> context;
@@ -103,10 +106,10 @@ bool progress(ranktree_Request* request, int* code) noexcept {
 
 namespace ranktree::capi {
 
-int begin(const collect::Operation& operation, ranktree_Request* request) noexcept {
+int begin(const collect::Operation& operation, ranktree_Request* request, std::shared_ptr<const void> kept) noexcept {
   if (request == nullptr) return mpi::raise(operation.comm, {MPI_ERR_ARG, {}});
   try {
-    auto made = std::make_unique<ranktree_request>(operation, false);
+    auto made = std::make_unique<ranktree_request>(operation, false, std::move(kept));
     made->start();
     *request = made.release();
     return MPI_SUCCESS;
@@ -115,10 +118,10 @@ int begin(const collect::Operation& operation, ranktree_Request* request) noexce
   }
 }
 
-int prepare(const collect::Operation& operation, ranktree_Request* request) noexcept {
+int prepare(const collect::Operation& operation, ranktree_Request* request, std::shared_ptr<const void> kept) noexcept {
   if (request == nullptr) return mpi::raise(operation.comm, {MPI_ERR_ARG, {}});
   try {
-    auto made = std::make_unique<ranktree_request>(operation, true);
+    auto made = std::make_unique<ranktree_request>(operation, true, std::move(kept));
     collect::prepare(operation.comm);
     *request = made.release();
     return MPI_SUCCESS;
