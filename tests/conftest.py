@@ -1,5 +1,6 @@
 """What every command-line test shares."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -22,6 +23,33 @@ def command() -> str:
 def build_folder(command: str) -> Path:
     """The build tree the command belongs to (test programs are in its bin/)."""
     return Path(command).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def mpi_builds(build_folder: Path) -> dict[str, dict]:
+    """Each MPI the build was made for, by its name: its compilers and launchers."""
+    table = json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))
+    return {entry["name"]: entry for entry in table}
+
+
+@pytest.fixture(scope="session")
+def compiled(mpi_builds: dict[str, dict], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a source with an MPI's own wrapper, as a user does; once for all tests."""
+    folder = tmp_path_factory.mktemp("compiled")
+    known: dict[tuple, Path] = {}
+
+    def compile_(mpi: str, source: Path, *options: object) -> Path:
+        key = (mpi, source, *map(str, options))
+        if key not in known:
+            compiler = mpi_builds[mpi]["mpicc" if source.suffix == ".c" else "mpifort"]
+            if not compiler:
+                pytest.skip(f"{mpi} has no Fortran here")
+            program = folder / f"{source.stem}_{mpi}_{len(known)}"
+            subprocess.run([compiler, source, "-o", program, *map(str, options)], check=True, timeout=120)
+            known[key] = program
+        return known[key]
+
+    return compile_
 
 
 @pytest.fixture

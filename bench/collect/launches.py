@@ -13,26 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+from endings import undisturbed  # noqa: E402
+
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GRACE_SECONDS = 10
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PACKED, ROUND_ROBIN = "packed", "round robin"
 QUIET_WIRE_SECONDS = 0.15  # after a call: delayed acknowledgements
 
 
 class BenchError(RuntimeError):
     """Why a launch gave no figures, in one line."""
-
-
-class Ended(Exception):
-    """A signal asked us to end: no launch's failure."""
-
-
-def end(*_: object) -> None:
-    """Signals end the bench by an exception, so that launches and clusters end; the next ones do not disturb that."""
-    for number in ENDING:
-        signal.signal(number, signal.SIG_IGN)
-    raise Ended
 
 
 @dataclass(frozen=True)
@@ -152,20 +144,6 @@ def seats(per_node: Sequence[int], placement: str) -> list[int]:
     if placement == PACKED:
         return [node for node, count in enumerate(per_node) for _ in range(count)]
     return [node for turn in range(max(per_node)) for node, count in enumerate(per_node) if turn < count]
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Signals wait for the end of what is within."""
-    came: list[int] = []
-    before = {number: signal.signal(number, lambda received, _: came.append(received)) for number in ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if came:
-            end()
 
 
 class Launch:

@@ -15,7 +15,6 @@ is told on stderr and left out; the rest goes on. Rows of parts that were not as
 """
 
 import argparse
-import signal
 import sys
 import tempfile
 import time
@@ -23,22 +22,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import report
-from launches import (
-    ENDING,
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import report  # noqa: E402
+from endings import Ended, end_by_exception  # noqa: E402
+from launches import (  # noqa: E402
     PACKED,
     ROUND_ROBIN,
     BenchError,
     Cluster,
-    Ended,
     Mpi,
     built_mpis,
     counted,
-    end,
     figures,
     on_one_node,
 )
-from rows import RESULTS, Row, load, save
+from rows import RESULTS, Row, load, save  # noqa: E402
 
 KIB, MIB = 1 << 10, 1 << 20
 ALL = ("broadcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
@@ -267,8 +266,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer sizes and ranks, a quarter of the time")
     parser.add_argument("--csv", type=Path, default=RESULTS)
     options = parser.parse_args()
-    for number in ENDING:
-        signal.signal(number, end)
+    end_by_exception()
     build = options.build.resolve()
     try:
         with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:

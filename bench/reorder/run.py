@@ -24,33 +24,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / folder) for folder in ("tests/split", "tests/cluster", "tools", "tools/minicluster")]
+FOLDERS = ("bench", "tests/split", "tests/cluster", "tools", "tools/minicluster")
+sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 
 import demo  # noqa: E402
 from demo import LATENCY, NODES, RANKS, RATE, DemoError, EmulatedCluster, Programs  # noqa: E402
+from endings import Ended, end_by_exception, undisturbed  # noqa: E402
 from fakes import QUIET, REMOTE_SHELL, Mpi, built_mpis  # noqa: E402
 
 PROBE_SECONDS = 60
 RUN_SECONDS = 60
 GRACE_SECONDS = 10
 TIME_IS_OVER = 124
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 WORKS = {"rings": (131072, 6), "stencil": (262144, 10), "cg": (131072, 8)}  # bytes of a message, iterations of a run
 ORDERS = ("round robin", "packed", "launcher plan", "central", "node", "distributed", "world", "tiling")
 
 
 # -- launches, and how they end --
-
-
-class Ended(Exception):
-    """A signal asked us to end: no order's failure."""
-
-
-def end(*_: object) -> None:
-    """Signals end the bench by an exception, so that launches and clusters end; the next ones do not disturb that."""
-    for number in ENDING:
-        signal.signal(number, signal.SIG_IGN)
-    raise Ended
 
 
 def launch(words: Sequence[object], variables: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[str]:
@@ -87,20 +77,6 @@ def run(words: Sequence[object]) -> str:
     said = "\n".join((result.stdout + result.stderr).strip().splitlines()[-8:])
     how = f"not done after {RUN_SECONDS} s" if result.returncode == TIME_IS_OVER else f"exit {result.returncode}"
     raise DemoError(f"{' '.join(map(str, words))}: {how}: {said}")
-
-
-@contextmanager
-def undisturbed() -> Iterator[None]:
-    """Signals wait for the end of what is within."""
-    came: list[int] = []
-    before = {number: signal.signal(number, lambda received, _: came.append(received)) for number in ENDING}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        if came:
-            end()
 
 
 # -- probe --
@@ -311,8 +287,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, choices=range(1, 100), metavar="N", help="of which the median")
     parser.add_argument("--only", choices=("probe", "work"))
     options = parser.parse_args()
-    for number in ENDING:
-        signal.signal(number, end)
+    end_by_exception()
     try:
         if options.only != "work":
             probe_table(options.build.resolve())

@@ -1,6 +1,5 @@
 #include "preload/process.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@
 #include "io/trace_records.h"
 #include "preload/communicator.h"
 #include "preload/gather.h"
-#include "preload/next.h"
 #include "preload/thread.h"
 
 namespace ranktree::preload {
@@ -102,8 +100,6 @@ bool is_spawned() {
 }
 
 }  // namespace
-
-void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
 
 void say(const std::string& line) noexcept {
   if (environment("RANKTREE_VERBOSE") != "1") return;

@@ -1,6 +1,5 @@
 #include "preload/split.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <string_view>
 
 #include "mpi/native_types.h"
+#include "preload/calls_library.h"
 #include "preload/next.h"
 #include "preload/process.h"
 #include "preload/thread.h"
@@ -52,8 +52,11 @@ class Ours {
  private:
   Ours() noexcept {
     shielded([this] {
-      void* const library = open();
-      if (library == nullptr) return;
+      const CallsLibrary library("ranktree_Comm_split_type");
+      if (!library.missing().empty()) {
+        say(library.missing() + "; splits are left to the MPI");
+        return;
+      }
       complete_ = find(library, "ranktree_Comm_split_type", split_type) &&
                   find(library, "ranktree_Get_hw_resource_info", hw_resource_info) &&
                   find(library, "MPI_Comm_hsplit_with_roots", hsplit_with_roots) &&
@@ -62,28 +65,11 @@ class Ours {
     });
   }
 
-  // The program's own copy where it has one, linked (perhaps made for another MPI of the same binary interface) or
-  // loaded: what a communicator stands for is known to the library that made it.
-  static void* open() {
-    if (dlsym(RTLD_NEXT, "ranktree_Comm_split_type") != nullptr) return RTLD_NEXT;
-    void* const loaded = dlopen(RANKTREE_SPLIT_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-    if (loaded != nullptr) return loaded;
-    Dl_info own{};
-    if (dladdr(reinterpret_cast<const void*>(&Ours::instance), &own) == 0) return nullptr;
-    const std::string path(own.dli_fname);
-    const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_SPLIT_LIBRARY;
-    void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr)
-      say(std::string(dlerror()) + "; splits are left to the MPI");  // NOLINT(concurrency-mt-unsafe)
-    return opened;
-  }
-
   template <typename Function>
-  static bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr)
-      say(std::string(RANKTREE_SPLIT_LIBRARY) + " has no " + name + "; splits are left to the MPI");
-    return function != nullptr;
+  static bool find(const CallsLibrary& library, const char* name, Function& function) {
+    if (library.find(name, function)) return true;
+    say(std::string(RANKTREE_CALLS_LIBRARY) + " has no " + name + "; splits are left to the MPI");
+    return false;
   }
 
   bool complete_ = false;

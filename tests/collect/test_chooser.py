@@ -1,6 +1,5 @@
 """The choice at run time: what is measured decides, on all ranks alike."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,19 +9,11 @@ import pytest
 SOURCES = Path(__file__).resolve().parent / "preload"
 
 
-def compiled(build_folder: Path, folder: Path, mpi: str, source: str, *options: str) -> Path:
-    """A program or a library, by the MPI's own wrapper."""
-    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
-    made = folder / Path(source).stem
-    subprocess.run([entries[mpi]["mpicc"], "-O1", *options, "-o", made, SOURCES / source], check=True, timeout=120)
-    return made
-
-
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_an_mpi_that_is_slow_is_replaced(mpi, build_folder: Path, tmp_path: Path, ranks: int) -> None:
+def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_path: Path, ranks: int) -> None:
     """100 ms a call more, in two rounds of at most four turns, and four calls before."""
-    program = compiled(build_folder, tmp_path, mpi.name, "loop.c")
-    slow = compiled(build_folder, tmp_path, mpi.name, "slow_allreduce.c", "-shared", "-fPIC", "-ldl")
+    program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
+    slow = compiled(mpi.name, SOURCES / "slow_allreduce.c", "-O1", "-shared", "-fPIC", "-ldl")
     log = tmp_path / "log"
     variables = {
         "LD_PRELOAD": f"{build_folder}/lib/libranktree_collect_{mpi.name}.so:{slow}",

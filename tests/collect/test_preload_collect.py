@@ -1,6 +1,5 @@
 """Unmodified programs with their collectives served by ranktree: in C, mpif.h, mpi and mpi_f08, on both MPIs."""
 
-import json
 import os
 import re
 import subprocess
@@ -26,25 +25,10 @@ Program = Callable[..., Path]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def made(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """Compiles a source with an MPI's own wrapper, as a user does; once."""
-    folder = tmp_path_factory.mktemp("programs")
-    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
-    known: dict[tuple, Path] = {}
-
-    def make(mpi: str, source: str, *options: str) -> Path:
-        key = (mpi, source, *options)
-        if key not in known:
-            compiler = entries[mpi]["mpicc" if source.endswith(".c") else "mpifort"]
-            if not compiler:
-                pytest.skip(f"{mpi} has no Fortran here")
-            program = folder / f"{Path(source).stem}_{mpi}_{len(known)}"
-            subprocess.run([compiler, "-O1", *options, "-o", program, SOURCES / source], check=True, timeout=120)
-            known[key] = program
-        return known[key]
-
-    return make
+@pytest.fixture(scope="session")
+def made(compiled: Callable[..., Path]) -> Program:
+    """Compiles a source of tests/collect/preload with an MPI's own wrapper."""
+    return lambda mpi, source, *options: compiled(mpi, SOURCES / source, "-O1", *options)
 
 
 @pytest.fixture

@@ -111,25 +111,9 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.fixture(scope="session")
-def made(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Compiles a source with an MPI's own wrapper, as a user does; once."""
-    folder = tmp_path_factory.mktemp("programs")
-    entries = {entry["name"]: entry for entry in json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))}
-    known: dict[tuple, Path] = {}
-
-    def make(mpi: str, source: str, *options: str) -> Path:
-        key = (mpi, source, *options)
-        if key not in known:
-            compiler = entries[mpi]["mpicc" if source.endswith(".c") else "mpifort"]
-            if not compiler:
-                pytest.skip(f"{mpi} has no Fortran here")
-            program = folder / f"{Path(source).stem}_{mpi}_{len(known)}"
-            words = [compiler, *(options or C_OPTIONS), "-o", program, WORLD / source]
-            subprocess.run(list(map(str, words)), check=True, timeout=60)
-            known[key] = program
-        return known[key]
-
-    return make
+def made(compiled: Callable[..., Path]) -> Callable[..., Path]:
+    """Compiles a source of tests/enforce/world with an MPI's own wrapper."""
+    return lambda mpi, source, *options: compiled(mpi, WORLD / source, *(options or C_OPTIONS))
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from launch import OPENMPI  # noqa: E402
 from traces import check, read_expected, read_trace  # noqa: E402
 
 SOURCES = HERE / "world"
-C_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
 BOUND = {"openmpi": ["--bind-to", "core:overload-allowed", "--map-by", "core"], "mpich": ["-bind-to", "core"]}
 START = {
     "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
@@ -48,22 +47,6 @@ def pattern(tmp_path) -> Path:
 
 
 @pytest.fixture
-def compiled(mpi, tmp_path) -> Callable[..., Path]:
-    """Compiles a source with the MPI's own wrapper."""
-
-    def make(source: Path | str, *options: str) -> Path:
-        compiler = f"{'mpicc' if str(source).endswith('.c') else 'mpifort'}.{mpi.name}"
-        if shutil.which(compiler) is None:
-            pytest.skip(f"{compiler} is not installed")
-        program = tmp_path / Path(source).stem
-        words = [compiler, *(options or C_OPTIONS), "-o", program, SOURCES / source]
-        subprocess.run(list(map(str, words)), check=True, timeout=60)
-        return program
-
-    return make
-
-
-@pytest.fixture
 def bound(mpi, ranktree) -> Callable[..., list[str]]:
     """Runs a program of four ranks, bound to the two PUs in turn, by a verb's words; its lines, sorted."""
 
@@ -77,8 +60,8 @@ def bound(mpi, ranktree) -> Callable[..., list[str]]:
 
 
 @two_pus
-def test_ranks_that_talk_come_together(compiled, bound, pattern):
-    program = compiled("first.c")
+def test_ranks_that_talk_come_together(mpi, made, bound, pattern):
+    program = made(mpi.name, "first.c")
     launched = [int(line.split()[3]) for line in bound(["run", "--reorder", pattern], program)]
     # The launcher's 0 and 2 share a PU, 1 and 3 the other.
     assert {launched[0] % 2, launched[2] % 2} == {0, 1}
@@ -87,7 +70,7 @@ def test_ranks_that_talk_come_together(compiled, bound, pattern):
 
 
 @two_pus
-def test_the_dry_run_tells_and_changes_nothing(compiled, bound, pattern, tmp_path):
+def test_the_dry_run_tells_and_changes_nothing(bound, pattern, tmp_path):
     lines = bound(["run", "--reorder", pattern, "--dry-run"], "touch", tmp_path / "ran")
     assert "2 of 4 ranks would move (central)" in lines
     rows = [line.split() for line in lines]
@@ -127,8 +110,8 @@ def test_keys_reach_the_library(bound, pattern):
     assert "2 of 4 ranks would move (node)" in lines
 
 
-def test_a_run_without_gain_is_the_launchers(mpi, ranktree, compiled, pattern):
-    result = ranktree("run", "--reorder", pattern, "--", *mpi.launch(4, compiled("first.c")), timeout=60)
+def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
+    result = ranktree("run", "--reorder", pattern, "--", *mpi.launch(4, made(mpi.name, "first.c")), timeout=60)
     assert result.returncode == 0, result.stderr
     assert [line.split()[0] == line.split()[3] for line in result.stdout.splitlines()] == [True] * 4
 
@@ -156,11 +139,11 @@ def test_what_is_wrong_is_told_before_the_run(mpi, ranktree, tmp_path, words, co
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_pattern_of_other_ranks_changes_nothing(mpi, compiled, build_folder, tmp_path):
+def test_a_pattern_of_other_ranks_changes_nothing(mpi, made, build_folder, tmp_path):
     five = save(tmp_path / "five.mtx", 5, neighbours(5))
     world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
     settings = [f"LD_PRELOAD={world}", f"RANKTREE_REORDER={five}", "RANKTREE_VERBOSE=1"]
-    words = mpi.launch(3, "/usr/bin/env", *settings, compiled("first.c"))
+    words = mpi.launch(3, "/usr/bin/env", *settings, made(mpi.name, "first.c"))
     result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 0, result.stderr
     assert [line.split()[0] == line.split()[3] for line in result.stdout.splitlines()] == [True] * 3
@@ -169,7 +152,7 @@ def test_a_pattern_of_other_ranks_changes_nothing(mpi, compiled, build_folder, t
 
 
 @pytest.mark.parametrize("name", TRACED)
-def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, compiled, tmp_path, monkeypatch, name):
+def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, made, tmp_path, monkeypatch, name):
     program = mpi.programs / f"trace_{name}_{mpi.name}"
     if not program.exists():
         pytest.skip(f"{program.name} is not built: not in this MPI")
@@ -177,7 +160,7 @@ def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, compiled, tmp_pat
     folder.mkdir()
     for variable, value in {"EXPECT_FOLDER": folder, "RANKTREE_REORDER": "any", "FORCED_ORDER": "shift"}.items():
         monkeypatch.setenv(variable, str(value))
-    forced = compiled("forced_order.c", "-shared", "-fPIC")
+    forced = made(mpi.name, "forced_order.c", "-shared", "-fPIC")
     launch = mpi.launch(5, program)
     handed = ["-x", f"LD_PRELOAD={forced}"] if mpi.name == "openmpi" else ["-genv", "LD_PRELOAD", str(forced)]
     path = tmp_path / "app.npz"
@@ -189,8 +172,8 @@ def test_a_trace_has_the_numbers_of_the_program(mpi, ranktree, compiled, tmp_pat
 
 
 @two_pus
-def test_splits_have_the_numbers_of_the_program(compiled, bound, pattern):
-    program = compiled(HERE.parent / "split" / "preload" / "unmodified.c", "-O1")
+def test_splits_have_the_numbers_of_the_program(mpi, made, bound, pattern):
+    program = made(mpi.name, HERE.parent / "split" / "preload" / "unmodified.c", "-O1")
     assert bound(["run", "--split"], program, "unguided") == ["0: 0,2 -", "1: 1,3 -", "2: 0,2 -", "3: 1,3 -"]
     lines = bound(["run", "--split", "--reorder", pattern], program, "unguided")
     assert lines == ["0: 0,1 -", "1: 0,1 -", "2: 2,3 -", "3: 2,3 -"]
@@ -198,9 +181,9 @@ def test_splits_have_the_numbers_of_the_program(compiled, bound, pattern):
 
 @two_pus
 @pytest.mark.parametrize("language", ["C", "mpif.h", "mpi_f08"])
-def test_grids_are_tiled_though_they_say_reorder_0(compiled, bound, language):
+def test_grids_are_tiled_though_they_say_reorder_0(mpi, made, bound, language):
     options = ["-cpp", "-w", "-fallow-argument-mismatch", f"-DBINDING={3 if language == 'mpi_f08' else 1}"]
-    program = compiled("cart.c") if language == "C" else compiled("cart.F90", *options)
+    program = made(mpi.name, "cart.c") if language == "C" else made(mpi.name, "cart.F90", *options)
     plain = [list(map(int, line.split())) for line in bound(["run", "--cart"], program)]
     assert [place for place, _, _ in plain] == [0, 1, 2, 3]
     pus = [pu for _, pu, _ in plain]
@@ -209,26 +192,25 @@ def test_grids_are_tiled_though_they_say_reorder_0(compiled, bound, language):
 
 
 @two_pus
-def test_grids_of_sessions_are_tiled(mpi, compiled, bound):
+def test_grids_of_sessions_are_tiled(mpi, made, bound):
     if mpi.name == "openmpi":
         pytest.skip("Open MPI 4.1 has no sessions")
-    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], compiled("session_cart.c"))]
+    places = [list(map(int, line.split())) for line in bound(["run", "--cart"], made(mpi.name, "session_cart.c"))]
     pus = [pu for _, pu, _ in places]
     assert pus[0] == pus[1] != pus[2] == pus[3], "neighbours share a PU"
 
 
-def test_without_cart_grids_are_the_mpis(compiled, bound):
-    program = compiled("cart.c")
+def test_without_cart_grids_are_the_mpis(mpi, made, bound):
+    program = made(mpi.name, "cart.c")
     lines = bound(["run", "--split"], program)
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines]
 
 
-def test_over_nodes_the_traffic_stays_inside(cluster, command, build_folder, tmp_path):
+def test_over_nodes_the_traffic_stays_inside(cluster, command, made, build_folder, tmp_path):
     """Eight ranks dealt out to four nodes one by one, each with its heavy partner on another node."""
     if shutil.which("mpirun.openmpi") is None:
         pytest.skip("mpirun.openmpi is not installed")
-    program = tmp_path / "pairs"
-    subprocess.run(["mpicc.openmpi", *C_OPTIONS, "-o", program, SOURCES / "pairs.c"], check=True, timeout=60)
+    program = made("openmpi", "pairs.c")
     pattern = save(tmp_path / "pairs.mtx", 8, neighbours(8))
     launch = [
         "mpirun.openmpi",

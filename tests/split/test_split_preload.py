@@ -63,21 +63,9 @@ def paper_levels(with_roots: bool) -> list[str]:
 
 
 @pytest.fixture
-def compiled(mpi: Mpi, build_folder: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Compiles a source with the MPI's own wrapper, as a user does."""
-    entries = json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))
-    entry = next(entry for entry in entries if entry["name"] == mpi.name)
-
-    def build(source: str, *options: object) -> Path:
-        compiler = entry["mpicc" if source.endswith(".c") else "mpifort"]
-        if not compiler:
-            pytest.skip(f"{mpi.name} has no Fortran here")
-        program = tmp_path / Path(source).stem
-        command = [compiler, SOURCES / source, "-o", program, *options]
-        subprocess.run(list(map(str, command)), check=True, timeout=60)
-        return program
-
-    return build
+def made(mpi: Mpi, compiled: Callable[..., Path]) -> Callable[..., Path]:
+    """Compiles a source of this folder with the MPI's own wrapper."""
+    return lambda source, *options: compiled(mpi.name, SOURCES / source, *options)
 
 
 @pytest.fixture
@@ -116,41 +104,41 @@ def library_of(build_folder: Path, mpi: Mpi) -> Path:
     return build_folder / "lib" / f"libranktree_preload_{mpi.name}.so"
 
 
-def test_an_unmodified_program_has_every_level_of_the_paper(compiled, served):
-    assert served(compiled("unmodified.c"), "unguided") == LEVELS
+def test_an_unmodified_program_has_every_level_of_the_paper(made, served):
+    assert served(made("unmodified.c"), "unguided") == LEVELS
 
 
 @pytest.mark.parametrize("resource", ["L3Cache", "hwloc://NUMANode"])
-def test_a_named_resource_is_ours_to_find(compiled, served, resource):
-    assert served(compiled("unmodified.c"), "guided", resource) == [f"{r}: {HALVES[r // 4]}" for r in range(8)]
+def test_a_named_resource_is_ours_to_find(made, served, resource):
+    assert served(made("unmodified.c"), "guided", resource) == [f"{r}: {HALVES[r // 4]}" for r in range(8)]
 
 
-def test_so_is_one_of_mpi_4_1(mpi, run, compiled, served):
-    program = compiled("unmodified.c")
+def test_so_is_one_of_mpi_4_1(mpi, run, made, served):
+    program = made("unmodified.c")
     if run([], program, "resource", "L3Cache").returncode == 77:
         pytest.skip(f"{mpi.name} has no MPI_COMM_TYPE_RESOURCE_GUIDED")
     assert served(program, "resource", "hwloc://L2Cache") == [f"{rank}: {PAIRS[rank // 2]}" for rank in range(8)]
 
 
-def test_a_rank_that_takes_no_part_meets_the_others(compiled, served):
+def test_a_rank_that_takes_no_part_meets_the_others(made, served):
     parts = ["0,2,3", "-", "0,2,3", "0,2,3", *[HALVES[1]] * 4]
-    assert served(compiled("unmodified.c"), "undefined") == [f"{r}: {part}" for r, part in enumerate(parts)]
+    assert served(made("unmodified.c"), "undefined") == [f"{r}: {part}" for r, part in enumerate(parts)]
 
 
-def test_other_types_are_the_mpis(compiled, served):
-    assert served(compiled("unmodified.c"), "shared") == [f"{rank}: {EVERYBODY}" for rank in range(8)]
+def test_other_types_are_the_mpis(made, served):
+    assert served(made("unmodified.c"), "shared") == [f"{rank}: {EVERYBODY}" for rank in range(8)]
 
 
-def test_the_resources_are_told(compiled, served):
+def test_the_resources_are_told(made, served):
     kinds = ["Machine", "Package", "NUMANode", "L3Cache", "L2Cache", "L1Cache", "Core", "PU"]
     words = " ".join(f"hwloc://{kind}=true" for kind in kinds)
-    assert served(compiled("unmodified.c"), "info") == [f"{rank}: {words}" for rank in range(8)]
+    assert served(made("unmodified.c"), "info") == [f"{rank}: {words}" for rank in range(8)]
 
 
 @THE_TWO
-def test_without_the_variable_the_mpi_answers(mpi, run, compiled, build_folder):
+def test_without_the_variable_the_mpi_answers(mpi, run, made, build_folder):
     settings = {"LD_PRELOAD": f"{mpi.fake}:{library_of(build_folder, mpi)}"}
-    program = compiled("unmodified.c")
+    program = made("unmodified.c")
     assert lines_of(run([], program, "unguided")) == OWN_ANSWERS[mpi.name]
     assert lines_of(run([], program, "unguided", settings=settings)) == OWN_ANSWERS[mpi.name]
     assert lines_of(run([], program, "unguided", settings={**settings, "RANKTREE_SPLIT": "0"})) == OWN_ANSWERS[mpi.name]
@@ -158,11 +146,11 @@ def test_without_the_variable_the_mpi_answers(mpi, run, compiled, build_folder):
 
 @THE_TWO
 @pytest.mark.parametrize("ranks", ["every rank", "one rank"])
-def test_where_a_rank_has_no_library_the_mpi_answers_all_ranks(mpi, run, compiled, build_folder, tmp_path, ranks):
+def test_where_a_rank_has_no_library_the_mpi_answers_all_ranks(mpi, run, made, build_folder, tmp_path, ranks):
     alone = shutil.copy(library_of(build_folder, mpi), tmp_path / "alone.so")
     chosen = f"$([ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 5 ] && echo {alone} || echo {library_of(build_folder, mpi)})"
     library = alone if ranks == "every rank" else chosen
-    shell = ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{library}" exec {compiled("unmodified.c")} unguided']
+    shell = ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD:{library}" exec {made("unmodified.c")} unguided']
     result = run([], *shell, settings={"RANKTREE_SPLIT": "1", "RANKTREE_VERBOSE": "1"})
     own = OWN_ANSWERS[mpi.name]
     with_rank_5 = own if ranks == "every rank" or mpi.family == "openmpi" else [*LEVELS[:4], *own[4:]]
@@ -174,9 +162,9 @@ def test_where_a_rank_has_no_library_the_mpi_answers_all_ranks(mpi, run, compile
 
 
 @THE_TWO
-def test_a_trace_holds_the_programs_calls_alone(mpi, run, compiled, tmp_path):
+def test_a_trace_holds_the_programs_calls_alone(mpi, run, made, tmp_path):
     path = tmp_path / "app.npz"
-    result = run(["trace", "-o", path], compiled("unmodified.c"), "unguided", settings={"RANKTREE_SPLIT": "1"})
+    result = run(["trace", "-o", path], made("unmodified.c"), "unguided", settings={"RANKTREE_SPLIT": "1"})
     assert lines_of(result) == LEVELS
     groups = [(0, 1, 2, 3), (4, 5, 6, 7), *((i, i + 1) for i in (0, 2, 4, 6)), *((i,) for i in range(8))]
     sums = {("Allreduce", -1, 3, group, ()): (len(group), 4 * len(group)) for group in groups}
@@ -188,32 +176,32 @@ def test_a_trace_holds_the_programs_calls_alone(mpi, run, compiled, tmp_path):
 
 @THE_TWO
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_fortran_reaches_it_too(mpi, run, served, compiled, binding):
+def test_fortran_reaches_it_too(mpi, run, served, made, binding):
     options = [f"-DBINDING={BINDINGS[binding]}", "-w", *(["-DOPEN_MPI"] if mpi.family == "openmpi" else [])]
-    program = compiled("unmodified.F90", *options)
+    program = made("unmodified.F90", *options)
     assert served(program) == [f"{rank}: 4 2 1" for rank in range(8)]
     own = " error" if mpi.family == "openmpi" else " 4 1"
     assert lines_of(run([], program)) == [f"{rank}:{own}" for rank in range(8)]
 
 
 @pytest.mark.parametrize("how", ["type", "roots"])
-def test_a_program_after_the_paper_needs_the_preload_library_alone(compiled, served, how):
-    program = compiled("paper.c", "-DUNLINKED", f"-I{HERE.parents[1] / 'include'}")
+def test_a_program_after_the_paper_needs_the_preload_library_alone(made, served, how):
+    program = made("paper.c", "-DUNLINKED", f"-I{HERE.parents[1] / 'include'}")
     assert served(program, how) == paper_levels(how == "roots")
 
 
 @pytest.mark.parametrize("how", ["type", "roots"])
 @pytest.mark.parametrize("split", [False, True], ids=["linked", "linked-and-served"])
-def test_a_program_after_the_paper_may_be_linked(mpi, run, compiled, served, build_folder, how, split):
+def test_a_program_after_the_paper_may_be_linked(mpi, run, made, served, build_folder, how, split):
     library = [f"-L{build_folder / 'lib'}", f"-Wl,-rpath,{build_folder / 'lib'}", f"-lranktree_mpi_{mpi.name}"]
     options = ["-DRANKTREE_PAPER_SPLIT_TYPE", f"-I{HERE.parents[1] / 'include'}", *library]
-    program = compiled("paper.c", *options)
+    program = made("paper.c", *options)
     assert (served(program, how) if split else lines_of(run([], program, how))) == paper_levels(how == "roots")
 
 
 @THE_TWO
-def test_the_papers_names_are_ours_only_where_they_are_asked_for(run, compiled, tmp_path):
-    program = compiled("paper.c", "-DUNLINKED", f"-I{HERE.parents[1] / 'include'}")
+def test_the_papers_names_are_ours_only_where_they_are_asked_for(run, made, tmp_path):
+    program = made("paper.c", "-DUNLINKED", f"-I{HERE.parents[1] / 'include'}")
     assert lines_of(run([], program, "roots")) == [f"{rank}: missing" for rank in range(8)]
     result = run(["trace", "-o", tmp_path / "a.npz"], program, "roots", settings={"RANKTREE_VERBOSE": "1"})
     assert lines_of(result) == [f"{rank}: error | error" for rank in range(8)]
@@ -232,10 +220,10 @@ def test_who_only_traces_loads_no_hwloc(mpi, build_folder):
 
 @THE_TWO
 @pytest.mark.skipif(sorted(os.sched_getaffinity(0))[:2] != [0, 1], reason="PUs 0 and 1 are needed")
-def test_a_plan_and_our_splits_go_together(mpi, command, compiled, tmp_path):
+def test_a_plan_and_our_splits_go_together(mpi, command, made, tmp_path):
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(CROSSED), encoding="ascii")
-    program = [compiled("unmodified.c"), "unguided"]
+    program = [made("unmodified.c"), "unguided"]
     words = [command, "run", "--split", "--plan", plan, "--", mpi.mpiexec, "-n", 2, *program]
     variables = {**os.environ, **QUIET[mpi.family], "HWLOC_SYNTHETIC": "core:2 pu:1", "HWLOC_THISSYSTEM": "1"}
     result = subprocess.run(

@@ -1,6 +1,5 @@
 #include "preload/collect/serve.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -21,7 +20,8 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload.h"
 #include "mpi/collect/size_class.h"
-#include "preload/next.h"
+#include "preload/calls_library.h"
+#include "preload/init_entries.h"
 
 namespace ranktree::preload {
 
@@ -71,32 +71,20 @@ struct Calls {
  private:
   static Calls load() noexcept {
     try {
-      void* const library = open();
-      if (library == nullptr) return {};
-      Calls found{reinterpret_cast<decltype(call)>(dlsym(library, "ranktree_collect_call")),
-                  reinterpret_cast<decltype(shortcuts)>(dlsym(library, "ranktree_collect_shortcuts"))};
-      if (found.call != nullptr && found.shortcuts != nullptr) return found;
-      say(RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
+      const CallsLibrary library("ranktree_collect_call");
+      Calls found;
+      if (!library.missing().empty()) {
+        say(library.missing().c_str());
+      } else if (library.find("ranktree_collect_call", found.call) &&
+                 library.find("ranktree_collect_shortcuts", found.shortcuts)) {
+        return found;
+      } else {
+        say(RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
+      }
     } catch (...) {
       say("out of memory; collectives are left to the MPI");
     }
     return {};
-  }
-
-  // The program's own copy where it has one, linked or loaded: attributes belong to the library that made them.
-  static void* open() {
-    void* const loaded = dlopen(RANKTREE_CALLS_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
-    if (loaded != nullptr) return loaded;
-    Dl_info own{};
-    if (dladdr(reinterpret_cast<const void*>(&decide), &own) == 0) return nullptr;
-    const std::string path(own.dli_fname);
-    const std::string beside = path.substr(0, path.rfind('/') + 1) + RANKTREE_CALLS_LIBRARY;
-    void* const opened = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (opened == nullptr) {
-      const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe)
-      say(why != nullptr ? why : RANKTREE_CALLS_LIBRARY " is missing");
-    }
-    return opened;
   }
 };
 
@@ -190,16 +178,7 @@ Member* make_member(MPI_Comm comm, int keyval) noexcept {
   return member.release();
 }
 
-template <typename Function, typename... Arguments>
-int initialized(Function next, Arguments... arguments) noexcept {
-  const int code = next(arguments...);
-  if (code == MPI_SUCCESS) decide();
-  return code;
-}
-
 }  // namespace
-
-void* next_symbol(const char* name) noexcept { return dlsym(RTLD_NEXT, name); }
 
 void decide() noexcept {
   const Inside within;
@@ -262,17 +241,4 @@ int call(const Operation& operation) noexcept {
 
 }  // namespace ranktree::preload
 
-namespace preload = ranktree::preload;
-
-RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
-  return preload::initialized(RANKTREE_NEXT(MPI_Init)(), argc, argv);
-}
-RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
-  return preload::initialized(RANKTREE_NEXT(PMPI_Init)(), argc, argv);
-}
-RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return preload::initialized(RANKTREE_NEXT(MPI_Init_thread)(), argc, argv, required, provided);
-}
-RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return preload::initialized(RANKTREE_NEXT(PMPI_Init_thread)(), argc, argv, required, provided);
-}
+RANKTREE_INIT_ENTRIES(ranktree::preload::decide)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "preload/init_entries.h"
 #include "preload/next.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
@@ -94,30 +95,12 @@ int group_from_pset(Next next, MPI_Session session, const char* name, MPI_Group*
   return code;
 }
 
-template <typename Next>
-int initialized(Next next, auto... arguments) {
-  const int code = hand_on(next, arguments...);
-  if (code == MPI_SUCCESS) reorder_world();
-  return code;
-}
-
 }  // namespace
 }  // namespace ranktree::preload
 
 namespace preload = ranktree::preload;
 
-RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
-  return preload::initialized(RANKTREE_NEXT(MPI_Init)(), argc, argv);
-}
-RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
-  return preload::initialized(RANKTREE_NEXT(PMPI_Init)(), argc, argv);
-}
-RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return preload::initialized(RANKTREE_NEXT(MPI_Init_thread)(), argc, argv, required, provided);
-}
-RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return preload::initialized(RANKTREE_NEXT(PMPI_Init_thread)(), argc, argv, required, provided);
-}
+RANKTREE_INIT_ENTRIES(preload::reorder_world)
 
 RANKTREE_ENTRY int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
   return preload::get_attr(RANKTREE_NEXT(MPI_Comm_get_attr)(), comm, comm_keyval, attribute_val, flag);

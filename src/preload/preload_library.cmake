@@ -1,0 +1,27 @@
+# What every library for LD_PRELOAD has in common.
+set(RANKTREE_PRELOAD_FOLDER ${CMAKE_CURRENT_LIST_DIR})
+
+# ranktree_preload_library(<target> <mpi>) for a shared library made before, whose exports.map lies beside the caller:
+# the common sources, options of compiling and linking, and where it is installed.
+function(ranktree_preload_library target mpi)
+  target_sources(${target} PRIVATE ${RANKTREE_PRELOAD_FOLDER}/calls_library.cpp ${RANKTREE_PRELOAD_FOLDER}/next.cpp)
+  target_compile_definitions(
+    ${target}
+    PRIVATE RANKTREE_CALLS_LIBRARY="$<TARGET_SONAME_FILE_NAME:ranktree_mpi_c_${mpi}>"
+  )
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/src/preload/${mpi})
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition -fno-plt)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ranktree_mpi_${mpi}> $<BUILD_INTERFACE:ranktree_options>)
+  # Nothing of ours but the MPI calls may be seen by the program, nor its C++ library be replaced by ours.
+  set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+  target_link_options(
+    ${target}
+    PRIVATE -static-libstdc++ -static-libgcc -Wl,--version-script=${exports} -Wl,--exclude-libs,ALL -Wl,-z,defs
+  )
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${exports})
+  if(SKBUILD)
+    install(TARGETS ${target} LIBRARY DESTINATION ranktree/lib COMPONENT python)
+  else()
+    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
