@@ -7,6 +7,8 @@ VENV := .venv
 PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
+# Two files of tests at a time: most wait for launchers and networks.
+PYTEST ?= -q -rs -n 2 --dist loadfile
 
 .PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect install clean
@@ -38,7 +40,7 @@ demo: build
 test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
-	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest -q -rs tests
+	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests
 
 ## make lint         formats, limits, layers, generated code, static analysis
 lint: build
@@ -63,7 +65,7 @@ nompi-inside:
 	cmake --preset nompi -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2
-	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest -q -rs tests/topo tests/pattern tests/place
+	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests/topo tests/pattern tests/place
 
 ## make bench-trace  cost of tracing one send: native, empty wrapper, ours, Open MPI's monitoring
 bench-trace: build
