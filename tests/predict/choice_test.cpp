@@ -75,7 +75,8 @@ TEST(Choice, TellsWhatIsWrongWithIt) {
             std::string::npos);
   EXPECT_NE(refusal("messages:chain/chain:groups=1").find("no hierarchy"), std::string::npos);
   EXPECT_NE(refusal("messages:chain/chain/chain:groups=3").find("one or two"), std::string::npos);
-  EXPECT_NE(refusal("messages:bruck", Collective::kAlltoall).find("form: expected groups=1"), std::string::npos);
+  EXPECT_NE(refusal("messages:bruck:form=same-index", Collective::kAlltoall).find("a form of alltoall"),
+            std::string::npos);
   EXPECT_NE(refusal("messages:chain:form=same-index").find("a form of broadcast"), std::string::npos);
   EXPECT_NE(refusal("messages:chain:form=x").find("leaders, lanes or same-index"), std::string::npos);
   EXPECT_NE(refusal("shared:binomial/flat").find("algorithm: expected one,"), std::string::npos);

@@ -197,6 +197,20 @@ TEST(ClosedForms, AreThoseOfLanes) {
   }
 }
 
+TEST(ClosedForms, AreThoseOfAlltoall) {
+  using enum Algorithm;
+  for (const Algorithm outer : {kFlat, kBruck}) {
+    for (const Algorithm inner : {kFlat, kBruck}) {
+      expect_plan(two(), Collective::kAlltoall, schedule::Form::kLanes, {outer, inner}, 0);
+      expect_plan(three(), Collective::kAlltoall, schedule::Form::kLanes, {outer, inner, inner}, 0);
+    }
+    for (const Algorithm inner : {kFlat, kBinomial}) {
+      expect_plan(two(), Collective::kAlltoall, schedule::Form::kLeaders, {outer, inner}, 0);
+      expect_plan(three(), Collective::kAlltoall, schedule::Form::kLeaders, {outer, inner, inner}, 0);
+    }
+  }
+}
+
 TEST(ClosedForms, AreThoseOfSameIndex) {
   using enum Algorithm;
   for (const Algorithm each : {kRing, kRabenseifner, kRecursiveDoubling, kLinear}) {

@@ -59,6 +59,7 @@ Request random_request(Random& random, Collective collective, Rank ranks) {
       .counts = {},
       .displacements = {},
       .commutative = true};
+  if (collective == Collective::kAlltoall) request.count %= 4;
   if (!takes_lists(collective)) return request;
   request.count = static_cast<std::int64_t>(random.below(4));
   if (random.below(2) == 0) return request;
@@ -121,7 +122,7 @@ TEST_P(EveryTransformation, HoldsForAnyTreeOfSplits) {
 INSTANTIATE_TEST_SUITE_P(Schedule, EveryTransformation,
                          testing::Values(Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce,
                                          Collective::kBarrier, Collective::kGather, Collective::kScatter,
-                                         Collective::kAllgather, Collective::kReduceScatter),
+                                         Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall),
                          [](const testing::TestParamInfo<Collective>& test) {
                            return std::string(collective_name(test.param));
                          });
@@ -143,14 +144,23 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
 
 // --- what is moved between groups
 
-std::int64_t between_groups(const Schedule& schedule, const std::vector<std::int32_t>& group) {
+struct Crossing {
+  std::int64_t messages = 0;
   std::int64_t elements = 0;
+};
+
+Crossing crossing(const Schedule& schedule, const std::vector<std::int32_t>& group) {
+  Crossing sum;
   for (const Traffic& pair : traffic_of(schedule)) {
-    if (group[static_cast<std::size_t>(pair.from)] != group[static_cast<std::size_t>(pair.to)]) {
-      elements += pair.elements;
-    }
+    if (group[static_cast<std::size_t>(pair.from)] == group[static_cast<std::size_t>(pair.to)]) continue;
+    sum.messages += pair.messages;
+    sum.elements += pair.elements;
   }
-  return elements;
+  return sum;
+}
+
+std::int64_t between_groups(const Schedule& schedule, const std::vector<std::int32_t>& group) {
+  return crossing(schedule, group).elements;
 }
 
 // 4 x 4 ranks, or 4, 4, 4, 3; one node after the other, or round robin.
@@ -210,6 +220,35 @@ TEST(BytesBetweenNodes, AreFourTimesAsManyInThePapersAllreduce) {
   EXPECT_EQ(moved(packed, sum, Form::kSameIndex, Algorithm::kRing), 4 * 6 * 9600);
   EXPECT_EQ(between_groups(make_all(sum, {Algorithm::kRing, 0}), packed.node), 2 * 15 * 9600 / 16 * 4);
   EXPECT_EQ(between_groups(make_all(sum, {Algorithm::kRing, 0}), clusters()[1].node), 2 * 15 * 9600);
+}
+
+// Every block for another node crosses once: p^2 less what stays. Messages: one for each pair of ranks, for each rank
+// and other node, or for each pair of nodes; in rounds by bits 2 instead of 3, with blocks that cross twice.
+TEST(Alltoall, CrossesBetweenNodesInFewMessagesAndOnce) {
+  for (const Cluster& cluster : clusters()) {
+    const auto ranks = static_cast<Rank>(cluster.node.size());
+    const Hierarchy hierarchy = Hierarchy::from_colours(Colours{cluster.node});
+    const Request request{.collective = Collective::kAlltoall, .ranks = ranks, .count = 10};
+    const std::int64_t least = 10 * (ranks == 16 ? 256 - 4 * 16 : 225 - 3 * 16 - 9);
+    const auto across = [&](Form form, Algorithm algorithm) {
+      const Plan plan{.form = form, .algorithms = {algorithm, Algorithm::kFlat}};
+      return crossing(transform_all(request, hierarchy, plan), cluster.node);
+    };
+    const Crossing direct = crossing(make_all(request, {Algorithm::kFlat, 0}), cluster.node);
+    EXPECT_EQ(direct.elements, least) << cluster.name;
+    EXPECT_EQ(direct.messages, least / 10) << cluster.name;
+    EXPECT_EQ(across(Form::kLanes, Algorithm::kFlat).elements, least) << cluster.name;
+    EXPECT_EQ(across(Form::kLeaders, Algorithm::kFlat).elements, least) << cluster.name;
+    EXPECT_EQ(across(Form::kLeaders, Algorithm::kFlat).messages, 4 * 3) << cluster.name;
+    EXPECT_EQ(across(Form::kLeaders, Algorithm::kBruck).messages, 4 * 2) << cluster.name;
+    if (ranks < 16) {  // to and from the node of 3: a message for each rank there, or for each rank that goes there
+      EXPECT_EQ(across(Form::kLanes, Algorithm::kFlat).messages, 3 * 2 * 4 + 3 * 3 + 3 * 4) << cluster.name;
+      continue;
+    }
+    EXPECT_EQ(across(Form::kLanes, Algorithm::kFlat).messages, 16 * 3) << cluster.name;
+    EXPECT_EQ(across(Form::kLanes, Algorithm::kBruck).messages, 16 * 2) << cluster.name;
+    EXPECT_EQ(across(Form::kLanes, Algorithm::kBruck).elements, 10 * 256) << cluster.name;
+  }
 }
 
 // Scatter and two-level ring allgather: (G-1) m in the ring across, and a binomial scatter that moves m/2 a round.

@@ -134,6 +134,7 @@ class Search {
 
   [[nodiscard]] std::vector<Algorithm> inner_algorithms(Form form, Algorithm outer) const {
     if (form == Form::kSameIndex) return {outer};
+    if (form == Form::kLanes && question_.collective == Collective::kAlltoall) return worth_trying();
     if (form == Form::kLanes) return {question_.commutative ? Algorithm::kRing : Algorithm::kPairwise};
     if (outer == Algorithm::kPipeline) {
       return {Algorithm::kFlat, Algorithm::kBinomial, Algorithm::kPipeline};

@@ -156,8 +156,7 @@ class Reader {
     }
     const auto forms = schedule::forms_of(collective_);
     if (std::find(forms.begin(), forms.end(), choice.plan.form) == forms.end()) {
-      fail("form", forms.empty() ? "groups=1" : "a form of " + std::string(collective_name(collective_)),
-           form_name(choice.plan.form));
+      fail("form", "a form of " + std::string(collective_name(collective_)), form_name(choice.plan.form));
     }
     if (choice.groups > 1 && choice.plan.algorithms.size() > 2) fail("algorithm", "one or two with groups", "more");
   }

@@ -195,12 +195,17 @@ std::optional<ClosedForm> barrier_by_leaders(const Plan& plan) {
   return sum.form();
 }
 
+double ranks_of(const Plan& plan) {
+  double all = 1;
+  for (const Stretch& level : plan.levels) all *= level.ranks;
+  return all;
+}
+
 // Blocks of all ranks below a level go together there.
 std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
   Sum sum;
   double below = 1;  // ranks under one child of a level
-  double all = 1;
-  for (const Stretch& level : plan.levels) all *= level.ranks;
+  const double all = ranks_of(plan);
   for (std::size_t level = plan.levels.size(); level-- > 0; below *= plan.levels[level].ranks) {
     const Stretch& here = plan.levels[level];
     const Algorithm algorithm = plan.algorithms[level];
@@ -222,6 +227,33 @@ std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
   return sum.form();
 }
 
+// Each rank's blocks up to the leaders and down from them; between two leaders all blocks of one group for the other.
+std::optional<ClosedForm> alltoall_by_leaders(const Plan& plan) {
+  Sum sum;
+  const double all = ranks_of(plan);
+  double below = 1;
+  for (std::size_t level = plan.levels.size(); level-- > 1; below *= plan.levels[level].ranks) {
+    const bool flat = plan.algorithms[level] == Algorithm::kFlat;
+    const auto rows =
+        part_of(Collective::kGather, flat ? Algorithm::kFlat : Algorithm::kBinomial, plan.levels[level], 0);
+    sum.add(rows, below * all);
+    sum.add(rows, below * all);
+  }
+  sum.add(part_of(Collective::kAlltoall, plan.algorithms[0], plan.levels[0], 0), below * below);
+  return sum.form();
+}
+
+// On each level every rank has as many bytes as in the beginning, for the children of its group there.
+std::optional<ClosedForm> alltoall_in_lanes(const Plan& plan) {
+  Sum sum;
+  const double all = ranks_of(plan);
+  for (std::size_t level = 0; level < plan.levels.size(); ++level) {
+    const Stretch& here = plan.levels[level];
+    sum.add(part_of(Collective::kAlltoall, plan.algorithms[level], here, 0), all / here.ranks);
+  }
+  return sum.form();
+}
+
 std::optional<ClosedForm> by_leaders(const Plan& plan) {
   switch (plan.collective) {
     case Collective::kBroadcast:
@@ -237,7 +269,7 @@ std::optional<ClosedForm> by_leaders(const Plan& plan) {
     case Collective::kBarrier:
       return barrier_by_leaders(plan);
     case Collective::kAlltoall:
-      return std::nullopt;
+      return alltoall_by_leaders(plan);
     default:
       return blocks_by_leaders(plan);
   }
@@ -256,6 +288,7 @@ Part tree_inside(const Stretch& level) {
 }
 
 std::optional<ClosedForm> in_lanes(const Plan& plan) {
+  if (plan.collective == Collective::kAlltoall) return alltoall_in_lanes(plan);
   Sum sum;
   double slice = 1;
   for (std::size_t level = plan.levels.size(); level-- > 1; slice /= plan.levels[level].ranks) {

@@ -50,7 +50,7 @@ std::optional<ClosedForm> base_form(schedule::Collective collective, schedule::A
                                     const Stretch& level, double reduce_per_byte);
 
 // By a plan's algorithms, one for each level, outermost first; levels.size() of them. In lanes those of the inner
-// levels are rings. Nothing where there is no such form, or no base form.
+// levels are rings (alltoall: as the plan says). Nothing where there is no such form, or no base form.
 std::optional<ClosedForm> plan_form(schedule::Collective collective, schedule::Form form,
                                     std::span<const schedule::Algorithm> algorithms, std::span<const Stretch> levels,
                                     double reduce_per_byte);

@@ -49,6 +49,9 @@ bool has_minimum_inside(const Grouping& grouping, const Question& question, cons
   const bool leaders = grouping.form == Form::kLeaders;
   switch (grouping.algorithm) {
     case Algorithm::kFlat:
+      // (G+q)(a-mB) + 2pmB - 2a.
+      if (question.collective == Collective::kAlltoall) return !leaders && link.latency > m * link.per_byte;
+      return leaders;
     case Algorithm::kChain:
     case Algorithm::kPipeline:
     case Algorithm::kLinear:
@@ -89,6 +92,13 @@ struct Numbers {
   double B;
   double g;
 };
+
+// (p+1-G-q)(mB-a) more than directly; by bits, log2 G + log2 q rounds of as many bytes.
+std::optional<Condition> about_alltoall(Algorithm algorithm, Form form, const Numbers& n) {
+  if (form != Form::kLanes) return std::nullopt;
+  if (algorithm == Algorithm::kFlat) return less("m < alpha/beta", n.m, n.a / n.B);
+  return never("log2 G + log2 q steps are log2 p steps");
+}
 
 std::optional<Condition> in_lanes(Algorithm algorithm) {
   if (algorithm == Algorithm::kRing || algorithm == Algorithm::kPairwise || algorithm == Algorithm::kScatterRing) {
@@ -175,6 +185,7 @@ std::optional<Condition> condition_of(const Case& about) {
                   .B = about.link.per_byte,
                   .g = about.reduce_per_byte};
   const Algorithm algorithm = about.grouping.algorithm;
+  if (about.collective == Collective::kAlltoall) return about_alltoall(algorithm, about.grouping.form, n);
   if (about.grouping.form == Form::kLanes) return in_lanes(algorithm);
   switch (about.collective) {
     case Collective::kBroadcast:

@@ -1,8 +1,11 @@
 // Hierarchical forms of collectives that move blocks: leaders hold the blocks of their groups, one after the other in
 // the order of the hierarchy's positions.
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/schedule/builder.h"
+#include "core/schedule/bundles.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/layout.h"
 #include "core/schedule/levels.h"
@@ -201,6 +204,44 @@ void reduce_scatter_by_leaders(const Levels& levels) {
     }
   }
   blocks.down(1, region, {Buffer::kOutput, 0, block_count(levels.request, seat.rank())});
+}
+
+// Everything of a group goes to its leader, leaders exchange what is for each other's groups, and everything for a
+// group goes to its ranks. One message between two groups each way, but a leader has all its ranks' bytes to move three
+// times.
+void alltoall_by_leaders(const Levels& levels) {
+  const std::int64_t size = levels.request.count;
+  if (size == 0) return;
+  const Hierarchy& hierarchy = levels.hierarchy;
+  const std::int64_t row = size * hierarchy.ranks();  // all blocks of one rank, or for one
+  Request rows = levels.request;
+  rows.collective = Collective::kGather;
+  rows.count = row;
+  check_request(rows, levels.seat.rank(), true);
+  const Levels whole{rows, hierarchy, levels.plan, levels.seat, levels.builder};
+  const BlockLevels blocks(whole);
+  const bool leads = levels.seat.leads(0);
+  const Region given = leads ? blocks.room(0) : blocks.led_room();
+  blocks.up(1, {levels.operand().buffer, 0, row}, given);
+  Region taken;
+  if (leads) {
+    const std::int32_t child = hierarchy.first_child(0, 0) + levels.seat.team(0).me();
+    const std::int32_t begin = hierarchy.first_position(0, child);
+    const std::int32_t end = hierarchy.first_position(0, child + 1);
+    std::vector<Pieces> held(static_cast<std::size_t>(hierarchy.ranks()));
+    for (std::int32_t to = 0; to < hierarchy.ranks(); ++to) {
+      for (std::int32_t from = begin; from < end; ++from) {
+        const std::int64_t first = (from - begin) * row + hierarchy.rank_at(to) * size;
+        held[static_cast<std::size_t>(to)].push_back(within(given.range, first, size));
+      }
+    }
+    exchange_bundles(levels, Carriers(hierarchy, true), 0, false, held);
+    taken = blocks.room(0);
+    for (std::int32_t to = begin; to < end; ++to) {
+      deliver(levels, held[static_cast<std::size_t>(to)], within(taken.range, (to - begin) * row, row));
+    }
+  }
+  blocks.down(1, taken, {Buffer::kOutput, 0, row});
 }
 
 }  // namespace ranktree::core::schedule

@@ -2,9 +2,12 @@
 // vector that its lanes below have left it; on the last level that is everything. A lane beyond the width of its level
 // gives its operand away and gets the result back, but carries nothing.
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "core/schedule/builder.h"
+#include "core/schedule/bundles.h"
+#include "core/schedule/hierarchy.h"
 #include "core/schedule/levels.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/pieces.h"
@@ -131,6 +134,26 @@ void allreduce_in_lanes(const Levels& levels) {
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
   run(levels, stages);
+}
+
+// From the innermost level outwards: on each, blocks go to the rank that is in the destination's lane there, so that
+// after the outermost they have arrived. Each message holds blocks of all ranks below the sender's child.
+void alltoall_in_lanes(const Levels& levels) {
+  const std::int64_t size = levels.request.count;
+  if (size == 0) return;
+  const Hierarchy& hierarchy = levels.hierarchy;
+  const Range output{Buffer::kOutput, 0, size * hierarchy.ranks()};
+  const bool in_place = levels.request.in_place;  // what arrives would come over what has not left
+  const Range given = in_place ? levels.builder.scratch(output.count) : Range{Buffer::kInput, 0, output.count};
+  if (in_place) levels.builder.copy(output, given);
+  std::vector<Pieces> held;
+  held.reserve(static_cast<std::size_t>(hierarchy.ranks()));
+  for (std::int32_t to = 0; to < hierarchy.ranks(); ++to) {
+    held.push_back({within(given, hierarchy.rank_at(to) * size, size)});
+  }
+  const Carriers carriers(hierarchy, false);
+  for (int level = levels.last(); level >= 0; --level) exchange_bundles(levels, carriers, level, true, held);
+  deliver(levels, held[static_cast<std::size_t>(hierarchy.position_of(levels.seat.rank()))], output);
 }
 
 }  // namespace ranktree::core::schedule

@@ -53,12 +53,14 @@ void barrier_by_leaders(const Levels& levels);
 void broadcast_in_lanes(const Levels& levels);
 void reduce_in_lanes(const Levels& levels);
 void allreduce_in_lanes(const Levels& levels);
+void alltoall_in_lanes(const Levels& levels);
 
 // block_levels.cpp
 void gather_by_leaders(const Levels& levels);
 void scatter_by_leaders(const Levels& levels);
 void allgather_by_leaders(const Levels& levels);
 void reduce_scatter_by_leaders(const Levels& levels);
+void alltoall_by_leaders(const Levels& levels);
 
 // Scratch areas for the longest of these: up and down all levels.
 int arenas_of(const Hierarchy& hierarchy);

@@ -42,6 +42,8 @@ constexpr std::array kTransformations = {
     Transformation{Collective::kScatter, Form::kLeaders, scatter_by_leaders},
     Transformation{Collective::kAllgather, Form::kLeaders, allgather_by_leaders},
     Transformation{Collective::kReduceScatter, Form::kLeaders, reduce_scatter_by_leaders},
+    Transformation{Collective::kAlltoall, Form::kLanes, alltoall_in_lanes},
+    Transformation{Collective::kAlltoall, Form::kLeaders, alltoall_by_leaders},
 };
 
 const Transformation* find(Collective collective, Form form) {
@@ -104,15 +106,16 @@ Algorithm fitting(Collective collective, Algorithm named) {
 
 std::span<const Form> forms_of(Collective collective) {
   static constexpr std::array kVectors = {Form::kLeaders, Form::kLanes};
-  static constexpr std::array kAllreduces = {Form::kLanes, Form::kLeaders, Form::kSameIndex};
-  if (collective == Collective::kAllreduce) return kAllreduces;
-  if (collective == Collective::kAlltoall) return {};
+  static constexpr std::array kLanesFirst = {Form::kLanes, Form::kLeaders, Form::kSameIndex};
+  if (collective == Collective::kAllreduce) return kLanesFirst;
+  if (collective == Collective::kAlltoall) return std::span(kLanesFirst).first(2);
   const bool vector = collective == Collective::kBroadcast || collective == Collective::kReduce;
   return std::span(kVectors).first(vector ? 2 : 1);
 }
 
 Form default_form(Collective collective) {
-  return collective == Collective::kAllreduce ? Form::kLanes : Form::kLeaders;
+  const bool lanes = collective == Collective::kAllreduce || collective == Collective::kAlltoall;
+  return lanes ? Form::kLanes : Form::kLeaders;
 }
 
 bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {

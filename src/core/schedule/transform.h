@@ -21,14 +21,15 @@
 namespace ranktree::core::schedule {
 
 enum class Form : std::uint8_t {
-  // Leaders only talk across groups: broadcast down the levels, reduce up, allreduce and barrier up and down.
+  // Leaders only talk across groups: broadcast down the levels, reduce up, allreduce, barrier and alltoall up and down.
   kLeaders,
   // Allreduce of hier-reduce-2016 §3.2: in each group, then among the ranks with the same index in each group, on whole
   // vectors. Moves (ranks of a group) times the bytes of the other forms between groups.
   kSameIndex,
   // Every rank carries its slice between groups: reduce-scatter inside, the operation on slices across, allgather
-  // inside.
-  // The first w ranks of a group have slices, w the size of the smallest group, so that slices fit in unequal groups.
+  // inside. Alltoall: blocks go to the rank inside that is in their destination's lane, and then across.
+  // The first w ranks of a group have slices, w the size of the smallest group, so that slices fit in unequal groups
+  // (alltoall: every rank; lanes are counted modulo the size of a smaller group).
   kLanes
 };
 
@@ -39,12 +40,12 @@ struct Plan {
   Form form = Form::kLeaders;
   // One for each level that the hierarchy was given, outermost first, or one for all. In lanes, the algorithm of the
   // outermost level; inside, rings for commutative operations and pairwise exchange for others, unless kPairwise is
-  // said.
+  // said. Alltoall in lanes has the algorithm of each level.
   std::vector<Algorithm> algorithms;
   std::int64_t segment = 0;  // elements, 0 for everything
 };
 
-// What is right for most: lanes for allreduce, allgather and reduce_scatter, leaders for all else.
+// What is right for most: lanes for allreduce and alltoall, leaders for all else.
 Form default_form(Collective collective);
 
 // The forms a collective has.
