@@ -48,7 +48,7 @@ struct ranktree_request {
   void start() {
     running = collect::call_nonblocking(operation);
     if (operation.comm == MPI_COMM_NULL) return;
-    if (const auto known = collect::Context::find(operation.comm)) context = *known;
+    if (const auto* known = collect::Context::find(operation.comm)) context = *known;
   }
 
   // The communicator whose error handler is called, null once it is freed.

@@ -23,8 +23,6 @@ using Side = Operation::Side;
 
 namespace {
 
-constexpr TypeLayout kBytes{.size = 1, .extent = 1, .true_lower = 0, .true_extent = 1, .plain = true};
-
 std::byte* address(const Side& side, std::int64_t elements, const TypeLayout& layout) {
   return static_cast<std::byte*>(side.buffer) + elements * layout.extent;
 }
@@ -33,7 +31,7 @@ bool in_place(const Side& side) { return side.buffer == MPI_IN_PLACE; }
 
 }  // namespace
 
-Buffers::Buffers(const Operation& operation, int rank, int size) : layout_(kBytes) {
+Buffers::Buffers(const Operation& operation, int rank, int size) : layout_(kByteLayout) {
   request_.collective = operation.collective;
   request_.ranks = size;
   take(operation, rank);

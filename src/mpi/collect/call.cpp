@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <optional>
 
 #include "core/predict/choice.h"
 #include "mpi/agree.h"
@@ -39,10 +38,11 @@ class Entered {
 };
 
 // Null where the call is the MPI's: decided alike on all ranks, but for wrong arguments.
-std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) {
+const std::shared_ptr<Context>* context_for(const Operation& operation, bool may_make) {
   if (operation.comm == MPI_COMM_NULL) return nullptr;
-  const auto known = Context::find(operation.comm);
-  if (known) return *known && arguments_are_right(operation, (*known)->rank(), (*known)->size()) ? *known : nullptr;
+  if (const auto* known = Context::find(operation.comm)) {
+    return *known && arguments_are_right(operation, (*known)->rank(), (*known)->size()) ? known : nullptr;
+  }
   if (!may_make || !among_several(operation.comm)) return nullptr;
   int rank = 0;
   int size = 0;
@@ -50,7 +50,7 @@ std::shared_ptr<Context> context_for(const Operation& operation, bool may_make) 
   check(PMPI_Comm_size(operation.comm, &size), "MPI_Comm_size");
   if (!arguments_are_right(operation, rank, size)) return nullptr;
   try {
-    return Context::of(operation.comm);
+    return &Context::of(operation.comm);
   } catch (const AgreedError&) {
     return nullptr;
   }
@@ -102,7 +102,7 @@ bool within_call() { return depth > 0; }
 
 int call(const Operation& operation) noexcept {
   const Entered entered;
-  std::shared_ptr<Context> context;
+  const std::shared_ptr<Context>* context = nullptr;
   try {
     context = context_for(operation, true);
   } catch (const MpiError& error) {
@@ -110,14 +110,13 @@ int call(const Operation& operation) noexcept {
   } catch (...) {
     return raise(operation.comm, current_failure());
   }
-  return context ? run(context, operation) : native(operation);
+  return context != nullptr ? run(*context, operation) : native(operation);
 }
 
 void prepare(MPI_Comm comm) {
   const Entered entered;
   if (comm == MPI_COMM_NULL) throw AgreedError(MPI_ERR_COMM, "comm: expected a communicator, found MPI_COMM_NULL");
-  const auto known = Context::find(comm);
-  if (known || !among_several(comm)) return;
+  if (Context::find(comm) != nullptr || !among_several(comm)) return;
   try {
     const std::shared_ptr<Context> context = Context::of(comm);
     [[maybe_unused]] const Chooser& chooser = context->chooser();
@@ -129,13 +128,14 @@ void prepare(MPI_Comm comm) {
 
 std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   const Entered entered;
-  const std::shared_ptr<Context> context = context_for(operation, false);
-  if (context && is_known_reproducible(*context) && reduces(operation)) {
+  const std::shared_ptr<Context>* const context = context_for(operation, false);
+  if (context == nullptr) return start_native(operation);
+  if (is_known_reproducible(**context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
-    return start(context, ordered, *reproducible_choice(*context, ordered));
+    return start(*context, ordered, *reproducible_choice(**context, ordered));
   }
-  if (!context || !context->has_chooser()) return start_native(operation);
-  return start(context, operation, *context->chooser().begin(operation, false).choice);
+  if (!(*context)->has_chooser()) return start_native(operation);
+  return start(*context, operation, *(*context)->chooser().begin(operation, false).choice);
 }
 
 }  // namespace ranktree::mpi::collect

@@ -3,12 +3,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/schedule.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "mpi/agree.h"
@@ -24,6 +25,7 @@
 #include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/collect/chooser.h"
+#include "mpi/collect/handle_slot.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/places.h"
 #include "mpi/collect/programs.h"
@@ -34,6 +36,8 @@
 namespace ranktree::mpi::collect {
 namespace {
 
+using core::schedule::Hierarchy;
+using core::schedule::Rank;
 using core::split::Chain;
 
 // The attribute: null where a context could not be had.
@@ -46,7 +50,29 @@ AttributeKey& key() {
   return only;
 }
 
+// Of a cache from handles to attributes, one a thread. A slot holds while its generation is the present one: the end of
+// an attribute begins a new one, before the handle can come back for another communicator. Whoever has that
+// communicator knows it from who made it after the end of the first one, so that no thread can see an older generation
+// with it; and nobody frees a communicator that another thread is in a call on. A fresh slot has generation 0.
+struct Slot {
+  MPI_Comm comm{};
+  std::uint64_t generation = 0;
+  const Kept* kept = nullptr;
+};
+
+std::atomic<std::uint64_t>& present_generation() {
+  static std::atomic<std::uint64_t> only{1};
+  return only;
+}
+
+Slot& slot_for(MPI_Comm comm) {
+  constexpr std::size_t kSlots = 16;
+  thread_local std::array<Slot, kSlots> slots;
+  return slots[slot_of<kSlots>(comm)];
+}
+
 int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
+  present_generation().fetch_add(1, std::memory_order_relaxed);
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
   if (*kept) (*kept)->detach();
   key().release();
@@ -91,16 +117,19 @@ Chain chain_or_node(Annotation& annotation) {
 Context::Context() = default;
 Context::~Context() = default;
 
-std::optional<std::shared_ptr<Context>> Context::find(MPI_Comm comm) {
+const std::shared_ptr<Context>* Context::find(MPI_Comm comm) {
+  Slot& slot = slot_for(comm);
+  const std::uint64_t present = present_generation().load(std::memory_order_relaxed);
+  if (slot.comm == comm && slot.generation == present) return slot.kept;
   const AttributeKey::Use use(key());
   const auto* kept = static_cast<const Kept*>(use.find(comm));
-  if (kept == nullptr) return std::nullopt;
-  return *kept;
+  if (kept != nullptr) slot = {comm, present, kept};
+  return kept;
 }
 
-std::shared_ptr<Context> Context::of(MPI_Comm comm) {
+const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
   constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
-  if (auto known = find(comm)) {
+  if (const auto* known = find(comm)) {
     if (*known) return *known;
     throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
   }
@@ -118,9 +147,9 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm) {
   failure = share(comm, failure);
   if (failure.error_class == MPI_SUCCESS) *kept = made;
   use.set(comm, kept.get());
-  [[maybe_unused]] const Kept* of_comm = kept.release();
+  const Kept& of_comm = *kept.release();
   if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
-  return made;
+  return of_comm;
 }
 
 // Not a duplicate: attributes that the program keeps with its communicators are none of ours.
@@ -179,10 +208,18 @@ void Context::read_places(const std::vector<std::uint64_t>& rows) {
   }
   node_of_ = numbered(nodes);
   node_count_ = 1 + *std::max_element(node_of_.begin(), node_of_.end());
-  nodes_ = core::schedule::Hierarchy::from_colours(std::span(&node_of_, 1));
+  nodes_ = Hierarchy::from_colours(std::span(&node_of_, 1));
   Places places = places_of(chains);
   machine_ = std::move(places.hierarchy);
   level_names_ = std::move(places.names);
+}
+
+// Operations of one communicator begin one after the other, so that there is nothing to lock.
+const Hierarchy& Context::hierarchy(Rank groups) {
+  if (groups == 0) return machine_;
+  const auto known = groupings_.find(groups);
+  if (known != groupings_.end()) return known->second;
+  return groupings_.emplace(groups, Hierarchy::grouped(size_, groups)).first->second;
 }
 
 NodeTeam* Context::node_team() {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/schedule.h"
 #include "mpi/collect/level_communicators.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/workspace.h"
@@ -31,10 +33,11 @@ class Context {
   // Of `comm`. Collective the first time: one communicator made, one split by nodes, one allgather of where ranks are.
   // Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot be had: all ranks then throw,
   // now and from now on; MPI's error handler has not been called.
-  static std::shared_ptr<Context> of(MPI_Comm comm);
+  static const std::shared_ptr<Context>& of(MPI_Comm comm);
 
-  // What is known of `comm`, local: nothing before the first call of of(), null where it failed. Throws MpiError.
-  static std::optional<std::shared_ptr<Context>> find(MPI_Comm comm);
+  // What is known of `comm`, local: null before the first call of of(), which is found to hold null where it failed.
+  // Both are there until the communicator is freed. Throws MpiError.
+  static const std::shared_ptr<Context>* find(MPI_Comm comm);
 
   ~Context();
   Context(const Context&) = delete;
@@ -46,6 +49,8 @@ class Context {
   [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  // machine() for 0, else so many runs of consecutive ranks, made at the first use.
+  [[nodiscard]] const core::schedule::Hierarchy& hierarchy(core::schedule::Rank groups);
   // Switches (where known), nodes, and what is inside nodes, outermost first; flat where ranks differ in nothing.
   [[nodiscard]] const core::schedule::Hierarchy& machine() const { return machine_; }
   // The names of machine()'s given levels, "Switch0", "Machine", "Package", ...: what a level is across. One less than
@@ -101,6 +106,7 @@ class Context {
   std::optional<bool> reproducible_;
   core::schedule::Hierarchy machine_;
   core::schedule::Hierarchy nodes_;
+  std::map<core::schedule::Rank, core::schedule::Hierarchy> groupings_;
   std::vector<std::int32_t> node_of_;
   std::vector<std::string> level_names_;
   std::unique_ptr<Programs> programs_;

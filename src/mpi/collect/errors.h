@@ -18,4 +18,21 @@ inline void check_own(int code, const char* call) {
   }
 }
 
+// The first of several, told in the end: whoever stops where something fails lets others wait for ever.
+class FirstError {
+ public:
+  void note(int code, const char* call) {
+    if (code_ != MPI_SUCCESS || code == MPI_SUCCESS) return;
+    code_ = code;
+    call_ = call;
+  }
+  void note(const FirstError& other) { note(other.code_, other.call_); }
+  // Throws AgreedError of MPI's class where there was any.
+  void check() const { check_own(code_, call_); }
+
+ private:
+  int code_ = MPI_SUCCESS;
+  const char* call_ = "";
+};
+
 }  // namespace ranktree::mpi::collect

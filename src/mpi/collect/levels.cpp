@@ -29,10 +29,6 @@ using core::predict::Choice;
 using core::schedule::Collective;
 using core::schedule::Hierarchy;
 
-Hierarchy hierarchy_of(const Context& context, const Choice& choice) {
-  return choice.groups == 0 ? context.machine() : Hierarchy::grouped(context.size(), choice.groups);
-}
-
 // What a call on one level says.
 class Level {
  public:
@@ -93,7 +89,7 @@ class LevelRunning : public Running {
 
 void LevelRunning::run() {
   const bool rooted = operation_.collective == Collective::kBroadcast || operation_.collective == Collective::kReduce;
-  const Hierarchy hierarchy = hierarchy_of(*context_, choice_);
+  const Hierarchy& hierarchy = context_->hierarchy(choice_.groups);
   set_ = &context_->levels().get(context_->comm(), hierarchy, choice_.groups, rooted ? operation_.root : 0);
   if (!set_->made) {
     // On our communicator: the operation's own may be gone, and its error handler is called by who reads the error.
@@ -132,9 +128,10 @@ void LevelRunning::reduce_to_root() {
   const Level innermost(*set_, set_->comms.size() - 1);
   if (!innermost.leads()) return reduce(0, nullptr);
   const TypeLayout layout = layout_of(operation_.receive.type);
+  const std::size_t ahead = bytes_ahead(layout.true_lower);
   const std::int64_t bytes = (operation_.receive.count - 1) * layout.extent + layout.true_extent;
-  const Memory memory = allocate(static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
-  reduce(0, memory.get() - layout.true_lower);
+  const Memory memory = allocate(ahead + static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
+  reduce(0, memory.get() + ahead - layout.true_lower);
 }
 
 void LevelRunning::barrier() {
@@ -151,14 +148,14 @@ void LevelRunning::barrier() {
 
 }  // namespace
 
-bool can_level(const Context& context, const Operation& operation, const Choice& choice) {
+bool can_level(Context& context, const Operation& operation, const Choice& choice) {
   const bool known = operation.collective == Collective::kBroadcast || operation.collective == Collective::kBarrier ||
                      operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce;
   if (!known || choice.groups < 0 || choice.groups > context.size()) return false;
   // Counts are MPI's ints here, and what one rank's holds all ranks' must: bytes are equal on all, and no fewer.
   const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, bytes_of);
   if (operation.collective != Collective::kBarrier && (bytes == 0 || bytes > INT_MAX)) return false;
-  const Hierarchy hierarchy = hierarchy_of(context, choice);
+  const Hierarchy& hierarchy = context.hierarchy(choice.groups);
   if (hierarchy.levels() == 1) return false;
   if (!reduces(operation)) return true;
   if (!can_reduce(operation.op, operation.receive.type)) return false;

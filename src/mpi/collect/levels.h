@@ -13,7 +13,7 @@ namespace ranktree::mpi::collect {
 
 // Broadcast, reduce, allreduce and barrier; on every level the first ranks of its groups. Depends only on what is equal
 // on all ranks. Local.
-bool can_level(const Context& context, const Operation& operation, const core::predict::Choice& choice);
+bool can_level(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
 // Where can_level(). Blocks until communicators of the levels are made, the first time, and in every call of
 // progress(): for blocking calls only. Where communicators are not to be had, the MPI's own call on the whole.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -19,6 +20,13 @@ inline Memory allocate(std::size_t bytes) {
   Memory memory(static_cast<std::byte*>(std::malloc(bytes)));
   if (!memory) throw std::bad_alloc();
   return memory;
+}
+
+// How far behind an aligned address the lowest byte of an element must be, for the element's own address to be aligned:
+// operations of the program's own read it as what it is.
+inline std::size_t bytes_ahead(std::int64_t true_lower) {
+  constexpr std::int64_t kAlignment = alignof(std::max_align_t);
+  return static_cast<std::size_t>((true_lower % kAlignment + kAlignment) % kAlignment);
 }
 
 }  // namespace ranktree::mpi::collect

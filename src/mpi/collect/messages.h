@@ -12,7 +12,7 @@
 namespace ranktree::mpi::collect {
 
 // Depends only on what is equal on all ranks. Local.
-bool can_message(const Context& context, const Operation& operation, const core::predict::Choice& choice);
+bool can_message(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
 // Begins it, where can_message(). Throws AgreedError of messages (the program's error handler has not been called),
 // MpiError, std::bad_alloc.

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
 #include "mpi/collect/prepared.h"
 
@@ -14,29 +17,35 @@ namespace ranktree::mpi::collect {
 
 class Context;
 
-// What a program is made from.
+// What a program is made from. Refers to the caller's.
 struct Shape {
-  core::schedule::Request request;
-  core::schedule::Plan plan;        // segments in elements
+  const core::schedule::Request& request;
+  std::span<const core::schedule::Algorithm> algorithms;
+  core::schedule::Form form = core::schedule::Form::kLeaders;
+  std::int64_t segment = 0;         // elements
   core::schedule::Rank groups = 0;  // as in predict::Choice
+  // Of a program among the leaders of nodes, which the request counts as ranks: the rank that leads its node in any
+  // case (NodeTeam::leader()). Peers are ranks all the same. The calling rank leads.
+  core::schedule::Rank leading = -1;
 };
-
-// The program of the calling rank. Throws core::Error where there is none, std::bad_alloc.
-core::schedule::Program make_program(const Context& context, const Shape& shape);
 
 // Keeps the last ones used, a few and of little memory. Safe for threads, though one communicator's operations begin
 // one after the other.
 class Programs {
  public:
-  // Made where it is not kept. Throws as make_program() does.
-  std::shared_ptr<const Prepared> get(const Context& context, const Shape& shape);
+  // That of the calling rank, made where it is not kept. Throws core::Error where there is none, std::bad_alloc.
+  std::shared_ptr<const Prepared> get(Context& context, const Shape& shape);
 
  private:
   struct Entry {
-    Shape shape;
+    core::schedule::Request request;
+    core::schedule::Plan plan;
+    core::schedule::Rank groups = 0;
+    core::schedule::Rank leading = -1;
     std::shared_ptr<const Prepared> prepared;
     std::size_t bytes = 0;
   };
+  static bool fits(const Entry& entry, const Shape& shape);
   std::shared_ptr<const Prepared> find(const Shape& shape);
   void keep(Entry entry);
 

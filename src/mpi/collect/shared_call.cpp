@@ -65,7 +65,12 @@ SharedCall::SharedCall(std::shared_ptr<Context> context, const Operation& operat
   team_.enter(*this);
 }
 
-SharedCall::~SharedCall() { team_.leave(*this); }
+SharedCall::~SharedCall() {
+  team_.leave(*this);
+  if (!across_ || !across_->has_messages()) return;
+  for (Memory& memory : temporaries_) context_->keep(std::move(memory));
+  for (Memory& memory : buffers_.release()) context_->keep(std::move(memory));
+}
 
 std::byte* SharedCall::temporary(std::size_t bytes) {
   temporaries_.push_back(allocate(bytes));
@@ -81,8 +86,7 @@ Across::Task SharedCall::task(std::int64_t count) const {
   const auto& algorithms = choice_.plan.algorithms;
   task.algorithm =
       core::schedule::fitting(task.request.collective, algorithms.empty() ? Algorithm::kBinomial : algorithms.front());
-  task.node = node();
-  for (int one = 0; one < context_->node_count(); ++one) task.leaders.push_back(leader(one));
+  task.leading = buffers_.request().root;
   return task;
 }
 
@@ -95,10 +99,10 @@ Across::Task SharedCall::task_of_blocks(std::int64_t block) const {
 }
 
 void SharedCall::go_across(Across::Task task) {
-  element_ = static_cast<std::size_t>(task.elements.extent);
+  element_ = static_cast<std::size_t>(task.elements.layout.extent);
   const std::int64_t segment = choice_.plan.segment;
-  if (segment > 0) task.segment = std::max<std::int64_t>(segment / task.elements.extent, 1);
-  across_ = std::make_unique<Across>(std::move(task), context_->comm(), tags_);
+  if (segment > 0) task.segment = std::max<std::int64_t>(segment / task.elements.layout.extent, 1);
+  across_ = std::make_unique<Across>(*context_, std::move(task), tags_);
 }
 
 bool SharedCall::advance() {
@@ -132,6 +136,7 @@ void SharedCall::conclude() {
   for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
   if (result_ != nullptr) put_result();
   buffers_.unpack();
+  if (across_) across_->errors().check();
 }
 
 }  // namespace ranktree::mpi::collect

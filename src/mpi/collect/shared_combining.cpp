@@ -67,7 +67,7 @@ void SharedCall::put_result() const {
 
 Across::Task SharedCall::reducing(Across::Task task) const {
   task.request.commutative = buffers_.request().commutative;
-  task.elements = {reducer_.type, static_cast<std::int64_t>(element_), reducer_.shift, reducer_.op};
+  task.elements = {reducer_.type, buffers_.layout(), reducer_.op};
   return task;
 }
 

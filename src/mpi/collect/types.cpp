@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
+#include "mpi/collect/handle_slot.h"
 #include "mpi/collect/operation.h"
 #include "mpi/handle.h"
 
@@ -75,6 +77,28 @@ bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& nu
   return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
 }
 
+// Types that no program can free: a thread remembers them.
+struct BasicType {
+  MPI_Datatype type{};
+  bool known = false;
+  TypeLayout layout;
+};
+
+TypeLayout read_layout(MPI_Datatype type, int& combiner) {
+  TypeLayout layout;
+  layout.size = size_of(type);
+  MPI_Aint lower = 0;
+  check(PMPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
+  check(PMPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent), "MPI_Type_get_true_extent");
+  std::array<int, 3> numbers{};
+  check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
+  if (lower != 0 || layout.true_lower != 0 || layout.size != layout.extent || layout.size != layout.true_extent) {
+    return layout;
+  }
+  layout.plain = is_basic(combiner) || repeats_plain(type, combiner, numbers);
+  return layout;
+}
+
 }  // namespace
 
 std::int64_t size_of(MPI_Datatype type) {
@@ -84,18 +108,13 @@ std::int64_t size_of(MPI_Datatype type) {
 }
 
 TypeLayout layout_of(MPI_Datatype type) {
-  TypeLayout layout;
-  layout.size = size_of(type);
-  MPI_Aint lower = 0;
-  check(PMPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
-  check(PMPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent), "MPI_Type_get_true_extent");
-  if (lower != 0 || layout.true_lower != 0 || layout.size != layout.extent || layout.size != layout.true_extent) {
-    return layout;
-  }
-  std::array<int, 3> numbers{};
-  int combiner = MPI_COMBINER_NAMED;
-  check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
-  layout.plain = is_basic(combiner) || repeats_plain(type, combiner, numbers);
+  constexpr std::size_t kSlots = 16;
+  thread_local std::array<BasicType, kSlots> basics;
+  BasicType& slot = basics[slot_of<kSlots>(type)];
+  if (slot.known && slot.type == type) return slot.layout;
+  int combiner = MPI_COMBINER_DUP;
+  const TypeLayout layout = read_layout(type, combiner);
+  if (is_basic(combiner)) slot = {type, true, layout};
   return layout;
 }
 

@@ -18,6 +18,8 @@ struct TypeLayout {
   bool plain = false;
 };
 
+inline constexpr TypeLayout kByteLayout{.size = 1, .extent = 1, .true_lower = 0, .true_extent = 1, .plain = true};
+
 // Throws MpiError.
 TypeLayout layout_of(MPI_Datatype type);
 

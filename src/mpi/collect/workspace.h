@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +30,13 @@ struct Workspace {
   std::size_t scratch_bytes = 0;
 };
 
-// Of one communicator: room for one workspace that nobody uses.
+// Of one communicator: those that nobody uses, a few and of little memory.
 class Workspaces {
  public:
   Workspaces() = default;
-  ~Workspaces() { delete spare_.load(std::memory_order_acquire); }
+  ~Workspaces() {
+    for (auto& spare : spares_) delete spare.load(std::memory_order_acquire);
+  }
   Workspaces(const Workspaces&) = delete;
   Workspaces& operator=(const Workspaces&) = delete;
   Workspaces(Workspaces&&) = delete;
@@ -41,19 +44,35 @@ class Workspaces {
 
   // Throws std::bad_alloc.
   std::unique_ptr<Workspace> take() {
-    std::unique_ptr<Workspace> taken(spare_.exchange(nullptr, std::memory_order_acq_rel));
-    return taken ? std::move(taken) : std::make_unique<Workspace>();
+    for (auto& spare : spares_) {
+      std::unique_ptr<Workspace> taken(spare.exchange(nullptr, std::memory_order_acq_rel));
+      if (!taken) continue;
+      scratch_.fetch_sub(taken->scratch_bytes, std::memory_order_relaxed);
+      return taken;
+    }
+    return std::make_unique<Workspace>();
   }
-  // Of two, one is kept.
   void give(std::unique_ptr<Workspace> workspace) noexcept {
-    constexpr std::size_t kMostScratch = std::size_t{32} * 1024 * 1024;
+    constexpr std::size_t kMostScratch = std::size_t{32} * 1024 * 1024;  // of all
     constexpr std::size_t kMostSteps = 65536;
-    if (workspace->scratch_bytes > kMostScratch || workspace->waits.capacity() > kMostSteps) return;
-    const std::unique_ptr<Workspace> before(spare_.exchange(workspace.release(), std::memory_order_acq_rel));
+    if (workspace->waits.capacity() > kMostSteps) return;
+    const std::size_t bytes = workspace->scratch_bytes;
+    if (scratch_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMostScratch) {
+      scratch_.fetch_sub(bytes, std::memory_order_relaxed);
+      return;
+    }
+    for (auto& spare : spares_) {
+      Workspace* none = nullptr;
+      if (!spare.compare_exchange_strong(none, workspace.get(), std::memory_order_acq_rel)) continue;
+      [[maybe_unused]] const Workspace* kept = workspace.release();
+      return;
+    }
+    scratch_.fetch_sub(bytes, std::memory_order_relaxed);
   }
 
  private:
-  std::atomic<Workspace*> spare_ = nullptr;
+  std::array<std::atomic<Workspace*>, 4> spares_{};  // as many as there are segments of one operation under way
+  std::atomic<std::size_t> scratch_ = 0;             // bytes of the spare ones
 };
 
 }  // namespace ranktree::mpi::collect
