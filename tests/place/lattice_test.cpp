@@ -1,0 +1,189 @@
+// Grids recognised and tiled whatever the numbering, and orders that follow the structure alone.
+#include "core/place/engine/lattice.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/place/engine.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/structural_order.h"
+#include "core/place/placement.h"
+#include "core/topo/tree.h"
+#include "fixtures.h"
+
+namespace {
+
+using namespace ranktree::core::place;
+using namespace ranktree::test;
+using engine::Graph;
+using engine::Lattice;
+using ranktree::core::Random;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+Graph graph_of(const Affinity& affinity) {
+  Graph graph;
+  graph.size.assign(at(affinity.ranks), 1);
+  for (int rank = 0; rank < affinity.ranks; ++rank) {
+    for (std::size_t i = 0; i < affinity.neighbours(rank).size(); ++i) {
+      graph.arcs.push_back({affinity.neighbours(rank)[i], affinity.weights_of(rank)[i]});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+// The pairs of a grid, named as the lattice places them, all with one weight.
+Affinity placed_again(const Affinity& affinity, const Lattice& lattice) {
+  std::vector<int> place_of(lattice.vertex_at.size());
+  for (std::size_t place = 0; place < place_of.size(); ++place) {
+    place_of[at(lattice.vertex_at[place])] = static_cast<int>(place);
+  }
+  return relabelled(affinity, place_of);
+}
+
+struct Grid {
+  std::vector<int> sizes;
+  std::vector<std::uint8_t> wraps;
+};
+
+TEST(Lattice, RecognisesGridsHoweverTheyAreNumbered) {
+  const std::vector<Grid> grids{
+      {{5, 4}, {0, 0}}, {{3, 3, 3}, {0, 0, 0}}, {{7, 5}, {1, 1}},       {{6, 5, 3}, {1, 0, 1}},      {{17}, {0}},
+      {{12}, {1}},      {{9, 2}, {0, 0}},       {{8, 3, 2}, {1, 0, 0}}, {{2, 2, 2, 2}, {0, 0, 0, 0}}};
+  for (const Grid& grid : grids) {
+    const Affinity affinity = lattice(grid.sizes, grid.wraps, 7);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Affinity other = renumbered(affinity, seed);
+      const auto found = engine::find_lattice(graph_of(other));
+      ASSERT_TRUE(found) << testing::PrintToString(grid.sizes);
+      EXPECT_EQ(found->sizes, grid.sizes);
+      EXPECT_EQ(found->wraps, grid.wraps);
+      EXPECT_EQ(to_matrix(placed_again(other, *found)), to_matrix(affinity)) << testing::PrintToString(grid.sizes);
+    }
+  }
+}
+
+TEST(Lattice, ARingOfFourIsTwoByTwo) {
+  const auto found = engine::find_lattice(graph_of(renumbered(lattice({4, 6}, {1, 1}, 1), 1)));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sizes, (std::vector<int>{6, 2, 2}));
+  EXPECT_EQ(found->wraps, (std::vector<std::uint8_t>{1, 0, 0}));
+}
+
+TEST(Lattice, LighterPairsMayBeThereToo) {
+  auto matrix = to_matrix(lattice({5, 6}, {0, 0}, 100));
+  for (std::size_t row = 0; row + 1 < 5; ++row) {
+    for (std::size_t column = 0; column + 1 < 6; ++column) {
+      const std::size_t here = row * 6 + column;
+      matrix[here][here + 7] = matrix[here + 7][here] = matrix[here + 1][here + 6] = matrix[here + 6][here + 1] = 9;
+    }
+  }
+  const auto found = engine::find_lattice(graph_of(renumbered(from_matrix(matrix), 3)));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->sizes, (std::vector<int>{6, 5}));
+}
+
+TEST(Lattice, NothingElseIsTakenForOne) {
+  const auto is_lattice = [](const std::vector<std::vector<double>>& matrix) {
+    return engine::find_lattice(graph_of(from_matrix(matrix))).has_value();
+  };
+  const auto whole = to_matrix(lattice({6, 5}, {0, 0}, 1));
+  auto matrix = whole;
+  matrix[7][8] = matrix[8][7] = 0;  // a link is missing
+  EXPECT_FALSE(is_lattice(matrix));
+  matrix = whole;
+  matrix[0][29] = matrix[29][0] = 1;  // one too many
+  EXPECT_FALSE(is_lattice(matrix));
+  matrix = whole;
+  matrix.pop_back();  // a corner is missing
+  for (auto& row : matrix) row.pop_back();
+  EXPECT_FALSE(is_lattice(matrix));
+  matrix = whole;
+  matrix.emplace_back(30, 0);  // a rank that talks to nobody
+  for (auto& row : matrix) row.resize(31, 0);
+  EXPECT_FALSE(is_lattice(matrix));
+  EXPECT_FALSE(engine::find_lattice(graph_of(random_affinity(40, 10, 9, 1))));
+  EXPECT_FALSE(engine::find_lattice(Graph{}));
+  // Twice the same grid, with no link between.
+  std::vector<std::vector<double>> twice(60, std::vector<double>(60, 0));
+  for (std::size_t i = 0; i < 60; ++i) {
+    for (std::size_t j = 0; j < 60; ++j) twice[i][j] = i / 30 == j / 30 ? whole[i % 30][j % 30] : 0;
+  }
+  EXPECT_FALSE(is_lattice(twice));
+}
+
+// The graph as its order names it.
+std::vector<std::vector<double>> in_order(const Affinity& affinity) {
+  const auto order = engine::structural_order(affinity);
+  std::vector<int> number(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) number[at(order[i])] = static_cast<int>(i);
+  return to_matrix(relabelled(affinity, number));
+}
+
+TEST(StructuralOrder, IsTheSameForRenumberedRanks) {
+  std::vector<Affinity> patterns{random_affinity(60, 8, 50, 1), random_affinity(80, 4, 1000, 2),
+                                 lattice({9, 7}, {0, 0}, 1), lattice({6, 5, 4}, {0, 0, 0}, 1)};
+  for (const Affinity& affinity : patterns) {
+    const auto first = in_order(affinity);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) EXPECT_EQ(in_order(renumbered(affinity, seed)), first);
+  }
+}
+
+TEST(StructuralOrder, HoldsEveryRankOnce) {
+  for (const Affinity& affinity : {random_affinity(50, 1, 5, 4), lattice({30}, {1}, 2), Affinity{}}) {
+    auto order = engine::structural_order(affinity);
+    std::sort(order.begin(), order.end());
+    std::vector<int> all(at(affinity.ranks));
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(order, all);
+  }
+}
+
+TEST(Engine, CostsTheSameHoweverRanksThatDifferAreNumbered) {
+  const Tree tree = machine({6, 2, 4, 5});
+  const Affinity affinity = random_affinity(240, 4, 100, 5);
+  for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+    EngineOptions options;
+    options.preset = preset;
+    const double first = cost(tree, affinity, run_engine(tree, affinity, options));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Affinity other = renumbered(affinity, seed);
+      EXPECT_EQ(cost(tree, other, run_engine(tree, other, options)), first);
+    }
+  }
+}
+
+TEST(Engine, EveryPresetTilesGridsThatTile) {
+  struct Case {
+    Grid grid;
+    Tree tree;
+    double best;
+  };
+  // 16 x 16 on 16 nodes of 2 packages of 8: nodes hold 4 x 4, packages 4 x 2. 2 x 3 x 16 pairs between nodes at 6 hops,
+  // 16 x 4 between packages at 4, the other 320 at 2. 8 x 8 x 8 wrapped on 8 nodes of 8 packages of 8: 4 x 4 x 4 and
+  // 2 x 2 x 2; 3 x 2 x 64, 3 x 2 x 64 and 3 x 4 x 64 pairs.
+  const std::vector<Case> cases{{{{16, 16}, {0, 0}}, machine({16, 2, 8}), 96 * 6 + 64 * 4 + 320 * 2},
+                                {{{8, 8, 8}, {1, 1, 1}}, machine({8, 8, 8}), 384 * 6 + 384 * 4 + 768 * 2}};
+  for (const Case& each : cases) {
+    const Affinity affinity = lattice(each.grid.sizes, each.grid.wraps, 1);
+    for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+      EngineOptions options;
+      options.preset = preset;
+      const Affinity other = renumbered(affinity, 11);
+      EXPECT_EQ(cost(each.tree, other, run_engine(each.tree, other, options)), each.best);
+    }
+  }
+}
+
+}  // namespace
