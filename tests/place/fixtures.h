@@ -1,8 +1,12 @@
 // Small machines and patterns for the tests of placement.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -83,6 +87,33 @@ inline Affinity relabelled(const Affinity& affinity, const std::vector<int>& ord
     }
   }
   return from_matrix(result);
+}
+
+// Renumbered at random.
+inline Affinity renumbered(const Affinity& affinity, std::uint64_t seed) {
+  core::Random random(seed);
+  std::vector<int> order(static_cast<std::size_t>(affinity.ranks));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return relabelled(affinity, order);
+}
+
+// Neighbours on a grid exchange `weight`; ranks are numbered row by row, the last dimension fastest.
+inline Affinity lattice(const std::vector<int>& sizes, const std::vector<std::uint8_t>& wraps, double weight) {
+  const int ranks = std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>());
+  std::vector<std::vector<double>> matrix(static_cast<std::size_t>(ranks),
+                                          std::vector<double>(static_cast<std::size_t>(ranks), 0));
+  for (int rank = 0; rank < ranks; ++rank) {
+    int stride = 1;
+    for (std::size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) {
+      const int here = rank / stride % sizes[i];
+      if (here + 1 == sizes[i] && (wraps[i] == 0 || sizes[i] < 3)) continue;
+      const auto a = static_cast<std::size_t>(rank);
+      const auto b = static_cast<std::size_t>(rank + ((here + 1) % sizes[i] - here) * stride);
+      matrix[a][b] = matrix[b][a] = weight;
+    }
+  }
+  return from_matrix(matrix);
 }
 
 }  // namespace ranktree::test

@@ -8,12 +8,10 @@
 
 #include "core/enforce/grid.h"
 #include "core/place/placement.h"
+#include "core/place/tiling.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::enforce {
-
-// So many kinds of box are kept a level, the cheapest first; beyond, the result may miss the cheapest tiling.
-inline constexpr std::size_t kTilingWidth = 4096;
 
 struct Tiling {
   std::vector<std::vector<int>> factors;  // by branching level, then by dimension: into how many parts it cuts
@@ -21,10 +19,8 @@ struct Tiling {
   place::Placement placement;
 };
 
-// The cheapest of all tilings: a shortest path from the whole grid to single vertices, where what a level costs depends
-// on the boxes above and below it alone. Ties go to the lexicographically smallest boxes. Nothing where objects of one
-// level differ in their children, a leaf may not be used, or no tiling comes out even. O(kinds of box x factorizations
-// of an arity) a level.
-std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width = kTilingWidth);
+// The cheapest of all tilings (core/place/tiling.h). Nothing where objects of one level differ in their children, a
+// leaf may not be used, or no tiling comes out even.
+std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width = place::kTilingWidth);
 
 }  // namespace ranktree::core::enforce

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +24,12 @@
 #include "core/place/engine/effort.h"
 #include "core/place/engine/exact_search.h"
 #include "core/place/engine/graph.h"
+#include "core/place/engine/lattice.h"
+#include "core/place/engine/lattice_tiling.h"
 #include "core/place/engine/multisection.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/start.h"
+#include "core/place/engine/structural_order.h"
 #include "core/place/engine/swap_search.h"
 #include "core/place/network/network_engine.h"
 #include "core/place/placement.h"
@@ -77,26 +81,6 @@ double largest_weight(const pattern::Affinity& affinity) {
   return largest;
 }
 
-// Breadth first, from the first rank of each connected part.
-std::vector<Rank> breadth_first_order(const pattern::Affinity& affinity) {
-  std::vector<Rank> order;
-  order.reserve(at(affinity.ranks));
-  std::vector<std::uint8_t> seen(at(affinity.ranks), 0);
-  for (Rank first = 0; first < affinity.ranks; ++first) {
-    if (seen[at(first)] != 0) continue;
-    seen[at(first)] = 1;
-    order.push_back(first);
-    for (std::size_t next = order.size() - 1; next < order.size(); ++next) {
-      for (const Rank other : affinity.neighbours(order[next])) {
-        if (seen[at(other)] != 0) continue;
-        seen[at(other)] = 1;
-        order.push_back(other);
-      }
-    }
-  }
-  return order;
-}
-
 // Vertex i is rank order[i]: neighbours near each other in memory. Weights are scaled by a power of two, so that sums
 // of the largest doubles stay finite; nothing else changes.
 Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest) {
@@ -105,17 +89,23 @@ Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order
   for (std::size_t i = 0; i < order.size(); ++i) vertex_of[at(order[i])] = static_cast<engine::Vertex>(i);
   Graph graph;
   graph.size.assign(order.size(), 1);
-  graph.arcs.reserve(affinity.indices.size());
-  graph.offset.reserve(order.size() + 1);
-  for (const Rank rank : order) {
-    const auto neighbours = affinity.neighbours(rank);
-    const auto weights = affinity.weights_of(rank);
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      if (neighbours[i] == rank || weights[i] <= 0) continue;
-      graph.arcs.push_back({vertex_of[at(neighbours[i])], weights[i] * scale});
+  // Each vertex tells its neighbours of itself, so that theirs ascend, whatever the numbering.
+  const auto for_each_arc = [&](auto tell) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto neighbours = affinity.neighbours(order[i]);
+      const auto weights = affinity.weights_of(order[i]);
+      for (std::size_t j = 0; j < neighbours.size(); ++j) {
+        if (neighbours[j] == order[i] || weights[j] <= 0) continue;
+        tell(at(vertex_of[at(neighbours[j])]), engine::Arc{static_cast<engine::Vertex>(i), weights[j] * scale});
+      }
     }
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
+  };
+  graph.offset.assign(order.size() + 1, 0);
+  for_each_arc([&](std::size_t vertex, const engine::Arc&) { ++graph.offset[vertex + 1]; });
+  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
+  graph.arcs.resize(at(graph.offset.back()));
+  std::vector<std::int64_t> next(graph.offset.begin(), graph.offset.end() - 1);
+  for_each_arc([&](std::size_t vertex, const engine::Arc& arc) { graph.arcs[at(next[vertex]++)] = arc; });
   return graph;
 }
 
@@ -148,16 +138,13 @@ class Engine {
     }
   }
 
-  Found run(const Placement& start) {
+  Found run(const Placement& start, const std::optional<engine::Lattice>& lattice) {
     const auto seat_of = engine::seats_of(tree_, start);
     for (const Rank rank : order_) best_.push_back(seat_of[at(rank)]);
     best_cost_ = engine::cost_of(tree_, graph_, best_);
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
-    const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
-    const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
-    const engine::Piece guide = engine::guide_of(dense ? sparse : graph_);
-    try_divisions(guide);
+    if (!lattice || !try_tiling(*lattice)) divide();
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
     if (workers_.ask() && first_cost < kNear * best_cost_) {
       Candidate candidate{first, first_cost};
@@ -175,6 +162,23 @@ class Engine {
     std::vector<SeatTree::Seat> seats;
     double cost = std::numeric_limits<double>::infinity();
   };
+
+  // True when nothing else is worth a try.
+  bool try_tiling(const engine::Lattice& lattice) {
+    auto tiling = engine::tile_lattice(tree_, graph_, lattice);
+    if (!tiling || !workers_.ask()) return false;
+    Candidate candidate{std::move(tiling->seat_of)};
+    engine::bring_home(tree_, pinned_, candidate.seats);
+    search(candidate, seed_of(options_.seed, 0));
+    keep(std::move(candidate));
+    return tiling->settled && pinned_.empty() && options_.preset != Preset::kStrong;
+  }
+
+  void divide() {
+    const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
+    const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
+    try_divisions(engine::guide_of(dense ? sparse : graph_));
+  }
 
   // Small graphs can afford several divisions in the time that a large one takes for its first.
   [[nodiscard]] int runs() const {
@@ -226,10 +230,21 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
                      const EngineOptions& options) {
   const double largest = largest_weight(affinity);
   if (largest == 0) return {start};
-  const std::vector<Rank> order = breadth_first_order(affinity);
-  const Graph graph = graph_of(affinity, order, largest);
+  std::vector<Rank> order = engine::structural_order(affinity);
+  Graph graph = graph_of(affinity, order, largest);
   if (graph.arcs.empty()) return {start};
-  return Engine(tree, graph, order, options).run(start);
+  auto lattice = engine::find_lattice(graph);
+  if (lattice) {  // row by row, which is the same however ranks are numbered
+    std::vector<Rank> rows;
+    rows.reserve(order.size());
+    for (engine::Vertex& vertex : lattice->vertex_at) {
+      rows.push_back(order[at(vertex)]);
+      vertex = static_cast<engine::Vertex>(rows.size()) - 1;
+    }
+    order = std::move(rows);
+    graph = graph_of(affinity, order, largest);
+  }
+  return Engine(tree, graph, order, options).run(start, lattice);
 }
 
 Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,

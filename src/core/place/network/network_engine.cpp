@@ -12,9 +12,11 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/graph.h"
+#include "core/place/engine/lattice.h"
 #include "core/place/network/distances.h"
 #include "core/place/network/embedding.h"
 #include "core/place/network/few_ranks.h"
+#include "core/place/network/folding.h"
 #include "core/place/network/search.h"
 #include "core/place/network/surrogate.h"
 #include "core/place/placement.h"
@@ -29,20 +31,21 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 struct Effort {
   SearchEffort search;
-  int surrogates;  // trees that stand for the network
-  int rounds;      // of annealing
+  int surrogates;        // trees that stand for the network
+  int rounds;            // of annealing
+  std::int64_t folding;  // steps of looking for folds of a grid
 };
 
 Effort effort_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
-      return {{8, 8, 4, 0, 0}, 1, 0};
+      return {{8, 8, 4, 0, 0}, 1, 0, 400'000};
     case Preset::kDefault:
-      return {{16, 8, 10, 1000, 8'000'000}, 1, 1};
+      return {{16, 8, 10, 1000, 8'000'000}, 1, 1, 1'500'000};
     case Preset::kStrong:
       break;
   }
-  return {{64, 26, 20, 5000, 40'000'000}, 3, 2};
+  return {{64, 26, 20, 5000, 40'000'000}, 3, 2, 10'000'000};
 }
 
 // Vertex i is rank i; weights scaled by a power of two, so that sums of the largest doubles stay finite.
@@ -88,6 +91,7 @@ class NetworkEngine {
       for (auto& seats : neighbourly_placements(distances_, graph_, options_.seed, input_.go_on)) {
         try_from(std::move(seats));
       }
+      if (unfinished()) try_folds();
     }
     for (int turn = 0; turn < effort_.surrogates && unfinished(); ++turn) try_surrogate(turn, start);
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
@@ -117,6 +121,14 @@ class NetworkEngine {
     swap_nodes(input_, seats);
     const bool one_each = distances_.seats() == distances_.nodes();
     if (!one_each || !input_.fixed.empty()) swap_ranks(input_, seats);
+  }
+
+  void try_folds() {
+    const auto lattice = engine::find_lattice(graph_);
+    if (!lattice) return;
+    for (auto& seats : folded_placements(distances_, graph_, *lattice, effort_.folding, options_.seed, input_.go_on)) {
+      try_from(std::move(seats));
+    }
   }
 
   void try_surrogate(int turn, const Placement& start) {
