@@ -79,10 +79,6 @@ class Messages final : public Running {
   bool unpacked_ = false;
 };
 
-bool knows(std::span<const Algorithm> known, Algorithm algorithm) {
-  return std::find(known.begin(), known.end(), algorithm) != known.end();
-}
-
 bool has_form(Collective collective, Form form) {
   const std::span<const Form> forms = core::schedule::forms_of(collective);
   return std::find(forms.begin(), forms.end(), form) != forms.end();
@@ -111,9 +107,6 @@ bool can_message_on(const Operation& operation, const Hierarchy& hierarchy, cons
 bool can_message(Context& context, const Operation& operation, const Choice& choice) {
   const std::vector<Algorithm>& algorithms = choice.plan.algorithms;
   if (algorithms.empty() || choice.groups < 0 || choice.groups > context.size()) return false;
-  if (operation.collective == Collective::kAlltoall) {
-    return algorithms.size() == 1 && knows(core::schedule::algorithms_of(Collective::kAlltoall), algorithms[0]);
-  }
   return can_message_on(operation, context.hierarchy(choice.groups), choice);
 }
 

@@ -17,7 +17,6 @@
 namespace ranktree::mpi::collect {
 namespace {
 
-using core::schedule::Collective;
 using core::schedule::Plan;
 using core::schedule::Program;
 using core::schedule::Request;
@@ -42,9 +41,6 @@ Program program_among_leaders(Context& context, const Shape& shape) {
 
 Program make_program(Context& context, const Shape& shape, const Plan& plan) {
   if (shape.leading >= 0) return program_among_leaders(context, shape);
-  if (shape.request.collective == Collective::kAlltoall) {
-    return core::schedule::make(shape.request, {plan.algorithms.at(0), 0}, context.rank());
-  }
   return transform(shape.request, context.hierarchy(shape.groups), plan, context.rank());
 }
 
