@@ -105,6 +105,47 @@ TEST(Candidates, UseMemoryInsideNodesWhereTheyMay) {
   }
 }
 
+TEST(Candidates, HaveSharedMemoryAmongThemWhereTheyMay) {
+  for (const Collective collective : kAll) {
+    if (collective == Collective::kAlltoall) continue;
+    for (const Rank ranks : {2, 8, 16, 40}) {
+      for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
+        for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 2)}) {
+          const auto found = ask(collective, bytes, machine, true, true, 3);
+          EXPECT_TRUE(std::any_of(found.begin(), found.end(),
+                                  [](const Candidate& each) { return each.choice.way == Way::kShared; }))
+              << collective_name(collective) << ranks;
+        }
+      }
+    }
+  }
+}
+
+// With sockets, messages of 64 KiB wait for the receiver, and a pipeline of them takes twice as long.
+TEST(Candidates, SendShortMessagesBetweenNodes) {
+  const Hierarchy machine = nodes(16, 4);
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce}) {
+    int cut = 0;
+    for (const Candidate& each : ask(collective, 4 << 20, machine, true, true, 20)) {
+      const Algorithm algorithm = each.choice.plan.algorithms.front();
+      if (each.choice.way != Way::kShared) continue;
+      const bool slices = algorithm == Algorithm::kRing || algorithm == Algorithm::kScatterRing;
+      EXPECT_LE(each.choice.plan.segment, slices ? 4 * 32768 : 2 * 32768) << to_text(each.choice);
+      EXPECT_GT(each.choice.plan.segment, 0) << to_text(each.choice);
+      ++cut;
+    }
+    EXPECT_GE(cut, 2);
+  }
+}
+
+TEST(Candidates, AreNoneThatCostTimesAsMuch) {
+  const auto found = ask(Collective::kReduceScatter, 1 << 16, nodes(16, 4), true, true, 20);
+  ASSERT_FALSE(found.empty());
+  for (const Candidate& each : found) {
+    if (each.choice.way != Way::kShared) EXPECT_LE(each.seconds, 2.5 * found.front().seconds) << to_text(each.choice);
+  }
+}
+
 TEST(Candidates, AreNotTwiceTheSame) {
   for (const Collective collective : kAll) {
     const auto found = ask(collective, 1 << 20, nodes(64, 8), true, true, 20);

@@ -32,6 +32,9 @@ constexpr double kMostSegments = 4096;
 constexpr Rank kEvaluatedRanks = 16;  // evaluation of more takes longer than a choice may
 constexpr double kEvaluatedSegments = 16;
 constexpr double kAlike = 1.01;  // costs within this are the same
+constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial
+// Larger messages between nodes wait for an answer of the receiver first: 64 KiB and more with Open MPI's sockets.
+constexpr std::int64_t kMostAcross = 32768;
 
 bool is_reduction(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
@@ -84,21 +87,59 @@ class Search {
     if (!form) return;
     const auto bytes = static_cast<double>(question_.bytes);
     found_.push_back({choice, form->seconds(bytes)});
-    const std::int64_t segment = takes_segments(question_.collective) ? best_segment(*form) : 0;
-    if (segment == 0) return;
+    if (!takes_segments(question_.collective)) return;
+    const std::int64_t segment = best_segment(*form, choice);
     choice.plan.segment = segment;
-    const double cut = form->seconds(bytes, static_cast<double>(segment));
-    if (cut < found_.back().seconds) found_.push_back({choice, cut});
+    const double cut = segment > 0 ? form->seconds(bytes, static_cast<double>(segment)) : found_.back().seconds;
+    if (segment > 0 && cut < found_.back().seconds) {
+      found_.push_back({choice, cut});
+    } else if (overlaps_segments(choice) && question_.bytes > longest_segment(choice)) {
+      choice.plan.segment = longest_segment(choice);
+      found_.back().choice = choice;
+    }
+  }
+
+  // Where several segments are under way at a time, so that the latency of one is the time of another, which the closed
+  // forms do not know.
+  [[nodiscard]] bool overlaps_segments(const Choice& choice) const {
+    return machine_.nodes() > 1 &&
+           (choice.way == Way::kShared || (choice.groups != 1 && choice.plan.form == Form::kLanes));
+  }
+
+  // The longest segment whose messages between nodes are short enough.
+  [[nodiscard]] std::int64_t longest_segment(const Choice& choice) const {
+    const bool flat = choice.way == Way::kMessages && choice.groups == 1;
+    const bool lanes = choice.way == Way::kMessages && !flat && choice.plan.form != Form::kLeaders;
+    const Rank slices = lanes ? machine_.ranks_of_node() : 1;
+    return kMostAcross * slices * parts_of(choice.plan.algorithms.front(), flat ? machine_.ranks() : machine_.nodes());
+  }
+
+  // In how many messages a rank sends a segment.
+  static Rank parts_of(Algorithm algorithm, Rank ranks) {
+    switch (algorithm) {
+      case Algorithm::kRing:
+      case Algorithm::kSegmentedRing:
+      case Algorithm::kPairwise:
+      case Algorithm::kScatterRing:
+        return ranks;
+      case Algorithm::kRabenseifner:
+      case Algorithm::kScatterDoubling:
+      case Algorithm::kSplitBinary:
+        return 2;
+      default:
+        return 1;
+    }
   }
 
   // A power of two near m / X*; 0 where segments do not help.
-  [[nodiscard]] std::int64_t best_segment(const ClosedForm& form) const {
+  [[nodiscard]] std::int64_t best_segment(const ClosedForm& form, const Choice& choice) const {
     const double bytes = form.share * static_cast<double>(question_.bytes);
     const double segments = std::min(form.best_segments(static_cast<double>(question_.bytes)), kMostSegments);
     if (segments < 1.5 || bytes < 2 * static_cast<double>(kLeastSegment)) return 0;
     const auto size = static_cast<std::uint64_t>(bytes / segments);
     const auto rounded = static_cast<std::int64_t>(std::bit_floor(std::max<std::uint64_t>(size, 1)));
-    return std::max(rounded, kLeastSegment);
+    const std::int64_t most = machine_.nodes() > 1 ? longest_segment(choice) : rounded;
+    return std::max(std::min(rounded, most), kLeastSegment);
   }
 
   void add_flat(Algorithm algorithm) {
@@ -115,6 +156,9 @@ class Search {
     const auto across = static_cast<std::size_t>(levels_across_nodes(machine_.parameters()));
     const std::size_t outer = across == 0 || across >= given ? 1 : across;
     for (const Algorithm far : outer_algorithms(form)) {
+      if (far == Algorithm::kSegmentedRing) continue;  // sees one segment at a time: the ring
+      // Always by a ring between leaders.
+      if (question_.collective == Collective::kReduceScatter && far != Algorithm::kRing) continue;
       for (const Algorithm near : inner_algorithms(form, far)) {
         Choice choice{.way = Way::kMessages};
         choice.plan.form = form;
@@ -157,6 +201,7 @@ class Search {
 
   void add_shared() {
     for (const Algorithm algorithm : worth_trying()) {
+      if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
       Choice choice{.way = Way::kShared, .plan = {.algorithms = {algorithm}}};
       add(choice, Hierarchy::flat(machine_.ranks()));
@@ -198,16 +243,26 @@ class Search {
     std::vector<Candidate> chosen;
     for (const bool again : {false, true}) {
       for (const Candidate& each : found_) {
-        if (chosen.size() == most) break;
+        if (chosen.size() == most || each.seconds > kDear * found_.front().seconds) break;
         const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
           return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
         });
         if (!known) chosen.push_back(each);
       }
     }
+    keep_shared(chosen, most);
     std::stable_sort(chosen.begin(), chosen.end(),
                      [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
     return chosen;
+  }
+
+  // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells.
+  void keep_shared(std::vector<Candidate>& chosen, std::size_t most) const {
+    const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
+    const auto best = std::find_if(found_.begin(), found_.end(), is_shared);
+    if (best == found_.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), is_shared)) return;
+    if (chosen.size() < most) chosen.push_back(*best);
+    chosen.back() = *best;
   }
 
   const Question& question_;

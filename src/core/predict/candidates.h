@@ -25,7 +25,7 @@ struct Candidate {
 
 // At most `most`, never native (the model does not know what the MPI does). Deterministic. Milliseconds at most for
 // any number of ranks: closed forms, evaluation of schedules only up to 64 ranks. No algorithm twice with costs within
-// 1 %.
+// 1 %. Where shared memory may be proposed its best way is among them, whatever it costs.
 std::vector<Candidate> candidates(const Question& question, const schedule::Hierarchy& machine,
                                   const Parameters& parameters, int most);
 
