@@ -142,7 +142,8 @@ TEST(Candidates, AreNoneThatCostTimesAsMuch) {
   const auto found = ask(Collective::kReduceScatter, 1 << 16, nodes(16, 4), true, true, 20);
   ASSERT_FALSE(found.empty());
   for (const Candidate& each : found) {
-    if (each.choice.way != Way::kShared) EXPECT_LE(each.seconds, 2.5 * found.front().seconds) << to_text(each.choice);
+    const bool cheap = each.seconds <= 2.5 * found.front().seconds;
+    EXPECT_TRUE(cheap || each.choice.way == Way::kShared) << to_text(each.choice);
   }
 }
 

@@ -86,17 +86,17 @@ class Search {
     const auto form = form_of(question_, choice, machine_);
     if (!form) return;
     const auto bytes = static_cast<double>(question_.bytes);
-    found_.push_back({choice, form->seconds(bytes)});
+    const double whole = form->seconds(bytes);
+    found_.push_back({choice, whole});
     if (!takes_segments(question_.collective)) return;
+    const bool overlaps = overlaps_segments(choice) && question_.bytes > longest_segment(choice);
     const std::int64_t segment = best_segment(*form, choice);
-    choice.plan.segment = segment;
-    const double cut = segment > 0 ? form->seconds(bytes, static_cast<double>(segment)) : found_.back().seconds;
-    if (segment > 0 && cut < found_.back().seconds) {
-      found_.push_back({choice, cut});
-    } else if (overlaps_segments(choice) && question_.bytes > longest_segment(choice)) {
-      choice.plan.segment = longest_segment(choice);
-      found_.back().choice = choice;
-    }
+    const double cut = segment > 0 ? form->seconds(bytes, static_cast<double>(segment)) : whole;
+    const bool helps = cut < whole;
+    if (!helps && !overlaps) return;
+    choice.plan.segment = helps ? segment : longest_segment(choice);
+    if (overlaps) found_.pop_back();
+    found_.push_back({choice, std::min(cut, whole)});
   }
 
   // Where several segments are under way at a time, so that the latency of one is the time of another, which the closed
