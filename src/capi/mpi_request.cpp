@@ -16,6 +16,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
 #include "mpi/handle.h"
 #include "ranktree/mpi_collect.h"
@@ -152,6 +153,7 @@ int ranktree_Test(ranktree_Request* request, int* flag) {
   if (request == nullptr || flag == nullptr) return refuse();
   int code = MPI_SUCCESS;
   *flag = !active(request) || progress(request, &code) ? 1 : 0;
+  if (*flag == 0) collect::drive_all();
   return code;
 }
 
@@ -168,6 +170,7 @@ int ranktree_Waitall(int count, ranktree_Request requests[]) {
       if (!progress(&request, &code)) ++left;
       if (first == MPI_SUCCESS) first = code;
     }
+    if (left > 0) collect::drive_all();
     if (left > 0 && tries >= kSpins) sched_yield();
   }
   return first;

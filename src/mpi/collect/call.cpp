@@ -16,6 +16,7 @@
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
 #include "mpi/collect/types.h"
+#include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
@@ -56,6 +57,15 @@ const std::shared_ptr<Context>* context_for(const Operation& operation, bool may
   }
 }
 
+// The MPI drives its own.
+std::unique_ptr<Running> start_under_way(const std::shared_ptr<Context>& context, const Operation& operation,
+                                         const Choice& choice) {
+  if (choice.way == Way::kNative) return start_native(operation);
+  auto begun = std::make_unique<UnderWay>(context);
+  begun->enlist(start(context, operation, choice));
+  return begun;
+}
+
 // What fails within is messages that the program knows nothing of: its own error handler is still to be called.
 int carry_out(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) noexcept {
   if (choice.way == Way::kNative) return native(operation);
@@ -72,6 +82,7 @@ int carry_out(const std::shared_ptr<Context>& context, const Operation& operatio
 }
 
 int run(const std::shared_ptr<Context>& context, const Operation& operation) noexcept {
+  complete_earlier(*context);
   try {
     if (is_reproducible(*context) && reduces(operation)) {
       const Operation ordered = in_rank_order(operation);
@@ -132,10 +143,10 @@ std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
   if (context == nullptr) return start_native(operation);
   if (is_known_reproducible(**context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
-    return start(*context, ordered, *reproducible_choice(**context, ordered));
+    return start_under_way(*context, ordered, *reproducible_choice(**context, ordered));
   }
   if (!(*context)->has_chooser()) return start_native(operation);
-  return start(*context, operation, *(*context)->chooser().begin(operation, false).choice);
+  return start_under_way(*context, operation, *(*context)->chooser().begin(operation, false).choice);
 }
 
 }  // namespace ranktree::mpi::collect

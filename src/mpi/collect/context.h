@@ -76,6 +76,11 @@ class Context {
   // Until this ends: messages of an operation that failed may still be written there.
   void keep(Memory memory) noexcept;
 
+  // Nonblocking operations on the communicator (under_way.h).
+  [[nodiscard]] int under_way() const { return under_way_.load(std::memory_order_acquire); }
+  void begin_one() { under_way_.fetch_add(1, std::memory_order_relaxed); }
+  void end_one() { under_way_.fetch_sub(1, std::memory_order_release); }
+
   // For one operation: different from those of all operations that may still be under way. Called once an operation, in
   // the same order on all ranks.
   int next_tag();
@@ -102,6 +107,7 @@ class Context {
   std::uint32_t tags_ = 1;  // how many the MPI has
   std::atomic<std::uint32_t> tag_ = 0;
   std::atomic<bool> attached_ = true;
+  std::atomic<int> under_way_ = 0;
   bool node_team_asked_ = false;
   std::optional<bool> reproducible_;
   core::schedule::Hierarchy machine_;

@@ -21,6 +21,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/segment.h"
+#include "mpi/collect/under_way.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -157,7 +158,10 @@ void NodeTeam::finish(Turn& turn) {
   constexpr int kSpins = 256;
   constexpr int kTriesBetweenPokes = 16;
   for (int tries = 1; !progress(turn); ++tries) {
-    if (tries % kTriesBetweenPokes == 0) poke();
+    if (tries % kTriesBetweenPokes == 0) {
+      poke();
+      drive_all();
+    }
     if (may_spin_ && tries < kSpins) {
       pause();
     } else {

@@ -67,7 +67,8 @@ class NodeTeam {
   void enter(Turn& turn);
   // Drives the team's operations up to this one; true once it is done. Throws MpiError.
   bool progress(Turn& turn);
-  // Waits for it, yielding the processor unless ranks have processors of their own. Throws MpiError.
+  // Waits for it and drives all that is under way, yielding the processor unless ranks have processors of their own.
+  // Throws MpiError.
   void finish(Turn& turn);
   // Ends it whatever has happened.
   void leave(Turn& turn) noexcept;

@@ -17,7 +17,8 @@ class Running {
   virtual bool progress() = 0;
 };
 
-// Until it is done. Yields the processor between tries, since ranks may outnumber cores. Throws MpiError.
+// Until it is done; drives all that is under way meanwhile (under_way.h). Yields the processor between tries, since
+// ranks may outnumber cores. Throws MpiError.
 void finish(Running& running);
 
 }  // namespace ranktree::mpi::collect

@@ -1,0 +1,124 @@
+#include "mpi/collect/under_way.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "mpi/collect/context.h"
+#include "mpi/collect/running.h"
+
+namespace ranktree::mpi::collect {
+
+// The list of a process. An operation is driven without the lock, marked as busy, so that threads do not wait for each
+// other's reductions, and stays in the list meanwhile.
+class Enlisted {
+ public:
+  static Enlisted& instance() noexcept {
+    static Enlisted only;
+    return only;
+  }
+  [[nodiscard]] bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
+
+  void add(UnderWay& one) noexcept {
+    const std::lock_guard lock(mutex_);
+    one.next_ = first_.load(std::memory_order_relaxed);
+    if (one.next_ != nullptr) one.next_->previous_ = &one;
+    first_.store(&one, std::memory_order_relaxed);
+    one.enlisted_ = true;
+  }
+
+  void remove(UnderWay& one) noexcept {
+    std::unique_lock lock(mutex_);
+    while (one.driven_) {
+      lock.unlock();
+      sched_yield();
+      lock.lock();
+    }
+    unlink(one);
+  }
+
+  void drive(UnderWay& one) noexcept {
+    std::unique_lock lock(mutex_);
+    drive(one, lock);
+  }
+
+  void drive_all() noexcept {
+    std::unique_lock lock(mutex_);
+    for (UnderWay* one = first_.load(std::memory_order_relaxed); one != nullptr;) one = drive(*one, lock);
+  }
+
+ private:
+  // Returns the next one. With the lock held before and after.
+  UnderWay* drive(UnderWay& one, std::unique_lock<std::mutex>& lock) noexcept {
+    if (!one.enlisted_ || one.driven_) return one.next_;
+    one.driven_ = true;
+    lock.unlock();
+    one.advance();
+    lock.lock();
+    one.driven_ = false;
+    UnderWay* const next = one.next_;
+    if (one.ended_.load(std::memory_order_relaxed)) unlink(one);
+    return next;
+  }
+
+  void unlink(UnderWay& one) noexcept {
+    if (!std::exchange(one.enlisted_, false)) return;
+    if (one.next_ != nullptr) one.next_->previous_ = one.previous_;
+    if (one.previous_ != nullptr) {
+      one.previous_->next_ = one.next_;
+    } else {
+      first_.store(one.next_, std::memory_order_relaxed);
+    }
+  }
+
+  std::mutex mutex_;
+  std::atomic<UnderWay*> first_ = nullptr;
+};
+
+UnderWay::~UnderWay() {
+  Enlisted::instance().remove(*this);
+  if (running_ && !ended_.load(std::memory_order_relaxed)) context_->end_one();
+}
+
+void UnderWay::enlist(std::unique_ptr<Running> running) noexcept {
+  running_ = std::move(running);
+  context_->begin_one();
+  Enlisted::instance().add(*this);
+}
+
+// By one thread at a time.
+void UnderWay::advance() noexcept {
+  try {
+    if (!running_->progress()) return;
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+  context_->end_one();
+  ended_.store(true, std::memory_order_release);
+}
+
+bool UnderWay::progress() {
+  if (!ended_.load(std::memory_order_acquire)) Enlisted::instance().drive(*this);
+  if (!ended_.load(std::memory_order_acquire)) return false;
+  if (failure_) std::rethrow_exception(failure_);
+  return true;
+}
+
+void drive_all() noexcept {
+  Enlisted& all = Enlisted::instance();
+  if (!all.empty()) all.drive_all();
+}
+
+void complete_earlier(const Context& context) noexcept {
+  constexpr int kSpins = 64;
+  for (int tries = 0; context.under_way() > 0; ++tries) {
+    drive_all();
+    if (tries >= kSpins) sched_yield();
+  }
+}
+
+}  // namespace ranktree::mpi::collect
