@@ -40,7 +40,7 @@ RULES = ["native", "auto", "messages:binomial:groups=1", "messages:flat:groups=2
 @pytest.mark.parametrize("rule", RULES)
 def test_public_calls(mpi: Mpi, rule: str) -> None:
     """Blocking, nonblocking and persistent calls, their errors, and communicators freed meanwhile."""
-    freed = ["freed"] if rule.startswith("messages") else []
+    freed = ["freed"] if rule.startswith(("messages", "shared")) else []
     run(mpi, 5 if mpi.name == "openmpi" else 3, mpi.program("collect_calls"), 10, *freed, rule=rule)
 
 

@@ -52,7 +52,7 @@ Reduction::Reduction(Team& team, const Operand& operand, const Combine& combine)
 std::size_t Reduction::elements_now() const { return std::min(per_round_, operand_.elements - before_); }
 
 bool Reduction::put() {
-  copy_bytes(cell(rank()), operand_.input + before_ * combine_.element, elements_now() * combine_.element);
+  copy_bytes(operand_in(rank()), operand_.input + before_ * combine_.element, elements_now() * combine_.element);
   did_all(Counter::kPut);
   return true;
 }
@@ -62,7 +62,7 @@ bool Reduction::merge() {
   if (!all_did(Counter::kPut)) return false;
   const Slice slice = slice_of(elements_now(), combine_.element, rank(), ranks());
   const std::size_t at = slice.first * combine_.element;
-  fold(combine_, cell(ranks()) + at, slice.count, ranks(), [&](int from) { return cell(from) + at; });
+  fold(combine_, operand_in(ranks()) + at, slice.count, ranks(), [&](int from) { return operand_in(from) + at; });
   did_all(Counter::kMerged);
   return true;
 }
@@ -72,9 +72,9 @@ bool Reduction::take() {
   if (!all_did(small() ? Counter::kPut : Counter::kMerged)) return false;
   std::byte* const into = operand_.output + before_ * combine_.element;
   if (small()) {
-    fold(combine_, into, elements_now(), ranks(), [this](int from) { return cell(from); });
+    fold(combine_, into, elements_now(), ranks(), [this](int from) { return operand_in(from); });
   } else {
-    copy_bytes(into, cell(ranks()), elements_now() * combine_.element);
+    copy_bytes(into, operand_in(ranks()), elements_now() * combine_.element);
   }
   completed_ = before_ + elements_now();
   return true;
@@ -104,7 +104,7 @@ bool ReduceScatter::put() {
   const std::size_t stride = per_round_ * combine_.element;
   for (int to = 0; to < ranks(); ++to) {
     const std::size_t first = starts_[static_cast<std::size_t>(to)] + before_;
-    copy_bytes(cell(rank()) + static_cast<std::size_t>(to) * stride, operand_.input + first * combine_.element,
+    copy_bytes(operand_in(rank()) + static_cast<std::size_t>(to) * stride, operand_.input + first * combine_.element,
                elements_now(to) * combine_.element);
   }
   did_all(Counter::kPut);
@@ -115,7 +115,7 @@ bool ReduceScatter::take() {
   if (!all_did(Counter::kPut)) return false;
   const std::size_t at = static_cast<std::size_t>(rank()) * per_round_ * combine_.element;
   fold(combine_, operand_.output + before_ * combine_.element, elements_now(rank()), ranks(),
-       [&](int from) { return cell(from) + at; });
+       [&](int from) { return operand_in(from) + at; });
   return true;
 }
 

@@ -10,12 +10,14 @@
 
 namespace ranktree::core::shared {
 
-// inout = in (op) inout, element by element; both begin where memory for any type may begin. May throw: the team is of
-// no use afterwards.
+// inout = in (op) inout, element by element. May throw: the team is of no use afterwards.
 struct Combine {
   void (*call)(void* caller, const std::byte* in, std::byte* inout, std::size_t elements) = nullptr;
   void* caller = nullptr;
   std::size_t element = 1;  // bytes; at most a team's cell. The same on all ranks, as are numbers of elements
+  // Operands begin so many bytes behind where memory for any type may begin. Less than Team::kAlignment; the same on
+  // all ranks.
+  std::size_t ahead = 0;
 };
 
 // The operand may be the output.
@@ -42,6 +44,7 @@ class Reduction : public Call {
   bool take() final;
   bool last() final;
   [[nodiscard]] std::size_t elements_now() const;
+  [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }
 
   Operand operand_;
   Combine combine_;
@@ -79,6 +82,7 @@ class ReduceScatter final : public Call {
   bool take() override;
   bool last() override;
   [[nodiscard]] std::size_t elements_now(int rank) const;
+  [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }
 
   Operand operand_;
   std::span<const std::size_t> starts_;

@@ -79,6 +79,14 @@ int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noex
   return MPI_SUCCESS;
 }
 
+constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
+
+// Of this process.
+std::atomic<int>& contexts() {
+  static std::atomic<int> only{0};
+  return only;
+}
+
 // The communicator's errors come back as codes meanwhile: what fails here is not the program's fault.
 class QuietErrors {
  public:
@@ -114,6 +122,14 @@ Chain chain_or_node(Annotation& annotation) {
 
 }  // namespace
 
+Context::Place::Place() {
+  if (contexts().fetch_add(1, std::memory_order_relaxed) < kMost) return;
+  contexts().fetch_sub(1, std::memory_order_relaxed);
+  throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
+}
+
+Context::Place::~Place() { contexts().fetch_sub(1, std::memory_order_relaxed); }
+
 Context::Context() = default;
 Context::~Context() = default;
 
@@ -128,23 +144,22 @@ const std::shared_ptr<Context>* Context::find(MPI_Comm comm) {
 }
 
 const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
-  constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
   if (const auto* known = find(comm)) {
     if (*known) return *known;
     throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
   }
   const AttributeKey::Use use(key());
   std::unique_ptr<Kept> kept;
+  attempt_together(comm, [&] { kept = std::make_unique<Kept>(); });
   Kept made;
-  attempt_together(comm, [&] {
-    kept = std::make_unique<Kept>();
-    made.reset(new Context);
-  });
-  Failure failure = attempt([&] {
-    made->make_communicator(comm);
-    made->learn_places(comm);
-  });
-  failure = share(comm, failure);
+  Failure failure = share(comm, attempt([&] { made.reset(new Context); }));
+  if (failure.error_class == MPI_SUCCESS) {
+    failure = attempt([&] {
+      made->make_communicator(comm);
+      made->learn_places(comm);
+    });
+    failure = share(comm, failure);
+  }
   if (failure.error_class == MPI_SUCCESS) *kept = made;
   use.set(comm, kept.get());
   const Kept& of_comm = *kept.release();
@@ -214,9 +229,9 @@ void Context::read_places(const std::vector<std::uint64_t>& rows) {
   level_names_ = std::move(places.names);
 }
 
-// Operations of one communicator begin one after the other, so that there is nothing to lock.
 const Hierarchy& Context::hierarchy(Rank groups) {
   if (groups == 0) return machine_;
+  const std::lock_guard lock(mutex_);
   const auto known = groupings_.find(groups);
   if (known != groupings_.end()) return known->second;
   return groupings_.emplace(groups, Hierarchy::grouped(size_, groups)).first->second;

@@ -31,6 +31,7 @@ class Programs;  // schedules made ready to run, programs.h
 class Context {
  public:
   // Of `comm`. Collective the first time: one communicator made, one split by nodes, one allgather of where ranks are.
+  // At most kMost a process at a time: some MPIs have about two thousand communicators in all, which are the program's.
   // Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot be had: all ranks then throw,
   // now and from now on; MPI's error handler has not been called.
   static const std::shared_ptr<Context>& of(MPI_Comm comm);
@@ -94,11 +95,24 @@ class Context {
   void detach() { attached_.store(false, std::memory_order_relaxed); }
 
  private:
+  static constexpr int kMost = 256;
+  // A place among them. Throws AgreedError where there is none.
+  class Place {
+   public:
+    Place();
+    ~Place();
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    Place(Place&&) = delete;
+    Place& operator=(Place&&) = delete;
+  };
+
   Context();
   void make_communicator(MPI_Comm comm);
   void learn_places(MPI_Comm comm);
   void read_places(const std::vector<std::uint64_t>& rows);
 
+  Place place_;
   Communicator comm_;
   Communicator node_comm_;
   int rank_ = 0;

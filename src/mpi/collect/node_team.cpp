@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -143,14 +144,25 @@ void NodeTeam::enter(Turn& turn) {
   last_ = &turn;
 }
 
+// What an operation throws is told to who waits for it, whoever drives it.
+bool NodeTeam::advance(Turn& turn) noexcept {
+  try {
+    return turn.advance();
+  } catch (...) {
+    turn.failure_ = std::current_exception();
+    return true;
+  }
+}
+
 bool NodeTeam::progress(Turn& turn) {
   const std::lock_guard lock(mutex_);
   while (!turn.done_ && first_ != nullptr) {
-    if (!first_->advance()) return false;
+    if (!advance(*first_)) return false;
     first_->done_ = true;
     first_ = first_->next_;
     if (first_ == nullptr) last_ = nullptr;
   }
+  if (turn.failure_) std::rethrow_exception(turn.failure_);
   return turn.done_;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,11 +32,13 @@ class Turn {
 
  private:
   friend class NodeTeam;
-  // Does what can be done without waiting; true once all is done on this rank. Throws MpiError, AgreedError.
+  // Does what can be done without waiting; true once all is done on this rank. Throws MpiError, AgreedError: in the
+  // end, or others would wait for the rest.
   virtual bool advance() = 0;
 
   Turn* next_ = nullptr;
   bool done_ = false;
+  std::exception_ptr failure_;
 };
 
 class NodeTeam {
@@ -65,7 +68,7 @@ class NodeTeam {
 
   // Begins; from then on the team drives it until it is done. Local.
   void enter(Turn& turn);
-  // Drives the team's operations up to this one; true once it is done. Throws MpiError.
+  // Drives the team's operations up to this one; true once it is done. Throws what this one does.
   bool progress(Turn& turn);
   // Waits for it and drives all that is under way, yielding the processor unless ranks have processors of their own.
   // Throws MpiError.
@@ -80,6 +83,7 @@ class NodeTeam {
   NodeTeam() = default;
   void find_members(const Context& context);
   void share_memory(int ranks);
+  static bool advance(Turn& turn) noexcept;
   void watch_processors();
 
   MPI_Comm node_comm_ = MPI_COMM_NULL;

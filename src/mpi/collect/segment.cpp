@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ std::string new_name() {
   return "/ranktree-" + std::to_string(getpid()) + "-" + std::to_string(random());
 }
 
+// At most half of what is free: others need it too, MPIs among them, which die of memory that is not there.
+bool leaves_room(int file, std::size_t bytes) {
+  struct statvfs status{};
+  if (fstatvfs(file, &status) != 0 || status.f_blocks == 0) return true;  // nobody knows, or there is no limit
+  return status.f_bavail * status.f_frsize / 2 >= bytes;
+}
+
 bool give_pages(int file, std::size_t bytes) {
   int code = EINTR;
   while (code == EINTR) code = posix_fallocate(file, 0, static_cast<off_t>(bytes));
@@ -62,7 +70,7 @@ std::optional<Segment> Segment::create(std::size_t bytes) {
   const File file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) return std::nullopt;
   std::optional<Segment> made;
-  if (give_pages(file.get(), bytes)) made = map(file.get(), name, bytes, true);
+  if (leaves_room(file.get(), bytes) && give_pages(file.get(), bytes)) made = map(file.get(), name, bytes, true);
   if (!made) shm_unlink(name.c_str());
   return made;
 }

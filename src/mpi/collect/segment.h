@@ -13,7 +13,8 @@ namespace ranktree::mpi::collect {
 // there is no segment, and nothing that touches one gets SIGBUS.
 class Segment {
  public:
-  // Of zeros, under a name nobody has yet. Nothing where the system refuses.
+  // Of zeros, under a name nobody has yet. Nothing where the system refuses, and where less would be left than is
+  // taken.
   static std::optional<Segment> create(std::size_t bytes);
   // What another process has created. Nothing where there is no such name, or what has the name is smaller.
   static std::optional<Segment> open(const std::string& name, std::size_t bytes);

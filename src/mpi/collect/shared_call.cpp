@@ -1,9 +1,11 @@
 #include "mpi/collect/shared_call.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -28,13 +30,10 @@ SharedCall::SharedCall(std::shared_ptr<Context> context, const Operation& operat
                        const core::predict::Choice& choice)
     : context_(std::move(context)),
       team_(*context_->node_team()),
-      operation_(operation),
+      tags_(next_tags()),
       choice_(choice),
       buffers_(operation, context_->rank(), context_->size()),
-      reducer_{operation.receive.type, operation.op, 0} {
-  if (!one_node()) {
-    for (int& tag : tags_) tag = context_->next_tag();
-  }
+      reducer_{operation.receive.type, operation.op, 0, {}} {
   switch (operation.collective) {
     case Collective::kBarrier:
       prepare_barrier();
@@ -65,6 +64,15 @@ SharedCall::SharedCall(std::shared_ptr<Context> context, const Operation& operat
   team_.enter(*this);
 }
 
+// First of all, on all ranks, whatever fails on one.
+std::array<int, kSegmentsAtOnce> SharedCall::next_tags() {
+  std::array<int, kSegmentsAtOnce> tags{};
+  if (!one_node()) {
+    for (int& tag : tags) tag = context_->next_tag();
+  }
+  return tags;
+}
+
 SharedCall::~SharedCall() {
   team_.leave(*this);
   if (!across_ || !across_->has_messages()) return;
@@ -73,8 +81,10 @@ SharedCall::~SharedCall() {
 }
 
 std::byte* SharedCall::temporary(std::size_t bytes) {
-  temporaries_.push_back(allocate(bytes));
-  return temporaries_.back().get();
+  if (bytes == 0) return nullptr;
+  const std::size_t ahead = bytes_ahead(buffers_.layout().true_lower);
+  temporaries_.push_back(allocate(ahead + bytes));
+  return temporaries_.back().get() + ahead;
 }
 
 Across::Task SharedCall::task(std::int64_t count) const {
@@ -119,14 +129,19 @@ bool SharedCall::advance_across() {
   } else if (const auto* reduce = std::get_if<core::shared::Reduce>(&up_)) {
     across_->allow(static_cast<std::int64_t>(reduce->completed()));
   }
-  return across_->progress();
+  try {
+    return across_->progress();
+  } catch (...) {
+    failure_ = std::current_exception();
+    return true;  // the node waits for what comes down, whatever it is
+  }
 }
 
 bool SharedCall::advance_down() {
   if (downward_ == nullptr) return true;
   if (across_ && overlaps_) {
     const auto bytes = static_cast<std::size_t>(across_->completed()) * element_;
-    std::get<core::shared::Broadcast>(down_).make_available(bytes);
+    std::get<core::shared::Broadcast>(down_).make_available(across_done_ ? SIZE_MAX : bytes);
   }
   if (!across_done_ && !overlaps_) return false;
   return downward_->progress();
@@ -136,6 +151,8 @@ void SharedCall::conclude() {
   for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
   if (result_ != nullptr) put_result();
   buffers_.unpack();
+  if (failure_) std::rethrow_exception(failure_);
+  reducer_.errors.check();
   if (across_) across_->errors().check();
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -19,6 +20,7 @@
 #include "mpi/collect/across.h"
 #include "mpi/collect/buffers.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/errors.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
@@ -57,6 +59,7 @@ class SharedCall final : public Turn {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     std::int64_t shift = 0;  // from an element's address to its lowest byte
+    FirstError errors;
   };
 
   bool advance() override;
@@ -116,6 +119,8 @@ class SharedCall final : public Turn {
   [[nodiscard]] Across::Task reducing(Across::Task task) const;
   void go_across(Across::Task task);
 
+  std::array<int, kSegmentsAtOnce> next_tags();
+  // Memory where elements' lowest bytes may begin.
   std::byte* temporary(std::size_t bytes);
   template <class Kind, class... Arguments>
   void up(Arguments&&... arguments) {
@@ -128,11 +133,11 @@ class SharedCall final : public Turn {
 
   std::shared_ptr<Context> context_;
   NodeTeam& team_;
-  const Operation& operation_;  // these two only while the call is made
-  const core::predict::Choice& choice_;
+  std::array<int, kSegmentsAtOnce> tags_;
+  const core::predict::Choice& choice_;  // only while the call is made
   Buffers buffers_;
   Reducer reducer_;
-  std::array<int, kSegmentsAtOnce> tags_{};
+  std::exception_ptr failure_;
 
   Part up_;
   Part down_;

@@ -12,7 +12,7 @@
 #include "mpi/collect/across.h"
 #include "mpi/collect/buffers.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/errors.h"
+#include "mpi/collect/memory.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/packing.h"
 #include "mpi/collect/shared_call.h"
@@ -32,12 +32,12 @@ using core::shared::Scatter;
 // Never more elements than a cell has bytes.
 Combine SharedCall::combine() {
   return {[](void* caller, const std::byte* in, std::byte* inout, std::size_t elements) {
-            const auto& with = *static_cast<const Reducer*>(caller);
+            auto& with = *static_cast<Reducer*>(caller);
             const int count = static_cast<int>(elements);
-            check_own(PMPI_Reduce_local(in - with.shift, inout - with.shift, count, with.type, with.op),
-                      "MPI_Reduce_local");
+            with.errors.note(PMPI_Reduce_local(in - with.shift, inout - with.shift, count, with.type, with.op),
+                             "MPI_Reduce_local");
           },
-          &reducer_, element_};
+          &reducer_, element_, bytes_ahead(reducer_.shift)};
 }
 
 // Elements that have gaps are copied with them, to memory of our own: the program's gaps are left alone.

@@ -255,6 +255,18 @@ void check_many(const World& world, int times) {
   }
 }
 
+// All at the same time: the program can still make as many as its MPI has, less a few hundred.
+void check_alive(const World& world, int times) {
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(times), MPI_COMM_NULL);
+  for (MPI_Comm& comm : comms) {
+    if (MPI_Comm_dup(world.comm, &comm) != MPI_SUCCESS) fail("no more communicators");
+    int value = world.rank == 0 ? 3 : -1;
+    ranktree_Bcast(&value, 1, MPI_INT, 0, comm);
+    if (value != 3) fail("a broadcast of one of many");
+  }
+  for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -269,9 +281,13 @@ int main(int argc, char** argv) {
   check_ignored(world);
   check_precision(world);
   check_local(world);
+  const auto number = [&](int at, int usual) {
+    return argc > at ? static_cast<int>(std::strtol(argv[at], nullptr, 10)) : usual;
+  };
   // Open MPI 4.1's own nonblocking collectives do not survive it.
-  if (argc > 2) check_freed(world);
-  check_many(world, argc > 1 ? static_cast<int>(std::strtol(argv[1], nullptr, 10)) : 10);
+  if (argc > 2 && std::string(argv[2]) == "freed") check_freed(world);
+  if (argc > 3 && std::string(argv[2]) == "alive") check_alive(world, number(3, 0));
+  check_many(world, number(1, 10));
   if (world.rank == 0) std::printf("ok\n");
   MPI_Finalize();
   return 0;

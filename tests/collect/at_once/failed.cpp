@@ -1,0 +1,168 @@
+// failed: on emulated nodes, a broadcast whose root sends more than others take, begun before others that are
+// right: who must be told is told, in MPI's class, nobody else is, nobody waits for ever, and the communicator can be
+// used on. Then an operation of the program's own that reads elements as what they are, aligned. Prints "ok".
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "mpi/agree.h"
+#include "mpi/attribute.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/run.h"
+#include "mpi/collect/running.h"
+
+namespace {
+
+namespace collect = ranktree::mpi::collect;
+using collect::Operation;
+using ranktree::core::predict::choice_from_text;
+using ranktree::core::schedule::Collective;
+
+void fail(const char* what) {
+  std::printf("%s\n", what);
+  std::fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+// Two nodes of consecutive ranks: this machine is one.
+void emulate_nodes(MPI_Comm comm, int rank, int size) {
+  ranktree::mpi::Annotation annotation;
+  annotation.node = ranktree::mpi::SharedNode{rank < (size + 1) / 2 ? 0 : 1};
+  ranktree::mpi::set_annotation(comm, std::move(annotation));
+}
+
+// Errors may be told at once or in the end.
+struct Begun {
+  std::unique_ptr<collect::Running> running;
+  int error_class = MPI_SUCCESS;
+};
+
+Begun broadcast(const std::shared_ptr<collect::Context>& context, std::vector<int>& values, const std::string& text) {
+  Operation operation;
+  operation.collective = Collective::kBroadcast;
+  operation.receive = {values.data(), static_cast<std::int64_t>(values.size()), MPI_INT, {}, {}};
+  operation.comm = MPI_COMM_WORLD;
+  const auto choice = choice_from_text(text, Collective::kBroadcast);
+  if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
+  Begun begun;
+  begun.error_class = ranktree::mpi::attempt([&] { begun.running = start(context, operation, choice); }).error_class;
+  return begun;
+}
+
+int class_of(const Begun& begun) {
+  if (!begun.running) return begun.error_class;
+  return ranktree::mpi::attempt([&] { finish(*begun.running); }).error_class;
+}
+
+void check_truncation(const std::shared_ptr<collect::Context>& context, const std::string& text, bool told) {
+  const int rank = context->rank();
+  std::vector<int> wrong(rank == 0 ? 64 : 1, rank);
+  std::vector<int> right(64, rank == 0 ? 4711 : -1);
+  const Begun first = broadcast(context, wrong, text);
+  const Begun second = broadcast(context, right, text);
+  if (class_of(second) != MPI_SUCCESS) fail("told of another operation's error");
+  if (right != std::vector<int>(64, 4711)) fail("the operation after the one that failed");
+  const int found = class_of(first);
+  if (found != (told ? MPI_ERR_TRUNCATE : MPI_SUCCESS)) fail(("error class " + std::to_string(found)).c_str());
+  std::vector<int> third(5000, rank == 0 ? 17 : -1);
+  if (class_of(broadcast(context, third, text)) != MPI_SUCCESS || third != std::vector<int>(5000, 17)) fail("later");
+}
+
+// At byte 4, so that the memory of one begins where no double may.
+struct Pair {
+  char free[4];
+  int number;
+  double value;
+};
+
+int misplaced = 0;
+
+void add(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  if (reinterpret_cast<std::uintptr_t>(in) % alignof(Pair) != 0) ++misplaced;
+  if (reinterpret_cast<std::uintptr_t>(inout) % alignof(Pair) != 0) ++misplaced;
+  for (int i = 0; i < *count; ++i) {
+    static_cast<Pair*>(inout)[i].number += static_cast<const Pair*>(in)[i].number;
+    static_cast<Pair*>(inout)[i].value += static_cast<const Pair*>(in)[i].value;
+  }
+}
+
+MPI_Datatype make_pair_type() {
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {offsetof(Pair, number), offsetof(Pair, value)};
+  const MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE};
+  MPI_Datatype tight = MPI_DATATYPE_NULL;
+  MPI_Datatype pair = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(2, lengths, places, types, &tight);
+  MPI_Type_create_resized(tight, 0, sizeof(Pair), &pair);
+  MPI_Type_free(&tight);
+  MPI_Type_commit(&pair);
+  return pair;
+}
+
+void check_alignment(const std::shared_ptr<collect::Context>& context, MPI_Datatype type, MPI_Op op, Collective kind,
+                     int count, const std::string& text) {
+  const int size = context->size();
+  const int all = kind == Collective::kReduceScatter ? count * size : count;
+  std::vector<Pair> from(static_cast<std::size_t>(all), Pair{{}, context->rank(), 0.5});
+  std::vector<Pair> into(static_cast<std::size_t>(count), Pair{{7, 7, 7, 7}, -1, -1});
+  Operation operation;
+  operation.collective = kind;
+  operation.send = {from.data(), 0, MPI_DATATYPE_NULL, {}, {}};
+  operation.receive = {into.data(), count, type, {}, {}};
+  operation.op = op;
+  operation.comm = MPI_COMM_WORLD;
+  const auto choice = choice_from_text(text, kind);
+  if (!can_run(*context, operation, choice)) fail(("cannot: " + text).c_str());
+  finish(*start(context, operation, choice));
+  if (misplaced > 0) fail(("elements that are not aligned: " + text).c_str());
+  if (kind == Collective::kReduce && context->rank() != 0) return;
+  for (const Pair& pair : into) {
+    if (pair.number != size * (size - 1) / 2 || pair.value != 0.5 * size || pair.free[0] != 7) fail("a sum");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  emulate_nodes(MPI_COMM_WORLD, rank, size);
+  MPI_Datatype type = make_pair_type();
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(add, 1, &op);
+  try {
+    const auto context = collect::Context::of(MPI_COMM_WORLD);
+    if (context->node_count() != 2) fail("the nodes");
+    // The leader of the other node alone has got a message that is too long; by messages everybody.
+    check_truncation(context, "shared:binomial", rank == (size + 1) / 2);
+    check_truncation(context, "messages:flat:groups=1", rank != 0);
+    for (const char* text : {"shared:binomial", "shared:binomial:segment=1K", "messages:binomial"}) {
+      for (const int count : {1, 5, 3000}) {
+        check_alignment(context, type, op, Collective::kReduce, count, text);
+        check_alignment(context, type, op, Collective::kAllreduce, count,
+                        std::string(text) == "messages:binomial" ? "messages:recursive-doubling:groups=1" : text);
+      }
+    }
+    check_alignment(context, type, op, Collective::kReduceScatter, 50, "shared:pairwise");
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+  MPI_Op_free(&op);
+  MPI_Type_free(&type);
+  if (rank == 0) std::puts("ok");
+  MPI_Finalize();
+  return 0;
+}

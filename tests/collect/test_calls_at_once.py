@@ -1,0 +1,49 @@
+"""Several collectives at a time: completed in any order, by several threads, on freed communicators, after errors."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.collect.test_collect_calls import run
+from tests.conftest import Mpi
+
+OURS = ["messages:binomial:groups=1", "messages:flat:groups=2", "shared:binomial"]
+
+
+@pytest.mark.parametrize("rule", OURS)
+def test_ranks_complete_requests_in_different_orders(mpi: Mpi, rule: str) -> None:
+    """A rank that waits for one operation passes on its part of all others."""
+    ranks, rounds = (5, 120) if mpi.name == "openmpi" else (3, 60)
+    run(mpi, ranks, mpi.program("at_once_orders"), 3, rounds, rule=rule, timeout=60)
+
+
+@pytest.mark.parametrize("rule", [*OURS, "auto"])
+def test_threads_have_communicators_of_their_own(mpi: Mpi, rule: str) -> None:
+    """MPI_THREAD_MULTIPLE: everybody drives everything that is under way."""
+    # MPICH's waiting threads spin: few of them, and not for long.
+    threads, rounds = (3, 60) if mpi.name == "openmpi" else (2, 10)
+    run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule, timeout=60)
+
+
+def available_gigabytes() -> float:
+    """What the kernel says programs can have."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return kilobytes / (1 << 20)
+
+
+def test_more_bytes_than_an_int_counts(mpi: Mpi) -> None:
+    """Messages and shared memory of more than 2 GiB, in few elements and in many."""
+    if available_gigabytes() < 8:
+        pytest.skip("needs 5 GB of memory")
+    run(mpi, 2, mpi.program("at_once_huge"), timeout=120)
+
+
+def test_communicators_are_left_for_the_program(mpi: Mpi) -> None:
+    """Contexts of a process are limited: MPICH has about 2,045 communicators in all."""
+    run(mpi, 2, mpi.program("collect_calls"), 1, "alive", 900, rule="messages:binomial:groups=1")
+
+
+def test_errors_are_told_to_their_own_calls(mpi: Mpi) -> None:
+    """Truncation between nodes and inside; whoever is not concerned goes on. Then operands that are aligned."""
+    run(mpi, 5, mpi.program("at_once_failed"), rule="native")
