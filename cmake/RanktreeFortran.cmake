@@ -26,6 +26,9 @@ function(ranktree_fortran_program name mpi source)
       -lranktree_mpi_${mpi}
     DEPENDS
       ${modules}/ranktree.f90
+      ${modules}/ranktree_collect.f90
+      ${modules}/ranktree_collect_f08.f90
+      ${modules}/ranktree_collect_mpif.f90
       ${modules}/ranktree_mpif.f90
       ${modules}/ranktree_reorder.f90
       ${source}

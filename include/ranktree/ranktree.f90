@@ -1,17 +1,20 @@
-!> Hierarchical communicators and rank reordering for Fortran 2008: the calls of ranktree/mpi.h with the handles of
-!> mpi_f08, and with integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their place.
+!> Hierarchical communicators, rank reordering and collectives for Fortran 2008: the calls of ranktree/mpi.h with the
+!> handles of mpi_f08, and with integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their
+!> place.
 !>
 !> Compile this file (it includes those beside it) with the program's own compiler and link with
 !> libranktree_mpi_<mpi>; where the MPI has no mpi_f08 module, compile ranktree_mpif.f90 instead and use that module.
 !> The whole contract is in ranktree/mpi.h, what differs in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5,
 !> reorder-2011 §3, treematch-2013 appendix A.
 include 'ranktree_mpif.f90'
+include 'ranktree_collect_f08.f90'
 
 module ranktree
   use, intrinsic :: iso_c_binding, only: c_int, c_intptr_t, c_loc
   use, intrinsic :: iso_fortran_env, only: int64, real64
   use mpi_f08, only: MPI_Comm, MPI_Info, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY
   use ranktree_mpif
+  use ranktree_collect_f08
   use ranktree_reorder_bindings, only: c_dist_graph_create, c_dist_graph_create_adjacent, flag, &
       RANKTREE_WEIGHTS_GIVEN, RANKTREE_WEIGHTS_NONE, RANKTREE_WEIGHTS_UNIT
   implicit none
@@ -26,6 +29,18 @@ module ranktree
   public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
+  public :: ranktree_Request, RANKTREE_REQUEST_NULL, operator(==), operator(/=)
+  public :: ranktree_Start, ranktree_Wait, ranktree_Test, ranktree_Waitall, ranktree_Request_free
+  public :: ranktree_Comm_set_reproducible
+  public :: ranktree_Bcast, ranktree_Reduce, ranktree_Allreduce, ranktree_Barrier, ranktree_Gather, ranktree_Gatherv, &
+      ranktree_Scatter, ranktree_Scatterv, ranktree_Allgather, ranktree_Allgatherv, ranktree_Reduce_scatter, &
+      ranktree_Reduce_scatter_block, ranktree_Alltoall, ranktree_Ibcast, ranktree_Ireduce, ranktree_Iallreduce, &
+      ranktree_Ibarrier, ranktree_Igather, ranktree_Igatherv, ranktree_Iscatter, ranktree_Iscatterv, &
+      ranktree_Iallgather, ranktree_Iallgatherv, ranktree_Ireduce_scatter, ranktree_Ireduce_scatter_block, &
+      ranktree_Ialltoall, ranktree_Bcast_init, ranktree_Reduce_init, ranktree_Allreduce_init, ranktree_Barrier_init, &
+      ranktree_Gather_init, ranktree_Gatherv_init, ranktree_Scatter_init, ranktree_Scatterv_init, &
+      ranktree_Allgather_init, ranktree_Allgatherv_init, ranktree_Reduce_scatter_init, &
+      ranktree_Reduce_scatter_block_init, ranktree_Alltoall_init
 
   interface ranktree_Comm_hsplit
     module procedure hsplit_f08
@@ -78,6 +93,9 @@ module ranktree
   end interface
   interface ranktree_Comm_rebalance
     module procedure rebalance_f08
+  end interface
+  interface ranktree_Comm_set_reproducible
+    module procedure set_reproducible_f08
   end interface
 
 contains
@@ -329,6 +347,14 @@ contains
     integer, optional, intent(out) :: ierror
     call ranktree_Comm_rebalance(comm%MPI_VAL, info%MPI_VAL, newranks, newcomm%MPI_VAL, ierror)
   end subroutine rebalance_f08
+
+  !> Reductions on comm whose bits depend on the number of ranks only. Collective over comm.
+  subroutine set_reproducible_f08(comm, flag, ierror)
+    type(MPI_Comm), intent(in) :: comm
+    logical, intent(in) :: flag
+    integer, optional, intent(out) :: ierror
+    call ranktree_Comm_set_reproducible(comm%MPI_VAL, flag, ierror)
+  end subroutine set_reproducible_f08
 
   ! What weights at an address are.
   integer(c_int) function kind_of(address)

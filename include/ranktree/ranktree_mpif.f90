@@ -1,4 +1,5 @@
-!> Hierarchical communicators and rank reordering for Fortran programs whose handles are integers: mpif.h and `use mpi`.
+!> Hierarchical communicators, rank reordering and collectives for Fortran programs whose handles are integers: mpif.h
+!> and `use mpi`.
 !>
 !> The calls of ranktree/mpi.h, where the whole contract is: what a level is, what reordering means, the info keys, the
 !> errors. Compile this file with the program's own compiler and link with libranktree_mpi_<mpi>. Programs with
@@ -9,11 +10,17 @@
 !> Outputs are untouched on error, hence intent(inout). Without ierror an error that the communicator's error handler
 !> lets pass is not seen.
 include 'ranktree_reorder.f90'
+include 'ranktree_collect.f90'
+include 'ranktree_collect_mpif.f90'
 
 module ranktree_mpif
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_loc, c_null_char, c_null_ptr, c_ptr
   use, intrinsic :: iso_fortran_env, only: int64
   use ranktree_reorder_mpif
+  use ranktree_collect_bindings, only: ranktree_Request, RANKTREE_REQUEST_NULL, operator(==), operator(/=), &
+      ranktree_Start, ranktree_Wait, ranktree_Test, ranktree_Waitall, ranktree_Request_free, &
+      ranktree_Comm_set_reproducible
+  use ranktree_collect_mpif
   implicit none
   private
 
@@ -34,6 +41,18 @@ module ranktree_mpif
   public :: ranktree_Dist_graph_create, ranktree_Dist_graph_create_adjacent, ranktree_Graph_create
   public :: ranktree_Cart_create, ranktree_Comm_reorder, ranktree_Comm_get_info, ranktree_read_pattern
   public :: ranktree_Comm_rebalance
+  public :: ranktree_Request, RANKTREE_REQUEST_NULL, operator(==), operator(/=)
+  public :: ranktree_Start, ranktree_Wait, ranktree_Test, ranktree_Waitall, ranktree_Request_free
+  public :: ranktree_Comm_set_reproducible
+  public :: ranktree_Bcast, ranktree_Reduce, ranktree_Allreduce, ranktree_Barrier, ranktree_Gather, ranktree_Gatherv, &
+      ranktree_Scatter, ranktree_Scatterv, ranktree_Allgather, ranktree_Allgatherv, ranktree_Reduce_scatter, &
+      ranktree_Reduce_scatter_block, ranktree_Alltoall, ranktree_Ibcast, ranktree_Ireduce, ranktree_Iallreduce, &
+      ranktree_Ibarrier, ranktree_Igather, ranktree_Igatherv, ranktree_Iscatter, ranktree_Iscatterv, &
+      ranktree_Iallgather, ranktree_Iallgatherv, ranktree_Ireduce_scatter, ranktree_Ireduce_scatter_block, &
+      ranktree_Ialltoall, ranktree_Bcast_init, ranktree_Reduce_init, ranktree_Allreduce_init, ranktree_Barrier_init, &
+      ranktree_Gather_init, ranktree_Gatherv_init, ranktree_Scatter_init, ranktree_Scatterv_init, &
+      ranktree_Allgather_init, ranktree_Allgatherv_init, ranktree_Reduce_scatter_init, &
+      ranktree_Reduce_scatter_block_init, ranktree_Alltoall_init
 
   interface ranktree_Comm_hsplit
     module procedure hsplit_integer
