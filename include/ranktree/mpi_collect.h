@@ -60,9 +60,9 @@ typedef struct ranktree_request* ranktree_Request;
  * before is served by the MPI's own nonblocking collectives. Arguments as MPI's; buffers, lists of counts and
  * operations must stay until the request is complete, datatypes and comm may be freed before.
  *
- * Progress is made within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() on any request of this process that is
- * given to them, and nowhere else. So all ranks must complete their requests in the same order, or together by
- * ranktree_Waitall(): a rank that waits for one does not pass on its part of another.
+ * Progress is made on all requests of this process within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() and
+ * blocking collectives of ranktree; not within calls of the MPI, nor within a collective that ranktree leaves to the
+ * MPI: a blocking one first completes what is under way on the same communicator.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
  */
