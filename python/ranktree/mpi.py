@@ -1,4 +1,4 @@
-"""Hierarchical communicators (hsplit-2018) and rank reordering (reorder-2011) for mpi4py: the calls of ranktree/mpi.h.
+"""Hierarchical communicators (hsplit-2018), rank reordering (reorder-2011) and collectives for mpi4py: ranktree/mpi.h.
 
     for level in ranktree.mpi.levels(MPI.COMM_WORLD):
         level.comm.Barrier()
@@ -9,25 +9,65 @@ not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's o
 """
 
 import ctypes
-import functools
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ranktree.elf import Elf, read_elf
-from ranktree.helpers import LIBRARY_FOLDER, MARKS
-from ranktree.shim import MPI_LIBRARY
+from ranktree.mpi_collect import (  # noqa: F401
+    Allgather,
+    Allgather_init,
+    Allgatherv,
+    Allgatherv_init,
+    Allreduce,
+    Allreduce_init,
+    Alltoall,
+    Alltoall_init,
+    Barrier,
+    Barrier_init,
+    Bcast,
+    Bcast_init,
+    Gather,
+    Gather_init,
+    Gatherv,
+    Gatherv_init,
+    Iallgather,
+    Iallgatherv,
+    Iallreduce,
+    Ialltoall,
+    Ibarrier,
+    Ibcast,
+    Igather,
+    Igatherv,
+    Ireduce,
+    Ireduce_scatter,
+    Ireduce_scatter_block,
+    Iscatter,
+    Iscatterv,
+    Reduce,
+    Reduce_init,
+    Reduce_scatter,
+    Reduce_scatter_block,
+    Reduce_scatter_block_init,
+    Reduce_scatter_init,
+    Request,
+    Scatter,
+    Scatter_init,
+    Scatterv,
+    Scatterv_init,
+    set_reproducible,
+)
+from ranktree.mpi_library import (  # noqa: F401
+    HANDLE,
+    INT,
+    MPI,
+    POINTER,
+    check,
+    info_handle,
+    library_function,
+    message,
+)
 
-try:
-    from mpi4py import MPI
-except ModuleNotFoundError as error:
-    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py") from error
-if not hasattr(MPI.Comm, "fromhandle"):
-    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later; this one has no MPI.Comm.fromhandle")
-
-PREFIX = "libranktree_mpi_"
 MAX_TYPE = 32  # RANKTREE_MAX_TYPE
 LEVELS_AT_ONCE = 64
 LONGEST_CHAIN = 256
@@ -38,9 +78,6 @@ COMM_TYPE_HW_UNGUIDED = 0x52540002
 COMM_TYPE_HW_GUIDED = 0x52540003
 COMM_TYPE_RESOURCE_GUIDED = 0x52540004
 
-# Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
-HANDLE = ctypes.c_uint if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_uint) else ctypes.c_void_p
-INT, POINTER = ctypes.c_int, ctypes.c_void_p
 PARAMETERS = {
     "Comm_hsplit": [HANDLE, INT, HANDLE, POINTER],
     "Comm_hsplit_with_roots": [HANDLE, HANDLE, POINTER, POINTER],
@@ -50,7 +87,6 @@ PARAMETERS = {
     "Comm_get_min_hlevel": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
     "Comm_get_location": [HANDLE, INT, INT, POINTER, POINTER, POINTER],
     "Get_hw_resource_info": [POINTER],
-    "Comm_get_message": [HANDLE, POINTER, INT, POINTER],
     "Dist_graph_create": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, INT, POINTER],
     "Dist_graph_create_adjacent": [HANDLE, *[INT, POINTER, POINTER] * 2, HANDLE, INT, POINTER],
     "Graph_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
@@ -334,31 +370,9 @@ def rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.In
     return None if better is None else (better, list(ranks))
 
 
-def message(comm: MPI.Intracomm) -> str:
-    """The reason of the last error of a call on comm, or a warning; empty when there is nothing to say. Local."""
-    length = INT()
-    function("Comm_get_message")(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))
-    room = length.value + 1
-    text = ctypes.create_string_buffer(room)
-    check(
-        function("Comm_get_message")(comm.handle, text, room, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL
-    )
-    return text.value.decode(errors="replace")
-
-
 def call(name: str, comm: MPI.Comm, *arguments: object) -> None:
     """Calls a function on a communicator; a code other than success is raised."""
     check(function(name)(comm.handle, *arguments), name, comm)
-
-
-def check(code: int, name: str, comm: MPI.Comm) -> None:
-    """Raises mpi4py's exception for a code, with the name of the call and the reason as a note."""
-    if code == MPI.SUCCESS:
-        return
-    error = MPI.Exception(code)
-    reason = "" if comm == MPI.COMM_NULL or comm.Is_inter() else message(comm)
-    error.add_note(f"ranktree_{name}: {reason or 'no reason is known'}")
-    raise error
 
 
 def communicator(handle: int | None, kind: type = MPI.Intracomm):
@@ -393,69 +407,6 @@ def weight_list(weights: Sequence[int] | None) -> ctypes.Array | int:
     return MPI.UNWEIGHTED if weights is None else integers(weights)
 
 
-def info_handle(info: MPI.Info | None) -> int:
-    """The handle of an info object; None stands for MPI_INFO_NULL."""
-    return (MPI.INFO_NULL if info is None else info).handle
-
-
-@functools.cache
 def function(name: str):
     """A function of the library that was built for this process's MPI."""
-    found = getattr(library(), f"ranktree_{name}")
-    found.argtypes, found.restype = PARAMETERS[name], INT
-    return found
-
-
-@functools.cache
-def library() -> ctypes.CDLL:
-    """The library libranktree_mpi_<mpi> for the MPI that mpi4py is running on."""
-    built = sorted(LIBRARY_FOLDER.glob(f"{PREFIX}*.so"))
-    wanted = os.environ.get("RANKTREE_MPI")
-    if wanted:
-        built = [path for path in built if name_of(path) == wanted]
-    fitting = sorted((path for path in built if runs_here(path)), key=strangeness)
-    if not fitting:
-        running = MPI.Get_library_version().splitlines()[0].strip("\0 ")
-        named = f"RANKTREE_MPI={wanted}: " if wanted else ""
-        names = ", ".join(map(name_of, built)) or "none"
-        raise ImportError(f"{named}no {PREFIX}<mpi>.so in {LIBRARY_FOLDER} for {running}; found: {names}")
-    return ctypes.CDLL(str(fitting[0]))
-
-
-def name_of(path: Path) -> str:
-    """The name that the build gave to the library's MPI."""
-    return path.name.removeprefix(PREFIX).removesuffix(".so")
-
-
-def runs_here(path: Path) -> bool:
-    """Whether the MPI library that it asks for is the one in this process: another one must never be loaded too."""
-    names = mpi_names(read_elf(path))
-    return bool(names) and all(is_loaded(name) for name in names)
-
-
-def mpi_names(elf: Elf | None) -> list[str]:
-    """The MPI libraries that a library asks for."""
-    return [name for name in elf.needed if MPI_LIBRARY.match(name)] if elf else []
-
-
-def is_loaded(name: str) -> bool:
-    """Whether this process has a library of that name."""
-    try:
-        ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
-    except OSError:
-        return False
-    return True
-
-
-def strangeness(path: Path) -> tuple[bool, bool, bool]:
-    """Least for the library that was linked with this process's very MPI, then for one that names the same family.
-
-    Open MPI 4 and 5 have one library name, and so have MPICH's releases and Intel MPI.
-    """
-    elf = read_elf(path)
-    folders = [Path(folder) for folder in elf.folders] if elf else []
-    loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text(errors="replace").splitlines()}
-    same = any(str((folder / name).resolve()) in loaded for folder in folders for name in mpi_names(elf))
-    running = MPI.Get_library_version()
-    family = next((family for family, mark in MARKS.items() if mark in running), "")
-    return not same, not name_of(path).startswith(family), bool(folders)
+    return library_function(name, *PARAMETERS[name])

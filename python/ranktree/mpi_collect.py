@@ -1,0 +1,322 @@
+"""Collectives of ranktree/mpi_collect.h for mpi4py: mpi4py's names and arguments behind a communicator.
+
+    Bcast(comm, values, root=0)
+    request = Iallreduce(comm, MPI.IN_PLACE, sums)
+    request.Wait()
+
+For each collective the blocking call, the nonblocking one (Ibcast) and the persistent one (Bcast_init, with an info
+more), which return a Request. All are collective over comm; the persistent ones, and the first blocking call on a
+communicator, synchronise. Counts may be beyond 2^31-1, as ranktree/mpi_collect_large.h tells. Errors in buffers are
+mpi4py's (TypeError, ValueError, BufferError), on the rank itself; MPI's raise mpi4py.MPI.Exception. Other threads run
+meanwhile.
+"""
+
+import ctypes
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ranktree.mpi_buffers import COUNT, Message, in_place, is_in_place, listed, numbers_of, simple, vector
+from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, info_handle, library_function
+
+Buffer = object  # mpi4py's buffer specification, see ranktree.mpi_buffers
+
+
+class Request:
+    """An operation that is under way, or a persistent one. Its buffers are kept until it is complete, or freed.
+
+    MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to complete
+    or to begin.
+    """
+
+    _active: set["Request"] = set()  # a request that was dropped still moves data
+
+    def __init__(self, handle: int | None, kept: object, persistent: bool) -> None:
+        """Takes over the C library's request."""
+        self._handle = POINTER(handle)
+        self._kept = kept
+        self._persistent = persistent
+        if not persistent:
+            self._active.add(self)
+
+    def __bool__(self) -> bool:
+        """Whether there is one."""
+        return self._handle.value is not None
+
+    def Start(self) -> None:
+        """Begins a persistent operation that is not active. Collective over its communicator."""
+        check(library_function("Start", POINTER)(ctypes.byref(self._handle)), "Start", MPI.COMM_NULL)
+        self._active.add(self)
+
+    def Wait(self) -> bool:
+        """Returns True when the operation is complete."""
+        return self.Waitall([self])
+
+    def Test(self) -> bool:
+        """Whether it is complete; makes progress."""
+        done = INT()
+        code = library_function("Test", POINTER, POINTER)(ctypes.byref(self._handle), ctypes.byref(done))
+        if code != MPI.SUCCESS or done.value:
+            self._end()
+        check(code, "Test", MPI.COMM_NULL)
+        return bool(done.value)
+
+    @classmethod
+    def Waitall(cls, requests: Sequence["Request"]) -> bool:
+        """Returns True when all are complete, in whatever order they end; raises the first error after that."""
+        handles = (POINTER * max(len(requests), 1))(*(request._handle.value for request in requests))
+        code = library_function("Waitall", INT, POINTER)(len(requests), handles)
+        for request, handle in zip(requests, handles, strict=False):
+            request._handle.value = handle
+            request._end()
+        check(code, "Waitall", MPI.COMM_NULL)
+        return True
+
+    def Free(self) -> None:
+        """Frees a persistent request that is not active; a second time does nothing."""
+        check(library_function("Request_free", POINTER)(ctypes.byref(self._handle)), "Request_free", MPI.COMM_NULL)
+        self._end()
+
+    def _end(self) -> None:
+        self._active.discard(self)
+        if not self:
+            self._kept = None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the calling rank has to say in a collective with a root, and how many blocks the root has."""
+
+    root: bool  # the root's side counts here
+    others: bool  # that of the others does
+    blocks: int
+
+    @classmethod
+    def of(cls, comm: MPI.Comm, root: int | None = None) -> "Roles":
+        """For an intracommunicator, an intercommunicator (whose root group says MPI.ROOT or MPI.PROC_NULL), none."""
+        if comm == MPI.COMM_NULL:
+            return cls(False, False, 0)
+        if comm.Is_inter():
+            return cls(root in {None, MPI.ROOT}, root not in {MPI.ROOT, MPI.PROC_NULL}, comm.Get_remote_size())
+        return cls(root is None or comm.rank == root, True, comm.size)
+
+
+def bcast(comm: MPI.Comm, buf: Buffer, root: int = 0) -> tuple:
+    """The root's buffer to all ranks."""
+    at_root = comm != MPI.COMM_NULL and not comm.Is_inter() and comm.rank == root
+    unused = comm == MPI.COMM_NULL or root == MPI.PROC_NULL
+    moved = Message() if unused else simple(buf, writable=not at_root and root != MPI.ROOT)
+    return (moved,), (*moved.block, root)
+
+
+def barrier(comm: MPI.Comm) -> tuple:
+    """Returns, or is complete, once all ranks have called it."""
+    return (comm,), ()
+
+
+def sent(spec: Buffer, blocks: int = 1) -> Message:
+    """A send buffer that may be MPI.IN_PLACE."""
+    return in_place() if is_in_place(spec) else simple(spec, blocks=blocks)
+
+
+def gather_sides(comm: MPI.Comm, sendbuf: Buffer, root: int) -> tuple[Roles, Message]:
+    """Roles and the send side of a gather: in place at the root only."""
+    roles = Roles.of(comm, root)
+    if not roles.others:
+        return roles, Message()
+    return roles, sent(sendbuf) if roles.root else simple(sendbuf)
+
+
+def gather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> tuple:
+    """A block of every rank, in rank order, to the root. recvbuf counts at the root only."""
+    roles, send = gather_sides(comm, sendbuf, root)
+    received = simple(recvbuf, True, roles.blocks) if roles.root else Message()
+    return (send, received), (*send.block, *received.block, root)
+
+
+def gatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> tuple:
+    """Blocks of different sizes to where the root's displacements say. recvbuf counts at the root only."""
+    roles, send = gather_sides(comm, sendbuf, root)
+    received = vector(recvbuf, roles.blocks, True) if roles.root else Message()
+    return (send, received), (*send.block, *received.lists, root)
+
+
+def scatter_sides(comm: MPI.Comm, recvbuf: Buffer, root: int) -> tuple[Roles, Message]:
+    """Roles and the receive side of a scatter: in place at the root only."""
+    roles = Roles.of(comm, root)
+    if not roles.others:
+        return roles, Message()
+    return roles, in_place() if roles.root and is_in_place(recvbuf) else simple(recvbuf, True)
+
+
+def scatter(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> tuple:
+    """A block of the root's for every rank, in rank order. sendbuf counts at the root only."""
+    roles, received = scatter_sides(comm, recvbuf, root)
+    send = simple(sendbuf, False, roles.blocks) if roles.root else Message()
+    return (send, received), (*send.block, *received.block, root)
+
+
+def scatterv(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> tuple:
+    """Blocks of different sizes from where the root's displacements say. sendbuf counts at the root only."""
+    roles, received = scatter_sides(comm, recvbuf, root)
+    send = vector(sendbuf, roles.blocks) if roles.root else Message()
+    return (send, received), (*send.lists, *received.block, root)
+
+
+def allgather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+    """A block of every rank, in rank order, to all."""
+    received, send = simple(recvbuf, True, Roles.of(comm).blocks), sent(sendbuf)
+    return (send, received), (*send.block, *received.block)
+
+
+def allgatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+    """Blocks of different sizes to all, where recvbuf's displacements say."""
+    received, send = vector(recvbuf, Roles.of(comm).blocks, True), sent(sendbuf)
+    return (send, received), (*send.block, *received.lists)
+
+
+def alltoall(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+    """Block j of rank i becomes block i of rank j."""
+    blocks = Roles.of(comm).blocks
+    received, send = simple(recvbuf, True, blocks), sent(sendbuf, blocks)
+    return (send, received), (*send.block, *received.block)
+
+
+def operands(sendbuf: Buffer, recvbuf: Buffer, blocks: int = 1) -> tuple[Message, Message]:
+    """Both sides of a reduction: of one datatype, and of one count; sendbuf may be recvbuf, which is in place."""
+    if is_in_place(sendbuf):
+        return in_place(), simple(recvbuf, True, blocks)
+    received, send = simple(recvbuf, True), simple(sendbuf, False, blocks)
+    require_alike(send, received, received.count)
+    return in_place() if send.address == received.address else send, received
+
+
+def require_alike(send: Message, received: Message, count: int) -> None:
+    """Raises ValueError unless a reduction's sides fit together."""
+    if send.datatype != received.datatype:
+        raise ValueError("mismatch in send and receive MPI datatypes")
+    if send.count != count:
+        raise ValueError(f"mismatch in send count {send.count} and receive count {count}")
+
+
+def reduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, op: MPI.Op = MPI.SUM, root: int = 0) -> tuple:
+    """All operands combined, to the root. recvbuf counts at the root only."""
+    roles = Roles.of(comm, root)
+    if roles.root and roles.others:
+        send, received = operands(sendbuf, recvbuf)
+    else:
+        send = simple(sendbuf) if roles.others else Message()
+        received = simple(recvbuf, True) if roles.root else Message(0, send.count, send.datatype)
+    return (send, received), (send.address, *received.block, op, root)
+
+
+def allreduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> tuple:
+    """All operands combined, to all."""
+    send, received = operands(sendbuf, recvbuf)
+    return (send, received), (send.address, *received.block, op)
+
+
+def reduce_scatter_block(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> tuple:
+    """All operands combined; block i of the result to rank i."""
+    send, received = operands(sendbuf, recvbuf, 0 if comm == MPI.COMM_NULL else comm.size)
+    return (send, received), (send.address, *received.block, op)
+
+
+def reduce_scatter(
+    comm: MPI.Comm,
+    sendbuf: Buffer,
+    recvbuf: Buffer,
+    recvcounts: Sequence[int] | None = None,
+    op: MPI.Op = MPI.SUM,
+) -> tuple:
+    """All operands combined; recvcounts[i] elements of the result to rank i, each its recvbuf where it is not said."""
+    received = simple(recvbuf, True)
+    send = sent(sendbuf)
+    if recvcounts is None:
+        if is_in_place(sendbuf):
+            raise ValueError("expecting recvcounts with MPI.IN_PLACE")
+        recvcounts = comm.allgather(received.count)
+    counts = listed(recvcounts, comm.size)
+    whole = received if is_in_place(sendbuf) else send
+    require_alike(whole, received, sum(counts))
+    if whole is send and received.count != counts[comm.rank]:
+        raise ValueError(f"mismatch in receive count {received.count} and recvcounts[{comm.rank}] {counts[comm.rank]}")
+    numbers = numbers_of(counts)
+    return (send, received, numbers), (send.address, received.address, numbers, received.datatype, op)
+
+
+# C's parameters, a letter each: a pointer, a count, a handle, an int.
+TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": INT}
+
+
+def forms(name: str, parameters: str, describe: Callable[..., tuple]) -> tuple[Callable, Callable, Callable]:
+    """The three calls of a collective: `describe` takes their arguments, and gives what to keep and C's."""
+    large = "" if name == "Barrier" else "_c"
+    types = [TYPES[letter] for letter in parameters] + [HANDLE]
+    immediate = f"I{name[0].lower()}{name[1:]}"
+    signature = inspect.signature(describe)
+    info = inspect.Parameter("info", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=MPI.INFO_NULL)
+    with_info = signature.replace(parameters=[*signature.parameters.values(), info], return_annotation=Request)
+
+    def call(c_name: str, more_types: Sequence, given: dict, *more: object) -> object:
+        kept, values = describe(**given)
+        handles = [getattr(value, "handle", value) for value in (*values, given["comm"])]
+        check(library_function(c_name, *types, *more_types)(*handles, *more), c_name, given["comm"])
+        return kept, given
+
+    def blocking(*positional: object, **named: object) -> None:
+        call(name + large, [], arguments(signature, positional, named))
+
+    def nonblocking(*positional: object, **named: object) -> Request:
+        made = POINTER()
+        given = arguments(signature, positional, named)
+        kept = call(immediate + large, [POINTER], given, ctypes.byref(made))
+        return Request(made.value, kept, persistent=False)
+
+    def persistent(*positional: object, **named: object) -> Request:
+        made = POINTER()
+        given = arguments(with_info, positional, named)
+        hints = info_handle(given.pop("info"))
+        kept = call(f"{name}_init{large}", [HANDLE, POINTER], given, hints, ctypes.byref(made))
+        return Request(made.value, kept, persistent=True)
+
+    text = f"MPI_{{}}: {describe.__doc__} Collective over comm"
+    describe_as(blocking, name, f"{text}.", signature.replace(return_annotation=None))
+    describe_as(nonblocking, immediate, f"{text}; local.", signature.replace(return_annotation=Request))
+    describe_as(persistent, f"{name}_init", f"{text}, synchronising; begun by Start().", with_info)
+    return blocking, nonblocking, persistent
+
+
+def arguments(signature: inspect.Signature, positional: tuple, named: dict) -> dict:
+    """The arguments by name, with defaults. TypeError where they do not fit."""
+    given = signature.bind(*positional, **named)
+    given.apply_defaults()
+    return given.arguments
+
+
+def describe_as(function: Callable, name: str, text: str, signature: inspect.Signature) -> None:
+    """Gives a made function what a written one has."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__signature__ = text.format(name), signature
+
+
+Bcast, Ibcast, Bcast_init = forms("Bcast", "pnhr", bcast)
+Reduce, Ireduce, Reduce_init = forms("Reduce", "ppnhhr", reduce)
+Allreduce, Iallreduce, Allreduce_init = forms("Allreduce", "ppnhh", allreduce)
+Barrier, Ibarrier, Barrier_init = forms("Barrier", "", barrier)
+Gather, Igather, Gather_init = forms("Gather", "pnhpnhr", gather)
+Gatherv, Igatherv, Gatherv_init = forms("Gatherv", "pnhppphr", gatherv)
+Scatter, Iscatter, Scatter_init = forms("Scatter", "pnhpnhr", scatter)
+Scatterv, Iscatterv, Scatterv_init = forms("Scatterv", "ppphpnhr", scatterv)
+Allgather, Iallgather, Allgather_init = forms("Allgather", "pnhpnh", allgather)
+Allgatherv, Iallgatherv, Allgatherv_init = forms("Allgatherv", "pnhppph", allgatherv)
+Reduce_scatter, Ireduce_scatter, Reduce_scatter_init = forms("Reduce_scatter", "ppphh", reduce_scatter)
+Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init = forms(
+    "Reduce_scatter_block", "ppnhh", reduce_scatter_block
+)
+Alltoall, Ialltoall, Alltoall_init = forms("Alltoall", "pnhpnh", alltoall)
+
+
+def set_reproducible(comm: MPI.Comm, flag: bool = True) -> None:
+    """Reductions on comm whose bits depend on the number of ranks only, from here on. Collective over comm."""
+    check(library_function("Comm_set_reproducible", HANDLE, INT)(comm.handle, int(flag)), "Comm_set_reproducible", comm)

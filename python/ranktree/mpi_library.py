@@ -1,0 +1,111 @@
+"""The library libranktree_mpi_<mpi> of this process's MPI, and its errors as mpi4py's, for ranktree.mpi."""
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+from ranktree.elf import Elf, read_elf
+from ranktree.helpers import LIBRARY_FOLDER, MARKS
+from ranktree.shim import MPI_LIBRARY
+
+try:
+    from mpi4py import MPI
+except ModuleNotFoundError as error:
+    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py") from error
+if not hasattr(MPI.Comm, "fromhandle"):
+    raise ImportError("ranktree.mpi needs mpi4py, version 4 or later; this one has no MPI.Comm.fromhandle")
+
+PREFIX = "libranktree_mpi_"
+# Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
+HANDLE = ctypes.c_uint if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_uint) else ctypes.c_void_p
+INT, POINTER = ctypes.c_int, ctypes.c_void_p
+
+
+def message(comm: MPI.Intracomm) -> str:
+    """The reason of the last error of a call on comm, or a warning; empty when there is nothing to say. Local."""
+    length = INT()
+    function = library_function("Comm_get_message", HANDLE, POINTER, INT, POINTER)
+    function(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))
+    room = length.value + 1
+    text = ctypes.create_string_buffer(room)
+    check(function(comm.handle, text, room, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL)
+    return text.value.decode(errors="replace")
+
+
+def check(code: int, name: str, comm: MPI.Comm) -> None:
+    """Raises mpi4py's exception for a code, with the name of the call and the reason as a note."""
+    if code == MPI.SUCCESS:
+        return
+    error = MPI.Exception(code)
+    reason = "" if comm == MPI.COMM_NULL or comm.Is_inter() else message(comm)
+    error.add_note(f"ranktree_{name}: {reason or 'no reason is known'}")
+    raise error
+
+
+def info_handle(info: MPI.Info | None) -> int:
+    """The handle of an info object; None stands for MPI_INFO_NULL."""
+    return (MPI.INFO_NULL if info is None else info).handle
+
+
+@functools.cache
+def library_function(name: str, *parameters: type):
+    """A function of the library that was built for this process's MPI. It runs without the interpreter's lock."""
+    found = getattr(library(), f"ranktree_{name}")
+    found.argtypes, found.restype = parameters, INT
+    return found
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The library libranktree_mpi_<mpi> for the MPI that mpi4py is running on."""
+    built = sorted(LIBRARY_FOLDER.glob(f"{PREFIX}*.so"))
+    wanted = os.environ.get("RANKTREE_MPI")
+    if wanted:
+        built = [path for path in built if name_of(path) == wanted]
+    fitting = sorted((path for path in built if runs_here(path)), key=strangeness)
+    if not fitting:
+        running = MPI.Get_library_version().splitlines()[0].strip("\0 ")
+        named = f"RANKTREE_MPI={wanted}: " if wanted else ""
+        names = ", ".join(map(name_of, built)) or "none"
+        raise ImportError(f"{named}no {PREFIX}<mpi>.so in {LIBRARY_FOLDER} for {running}; found: {names}")
+    return ctypes.CDLL(str(fitting[0]))
+
+
+def name_of(path: Path) -> str:
+    """The name that the build gave to the library's MPI."""
+    return path.name.removeprefix(PREFIX).removesuffix(".so")
+
+
+def runs_here(path: Path) -> bool:
+    """Whether the MPI library that it asks for is the one in this process: another one must never be loaded too."""
+    names = mpi_names(read_elf(path))
+    return bool(names) and all(is_loaded(name) for name in names)
+
+
+def mpi_names(elf: Elf | None) -> list[str]:
+    """The MPI libraries that a library asks for."""
+    return [name for name in elf.needed if MPI_LIBRARY.match(name)] if elf else []
+
+
+def is_loaded(name: str) -> bool:
+    """Whether this process has a library of that name."""
+    try:
+        ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+    except OSError:
+        return False
+    return True
+
+
+def strangeness(path: Path) -> tuple[bool, bool, bool]:
+    """Least for the library that was linked with this process's very MPI, then for one that names the same family.
+
+    Open MPI 4 and 5 have one library name, and so have MPICH's releases and Intel MPI.
+    """
+    elf = read_elf(path)
+    folders = [Path(folder) for folder in elf.folders] if elf else []
+    loaded = {line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text(errors="replace").splitlines()}
+    same = any(str((folder / name).resolve()) in loaded for folder in folders for name in mpi_names(elf))
+    running = MPI.Get_library_version()
+    family = next((family for family, mark in MARKS.items() if mark in running), "")
+    return not same, not name_of(path).startswith(family), bool(folders)

