@@ -2,9 +2,11 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,6 +37,31 @@ Buffers::Buffers(const Operation& operation, int rank, int size) : layout_(kByte
   request_.collective = operation.collective;
   request_.ranks = size;
   take(operation, rank);
+}
+
+Buffers::Buffers(const Operation& operation, int rank, int size, std::span<const std::int64_t> counts)
+    : Buffers(operation, rank, size) {
+  if (rank != operation.root) know(counts, rank);
+}
+
+// A sender that has less sends zeros behind it, a receiver that has less room loses what arrives.
+void Buffers::know(std::span<const std::int64_t> counts, int rank) {
+  const auto at = static_cast<std::size_t>(rank);
+  const std::int64_t own = request_.counts[at];
+  const std::int64_t wanted = counts[at];
+  const bool gathers = request_.collective == Collective::kGather;
+  request_.counts.assign(counts.begin(), counts.end());
+  truncates_ = gathers ? own > wanted : own < wanted;
+  if (own >= wanted) return;
+  other_ = allocate(static_cast<std::size_t>(wanted));
+  std::byte*& base = bases_[static_cast<std::size_t>(gathers ? Buffer::kInput : Buffer::kOutput)];
+  if (gathers) {
+    std::fill_n(other_.get(), wanted, std::byte{});
+    std::copy_n(base, own, other_.get());
+  } else {
+    receives_ = false;
+  }
+  base = other_.get();
 }
 
 void Buffers::take(const Operation& operation, int rank) {
@@ -186,6 +213,8 @@ void Buffers::unpack() const {
   }
 }
 
-std::array<Memory, 2> Buffers::release() { return {std::move(staged_[0].memory), std::move(staged_[1].memory)}; }
+std::array<Memory, 3> Buffers::release() {
+  return {std::move(staged_[0].memory), std::move(staged_[1].memory), std::move(other_)};
+}
 
 }  // namespace ranktree::mpi::collect

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/schedule/makers.h"
@@ -25,6 +26,8 @@ class Buffers {
   // Of the calling rank among `size`. Packs what has to be sent. The operation's arguments are right; its buffers and
   // types stay until unpack(). Throws MpiError, std::bad_alloc.
   Buffers(const Operation& operation, int rank, int size);
+  // Of gatherv and scatterv, where the root has told all ranks how many bytes each one's block has.
+  Buffers(const Operation& operation, int rank, int size, std::span<const std::int64_t> counts);
 
   // What the schedule is made from; counts and displacements in elements as they are moved.
   [[nodiscard]] const core::schedule::Request& request() const { return request_; }
@@ -36,11 +39,15 @@ class Buffers {
   [[nodiscard]] MPI_Datatype type() const { return type_; }
   [[nodiscard]] const TypeLayout& layout() const { return layout_; }
 
+  // This rank's block and the root's idea of it differ so that it does not fit where it ends. What is moved is as the
+  // root says; here it is memory of its own.
+  [[nodiscard]] bool truncates() const { return truncates_; }
+
   // Puts what was received where the caller wants it. Throws MpiError.
   void unpack() const;
 
   // For when messages may still be written to memory that nobody wants any more.
-  std::array<Memory, 2> release();
+  std::array<Memory, 3> release();
 
  private:
   // Blocks that lie apart in the caller's buffer, one after the other in `memory`; none where the caller's buffer is
@@ -61,6 +68,7 @@ class Buffers {
   void gather(const Operation& operation, int rank, bool receives);
   void scatter(const Operation& operation, int rank);
   void exchange(const Operation& operation);
+  void know(std::span<const std::int64_t> counts, int rank);
 
   void take_block(const Operation::Side& side, core::schedule::Buffer buffer, int rank);
   void take_all(const Operation& operation, const Operation::Side& side, core::schedule::Buffer buffer);
@@ -75,6 +83,8 @@ class Buffers {
   TypeLayout layout_;
   std::array<Staged, 2> staged_;
   bool receives_ = true;  // output is this rank's to unpack
+  bool truncates_ = false;
+  Memory other_;  // in place of a block that is shorter than the root says
 };
 
 }  // namespace ranktree::mpi::collect
