@@ -34,11 +34,13 @@ const Algorithm kTwo = Algorithm::kChain;
 // A way's seconds in the call with this number, on one rank.
 using Clock = std::function<double(const Choice&, int call, int rank)>;
 
+constexpr int kNodes = 2;  // one call a turn where messages are large
+
 // Some ranks that make calls of one kind together.
 class Ranks {
  public:
   Ranks(int ranks, const std::vector<Candidate>& candidates, std::int64_t bytes = 1 << 20)
-      : cells_(static_cast<std::size_t>(ranks), Cell(candidates, bytes)) {}
+      : cells_(static_cast<std::size_t>(ranks), Cell(candidates, bytes, kNodes)) {}
 
   // Returns how often each way was used.
   void make_calls(int calls, const Clock& clock) {
@@ -100,7 +102,7 @@ Clock seconds_of(double native, double one, double two) {
 const std::vector<Candidate> kBoth = {{way_of(kOne), 1e-6}, {way_of(kTwo), 2e-6}};
 
 TEST(Cell, WithoutCandidatesNothingIsTried) {
-  Cell cell({}, 8);
+  Cell cell({}, 8, 1);
   EXPECT_FALSE(cell.on_trial());
   EXPECT_TRUE(cell.winner_is_native());
   EXPECT_EQ(cell.settled(), Cell::kForEver);
@@ -170,13 +172,26 @@ TEST(Cell, AFirstCallThatPreparesDoesNotCount) {
 }
 
 TEST(Cell, OneLuckyRoundIsNotEnough) {
-  // As slow as the MPI's own call, but for the calls of the first round.
+  // As slow as the MPI's own call, but for the calls of the first round: one that is not timed, five turns of each.
   const Clock clock = [](const Choice& choice, int call, int /*rank*/) {
-    return choice.way == Way::kNative || call > 8 ? 10.0 : 5.0;
+    return choice.way == Way::kNative || call > 10 ? 10.0 : 5.0;
   };
   Ranks ranks(2, {kBoth[0]});
   ranks.make_calls(100, clock);
   EXPECT_TRUE(ranks.cell().winner_is_native());
+}
+
+TEST(Cell, TheNextBestIsTakenWhereTheBestWasOnlyLucky) {
+  // The first way is the quickest in the first round: two calls that are not timed, five turns of three.
+  const Clock clock = [](const Choice& choice, int call, int /*rank*/) {
+    if (choice.way == Way::kNative) return 10.0;
+    if (choice == way_of(kTwo)) return 8.0;
+    return call > 16 ? 14.0 : 6.0;
+  };
+  Ranks ranks(2, kBoth);
+  ranks.make_calls(40, clock);
+  EXPECT_FALSE(ranks.cell().on_trial());
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kTwo));
 }
 
 TEST(Cell, LooksAgainAndFollowsWhatHasChanged) {
@@ -224,33 +239,129 @@ TEST(Cell, SmallMessagesTakeSeveralCallsATurn) {
   EXPECT_GT(small.trials, large.trials);
 }
 
-TEST(Trials, EveryContestantBeginsAPassInItsTurn) {
-  Trials trials(3, {.passes = 3, .calls = 2});
-  std::vector<std::size_t> turns;
-  std::vector<bool> begins;
-  while (!trials.ended()) {
-    turns.push_back(trials.turn().contestant);
-    begins.push_back(trials.turn().begins);
-    if (trials.record(1)) {
-      for (double& each : trials.unagreed()) each = 1;
-      trials.agreed(2);
-    }
+// A rank alone that makes small calls, whose seconds depend on whether ranks have just met.
+Choice decided(const std::function<double(const Choice&, bool apart)>& clock) {
+  Cell cell({kBoth[0]}, 8, 1);
+  while (cell.on_trial()) {
+    const Cell::Turn turn = cell.next();
+    if (!cell.record(clock(*turn.choice, turn.meets))) continue;
+    [[maybe_unused]] const auto alone = cell.unagreed();
+    cell.agreed();
   }
-  EXPECT_EQ(turns, (std::vector<std::size_t>{1, 2, 0, 0, 1, 1, 2, 2, 1, 1, 2, 2, 0, 0, 2, 2, 0, 0, 1, 1}));
-  EXPECT_EQ(std::count(begins.begin(), begins.end(), true), 9);
+  return cell.winner();
 }
 
-TEST(Trials, TellTheQuickestTurnAndTheOneInTheMiddle) {
-  Trials trials(2, {.passes = 3, .calls = 1});
+TEST(Cell, AWayMustBeGoodInLoopsAndInCallsApart) {
+  const auto clock = [](double loop, double apart) {
+    return [=](const Choice& choice, bool meets) {
+      if (choice.way == Way::kNative) return 10.0;
+      return meets ? apart : loop;
+    };
+  };
+  EXPECT_TRUE(decided(clock(8, 8)) == way_of(kOne));
+  EXPECT_TRUE(decided(clock(10, 5)) == way_of(kOne));
+  EXPECT_TRUE(decided(clock(5, 10)) == way_of(kOne));
+  EXPECT_TRUE(decided(clock(12, 1)).way == Way::kNative);
+  EXPECT_TRUE(decided(clock(1, 12)).way == Way::kNative);
+}
+
+TEST(Cell, ALoadThatGrowsDecidesNothing) {
+  // Each call takes longer than the one before it, whoever makes it: twice as long after 30.
+  const auto loaded = [](double own) {
+    return [=](const Choice& choice, int call, int /*rank*/) {
+      const double load = 1 + call / 30.0;
+      return (choice.way == Way::kNative ? 10.0 : own) * load;
+    };
+  };
+  Ranks equal(2, {kBoth[0]});
+  equal.make_calls(100, loaded(10));
+  EXPECT_TRUE(equal.cell().winner_is_native());
+  Ranks quicker(2, {kBoth[0]});
+  quicker.make_calls(100, loaded(6));
+  EXPECT_TRUE(quicker.cell().winner() == way_of(kOne));
+}
+
+TEST(Cell, AWayThatIsSlowInTwoPassesOfFiveIsNotChosen) {
+  int turns = 0;
+  const Clock clock = [&turns](const Choice& choice, int /*call*/, int /*rank*/) {
+    if (choice.way == Way::kNative) return 10.0;
+    const int turn = turns++;  // 0 is not timed
+    return turn == 2 || turn == 4 ? 11.0 : 8.0;
+  };
+  Ranks ranks(1, {kBoth[0]});
+  ranks.make_calls(11, clock);
+  EXPECT_FALSE(ranks.cell().on_trial());
+  EXPECT_TRUE(ranks.cell().winner_is_native());
+}
+
+TEST(Cell, AWayThatIsTwiceAsQuickIsFoundInAFewCalls) {
+  Ranks ranks(2, kBoth);
+  ranks.make_calls(13, seconds_of(10, 4, 30));  // two not timed, two turns of each, one not timed, two turns of two
+  EXPECT_FALSE(ranks.cell().on_trial());
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+}
+
+TEST(Cell, LargeMessagesOnOneNodeTakeMoreTurnsThanAcrossNodes) {
+  const auto trials_of = [](int nodes) {
+    Cell cell({kBoth[0]}, 1 << 20, nodes);
+    int calls = 0;
+    for (; cell.on_trial(); ++calls) {
+      cell.next();
+      if (!cell.record(1)) continue;
+      [[maybe_unused]] const auto alone = cell.unagreed();
+      cell.agreed();
+    }
+    return calls;
+  };
+  EXPECT_GT(trials_of(1), trials_of(2));
+}
+
+TEST(Trials, EveryContestantBeginsAPassInItsTurn) {
+  Trials trials(3, {.passes = 3, .preparing = 2, .together = 2, .apart = 1});
+  std::vector<std::size_t> turns;
+  std::vector<bool> meets;
+  while (!trials.ended()) {
+    turns.push_back(trials.turn().contestant);
+    meets.push_back(trials.turn().meets);
+    if (trials.record(1)) {
+      for (double& each : trials.unagreed()) each = 1;
+      trials.agreed(2, 2);
+    }
+  }
+  EXPECT_EQ(turns, (std::vector<std::size_t>{1, 1, 2, 2,                 // not timed
+                                             0, 0, 0, 1, 1, 1, 2, 2, 2,  //
+                                             1, 1, 1, 2, 2, 2, 0, 0, 0,  //
+                                             2, 2, 2, 0, 0, 0, 1, 1, 1}));
+  // Before the first of two calls that follow each other, and before the one apart.
+  EXPECT_EQ(std::count(meets.begin(), meets.end(), true), 18);
+}
+
+TEST(Trials, TellTheTurnInTheMiddleAndWhoWasQuickerInAPass) {
+  Trials trials(2, {.passes = 3});
   const std::vector<double> took{99, 4, 8, 6, 5, 7, 3};  // not timed; native 4, 5, 7; other 8, 6, 3
   for (const double each : took) {
-    if (trials.record(each)) trials.agreed((static_cast<void>(trials.unagreed()), 5));
+    if (trials.record(each)) trials.agreed((static_cast<void>(trials.unagreed()), 5), 5);
   }
   ASSERT_TRUE(trials.ended());
-  EXPECT_EQ(trials.least(0), 4);
-  EXPECT_EQ(trials.middle(0), 5);
-  EXPECT_EQ(trials.least(1), 3);
-  EXPECT_EQ(trials.middle(1), 6);
+  EXPECT_EQ(trials.time(0), 5);
+  EXPECT_EQ(trials.time(1), 6);
+  EXPECT_EQ(trials.wins(1), 1);
+  EXPECT_EQ(trials.together(1), 0);
+}
+
+TEST(Trials, TellCallsThatFollowEachOtherFromCallsApart) {
+  Trials trials(2, {.passes = 1, .together = 2, .apart = 3});
+  const std::vector<double> took{99, 1, 3, 10, 30, 20, 2, 4, 7, 6, 5};
+  for (const double each : took) {
+    if (trials.record(each)) trials.agreed((static_cast<void>(trials.unagreed()), 5), 5);
+  }
+  ASSERT_TRUE(trials.ended());
+  EXPECT_EQ(trials.together(0), 2);  // (1 + 3) / 2
+  EXPECT_EQ(trials.apart(0), 20);
+  EXPECT_EQ(trials.time(0), 11);
+  EXPECT_EQ(trials.together(1), 3);
+  EXPECT_EQ(trials.apart(1), 6);
+  EXPECT_EQ(trials.wins(1), 1);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "mpi/bench/trial_case.h"
 #include "mpi/bench/variant.h"
 #include "mpi/check.h"
+#include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
 
 namespace ranktree::mpi::bench {
@@ -28,17 +29,17 @@ double processor_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The first calls of "auto" are trials: turns of more calls where messages are short (docs/collect-preload.md).
-int warm_calls(const Variant& variant, const TrialCase& trial, const Limits& limits) {
-  if (variant.choice) return std::max(1, limits.warm);
-  if (limits.warm_auto > 0) return limits.warm_auto;
-  constexpr std::int64_t kShort = 512;  // doubles
-  constexpr std::int64_t kMiddle = 8 * kShort;
-  constexpr std::int64_t kLong = 8 * kMiddle;
-  const std::int64_t count = trial.operation().receive.count;
-  if (count < kShort) return 420;
-  if (count < kMiddle) return 220;
-  return count < kLong ? 100 : 40;
+// All calls of a variant before its first timed one, but one. Those of "auto" are trials until it has decided
+// (docs/collect-preload.md).
+void warm_up(const Variant& variant, const TrialCase& trial, const std::shared_ptr<collect::Context>& context,
+             const Limits& limits) {
+  constexpr int kMostTrials = 1000;
+  const bool tries = !variant.choice && limits.warm_auto == 0;
+  const int most = tries ? kMostTrials : std::max(1, variant.choice ? limits.warm : limits.warm_auto);
+  for (int call = 1; call < most; ++call) {
+    if (tries && !context->chooser().is_deciding(trial.operation())) return;
+    run(variant, context, trial.operation());
+  }
 }
 
 double median_of(std::vector<double> values) {
@@ -86,7 +87,7 @@ class Contest {
   // Calls it for the first times, and compares the last result. Why it takes no part, or nothing.
   std::string prepare(const Variant& variant) {
     if (!can_run(variant, *context_, trial_.operation())) return "cannot run";
-    for (int call = warm_calls(variant, trial_, limits_); call > 1; --call) run(variant, context_, trial_.operation());
+    warm_up(variant, trial_, context_, limits_);
     trial_.fill();
     run(variant, context_, trial_.operation());
     const int own = trial_.right() ? 1 : 0;
@@ -179,7 +180,8 @@ void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::s
   for (const Variant& variant : variants) {
     if (!can_run(variant, *context, trial.operation())) continue;
     trial.fill();
-    for (int call = warm_calls(variant, trial, limits); call-- > 0;) run(variant, context, trial.operation());
+    warm_up(variant, trial, context, limits);
+    run(variant, context, trial.operation());
     pause(variant, false);
     for (int call = 0; call < calls; ++call) run(variant, context, trial.operation());
     pause(variant, true);

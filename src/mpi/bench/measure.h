@@ -19,7 +19,7 @@ struct Limits {
   int least = 5;       // rounds
   int most = 200;
   int warm = 2;       // calls of each variant before its first timed one
-  int warm_auto = 0;  // and of "auto", which measures by itself at first; 0: enough for it to have decided
+  int warm_auto = 0;  // and of "auto", which measures by itself at first; 0: until it has decided
 };
 
 // Of one variant. Seconds of one call: from the moment when all are ready until the slowest rank is done.

@@ -13,41 +13,49 @@
 namespace ranktree::mpi::collect {
 namespace {
 
-constexpr int kPasses = 4;
 constexpr int kPassesLater = 3;  // when a decision is looked at again
 constexpr double kMargin = 1.05;
-constexpr double kMuchSlower = 2;
+constexpr double kNotSlower = 1.02;  // in loops and in calls apart
+constexpr double kMuchSlower = 1.5;
+constexpr double kClearlyQuicker = 2;
 constexpr int kFailures = 2;  // then no more
 constexpr std::uint32_t kFirstInterval = 1000;
 constexpr std::uint32_t kLastInterval = 1U << 20U;
 constexpr double kShare = 0.01;  // of the calls, for looking again
 
-// Short calls overlap: a root is some calls ahead until something holds it back, which a few calls do not show.
-int calls_a_turn(std::int64_t bytes) {
+// Short calls overlap: a root is some calls ahead until something holds it back, which a few calls do not show. The
+// first calls touch shared memory, of which small messages use eight cells in turn.
+Trials::Plan plan_for(std::int64_t bytes, int nodes) {
   constexpr std::int64_t kSmall = 4096;
   constexpr std::int64_t kMiddle = 32768;
   constexpr std::int64_t kLarge = 262144;
-  if (bytes < kSmall) return 16;
-  if (bytes < kMiddle) return 8;
-  return bytes < kLarge ? 3 : 1;
+  constexpr std::int64_t kVeryLarge = 4194304;
+  constexpr int kPasses = 5;
+  constexpr int kManyPasses = 7;
+  if (bytes < kSmall) return {.passes = kManyPasses, .preparing = 8, .together = 8, .apart = 4};
+  if (bytes < kMiddle) return {.passes = kManyPasses, .preparing = 4, .together = 4, .apart = 4};
+  if (bytes < kLarge) return {.passes = kPasses, .preparing = 2, .apart = 3};
+  return {.passes = kPasses, .apart = nodes > 1 || bytes >= kVeryLarge ? 1 : 3};
 }
 
 }  // namespace
 
-Cell::Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes)
-    : contestants_(1), interval_(kFirstInterval / 2), calls_(calls_a_turn(bytes)) {
+Cell::Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes)
+    : contestants_(1), interval_(kFirstInterval / 2), plan_(plan_for(bytes, nodes)) {
   for (const core::predict::Candidate& each : candidates) contestants_.push_back({each.choice, each.seconds});
   for (std::size_t i = 0; i < contestants_.size(); ++i) members_.push_back(i);
   if (members_.size() == 1) {
     left_ = kForEver;
     return;
   }
-  begin_round(members_, kPasses);
+  begin_round(members_, plan_.passes);
 }
 
 void Cell::begin_round(std::vector<std::size_t> members, int passes) {
   members_ = std::move(members);
-  trials_ = Trials(members_.size(), {.passes = passes, .calls = calls_});
+  Trials::Plan plan = plan_;
+  plan.passes = passes;
+  trials_ = Trials(members_.size(), plan);
   on_trial_ = true;
 }
 
@@ -60,32 +68,47 @@ Cell::Turn Cell::next() {
     begin_round(std::move(members_), kPassesLater);
   }
   const Trials::Turn turn = trials_.turn();
-  return {&contestants_[members_[turn.contestant]].choice, true, turn.timed, turn.begins};
+  return {&contestants_[members_[turn.contestant]].choice, true, turn.timed, turn.meets};
 }
 
 bool Cell::agreed() {
-  trials_.agreed(kMuchSlower);
+  trials_.agreed(kMuchSlower, kClearlyQuicker);
   if (!trials_.ended()) return false;
   keep_times();
   const std::size_t best = quickest();
   on_trial_ = false;
   const bool replaces = best != winner_ && best != 0;
-  if (replaces && confirming_ != best) {
-    confirming_ = best;
-    begin_round(winner_ == 0 ? std::vector<std::size_t>{0, best} : std::vector<std::size_t>{0, winner_, best}, kPasses);
+  if (replaces && std::find(confirming_.begin(), confirming_.end(), best) == confirming_.end()) {
+    confirm(best);
     return false;
   }
-  confirming_.reset();
+  confirming_.clear();
   interval_ = best == winner_ ? std::min(interval_ * 2, kLastInterval) : kFirstInterval;
   winner_ = best;
   settle();
   return true;
 }
 
+// The best one and the next best must win once more; the second in case the first was only lucky.
+void Cell::confirm(std::size_t best) {
+  confirming_ = {best};
+  std::size_t next = 0;
+  for (std::size_t member = 1; member < members_.size(); ++member) {
+    const std::size_t other = members_[member];
+    if (other == best || other == winner_ || trials_.dropped(member) || !beats_native(member)) continue;
+    if (next == 0 || contestants_[other].measured < contestants_[next].measured) next = other;
+  }
+  if (next != 0) confirming_.push_back(next);
+  std::vector<std::size_t> members{0};
+  if (winner_ != 0) members.push_back(winner_);
+  members.insert(members.end(), confirming_.begin(), confirming_.end());
+  begin_round(std::move(members), plan_.passes);
+}
+
 void Cell::keep_times() {
   for (std::size_t member = 0; member < members_.size(); ++member) {
     Contestant& contestant = contestants_[members_[member]];
-    contestant.measured = trials_.least(member);
+    contestant.measured = trials_.time(member);
     contestant.dropped = trials_.dropped(member);
     if (contestant.dropped) ++contestant.failures;
   }
@@ -95,28 +118,34 @@ void Cell::keep_times() {
 std::size_t Cell::quickest() const {
   const auto in_use = static_cast<std::size_t>(std::find(members_.begin(), members_.end(), winner_) - members_.begin());
   std::size_t best = 0;
-  if (in_use != 0 && in_use < members_.size() && !trials_.dropped(in_use) &&
-      trials_.least(in_use) <= trials_.least(0)) {
+  if (in_use != 0 && in_use < members_.size() && !trials_.dropped(in_use) && trials_.time(in_use) <= trials_.time(0)) {
     best = in_use;
   }
   for (std::size_t member = 1; member < members_.size(); ++member) {
     if (member == best || trials_.dropped(member) || !beats_native(member)) continue;
-    const bool only_equal = best != 0 && trials_.least(member) * (best == in_use ? kMargin : 1) >= trials_.least(best);
+    const bool only_equal = best != 0 && trials_.time(member) * (best == in_use ? kMargin : 1) >= trials_.time(best);
     if (!only_equal) best = member;
   }
   return members_[best];
 }
 
+// Turns of one pass are compared, since a machine's load changes; one unlucky pass of three may be
+// lost.
 bool Cell::beats_native(std::size_t member) const {
-  return trials_.least(member) * kMargin < trials_.least(0) && trials_.middle(member) <= trials_.middle(0);
+  return trials_.time(member) * kMargin < trials_.time(0) &&
+         trials_.together(member) <= kNotSlower * trials_.together(0) &&
+         trials_.apart(member) <= kNotSlower * trials_.apart(0) &&
+         trials_.wins(member) >= trials_.passes() - trials_.passes() / 3;
 }
 
-// How many calls of the way in use a contestant's part of a round costs beyond as many of those.
+// How many calls of the way in use a contestant's part of a round costs beyond as many of those. To meet takes as long
+// as a call; a large one takes longer.
 double Cell::cost_of(std::size_t contestant) const {
   const double unit = contestants_[winner_].measured;
   if (!(unit > 0)) return 0;
   const double excess = std::max(0.0, contestants_[contestant].measured / unit - 1);
-  return excess * (1 + calls_ * kPassesLater);
+  const double meetings = plan_.together > 0 ? (plan_.apart + 1) * kPassesLater : 0;
+  return excess * (plan_.preparing + plan_.calls() * kPassesLater) + meetings;
 }
 
 // The next round has the MPI's own call, the way in use, the best of the others, and of the rest who can be paid for.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,14 +14,14 @@
 namespace ranktree::mpi::collect {
 
 // The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
-// rounds. Rounds come back after 1000 calls and later ever more rarely; what they may cost is 1 % of the calls between
-// them, by what is known of the ways' times.
+// rounds, in nearly all passes, and slower neither in loops nor in calls apart. Rounds come back after 1000 calls and
+// later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the ways' times.
 class Cell {
  public:
   struct Contestant {
     core::predict::Choice choice;
     double model = 0;      // seconds; of the MPI's own call nothing is known
-    double measured = 0;   // the quickest turn of the last round, 0 where it never took part
+    double measured = 0;   // its time in the last round, 0 where it never took part
     int failures = 0;      // 2: takes part no more
     bool dropped = false;  // in its last round
   };
@@ -30,11 +29,11 @@ class Cell {
     const core::predict::Choice* choice = nullptr;
     bool trial = false;
     bool timed = false;
-    bool begins = false;  // ranks may wait for each other first
+    bool meets = false;  // ranks wait for each other first
   };
 
-  // `bytes`: small messages take more calls a turn, for what a clock cannot see.
-  Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes);
+  // Small messages take more calls a turn, for what a clock cannot see; large ones take fewer where they cross nodes.
+  Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes);
 
   // A call's turn. The caller says what a trial took.
   Turn next();
@@ -58,6 +57,7 @@ class Cell {
  private:
   void begin_round(std::vector<std::size_t> members, int passes);
   void keep_times();
+  void confirm(std::size_t best);
   [[nodiscard]] std::size_t quickest() const;
   [[nodiscard]] bool beats_native(std::size_t member) const;
   void settle();
@@ -68,10 +68,10 @@ class Cell {
   Trials trials_;                     // while on_trial_
   std::vector<std::size_t> members_;  // of the round under way, or of the next one
   std::size_t winner_ = 0;
-  std::optional<std::size_t> confirming_;  // the contestant that must win once more
+  std::vector<std::size_t> confirming_;  // contestants that must win once more
   std::uint32_t interval_ = 0;
   std::uint32_t left_ = 0;
-  int calls_ = 1;
+  Trials::Plan plan_;  // of the first round
 };
 
 }  // namespace ranktree::mpi::collect

@@ -23,6 +23,7 @@
 #include "mpi/collect/cell.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/decisions.h"
+#include "mpi/collect/links.h"
 #include "mpi/collect/log.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
@@ -40,8 +41,9 @@ using core::schedule::Collective;
 
 constexpr std::uint32_t kFirstCalls = 4;  // of a kind: the MPI's own, whatever comes later
 constexpr std::size_t kCandidates = 3;
+constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every way can carry out every operation.
-constexpr int kProposed = 8;
+constexpr int kProposed = 12;
 
 // What a call is to the chooser.
 struct Kind {
@@ -65,6 +67,16 @@ Kind kind_of(const Operation& operation, int rank) {
   return found;
 }
 
+// The model's first ones; of shared memory, whose costs it knows least, the best one in any case.
+void keep_few(std::vector<Candidate>& candidates, std::size_t most) {
+  if (candidates.size() <= most) return;
+  const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto shared = std::find_if(candidates.begin(), candidates.end(),
+                                   [](const Candidate& each) { return each.choice.way == Way::kShared; });
+  if (shared != candidates.end() && shared >= end) *(end - 1) = *shared;
+  candidates.resize(most);
+}
+
 // Equal on all ranks, or nothing is tried.
 std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
   std::string text;
@@ -83,6 +95,7 @@ class Selector final : public Chooser {
 
   Decision begin(const Operation& operation, bool blocking) override;
   void end(const Decision& decision) override;
+  [[nodiscard]] bool is_deciding(const Operation& operation) const override;
   Shortcuts& shortcuts() override { return shortcuts_; }
 
  private:
@@ -98,6 +111,7 @@ class Selector final : public Chooser {
   Context& context_;
   Settings settings_;
   Parameters parameters_;
+  bool links_known_ = false;  // measured, where nobody has given them
   DecisionLog log_;
   Shortcuts shortcuts_;
   std::vector<std::unique_ptr<Cell>> cells_;  // by Kind::index
@@ -226,9 +240,16 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   const Cell::Turn turn = cell->next();
   Decision decision{.choice = turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
   if (!can_run(context_, operation, *decision.choice)) decision.choice = &native_choice();
-  if (turn.begins) check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
+  if (turn.meets) check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
+}
+
+bool Selector::is_deciding(const Operation& operation) const {
+  const Kind kind = kind_of(operation, context_.rank());
+  if (settings_.rules || !settings_.wishes.at(static_cast<std::size_t>(operation.collective)).automatic) return false;
+  const std::unique_ptr<Cell>& cell = cells_.at(kind.index);
+  return cell ? cell->on_trial() : shortcuts_.native.at(kind.index) != Shortcuts::kForEver;
 }
 
 void Selector::end(const Decision& decision) {
@@ -265,12 +286,15 @@ std::unique_ptr<Cell> Selector::make_cell(const Operation& operation, const Kind
         "MPI_Allreduce");
   attempt_together(context_.comm(), [&] {
     if (prints[0] != ~prints[1]) candidates.clear();
-    cell = std::make_unique<Cell>(candidates, kind.bytes);
+    cell = std::make_unique<Cell>(candidates, kind.bytes, context_.node_count());
   });
   return cell;
 }
 
 std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {
+  if (!settings_.parameters && context_.node_count() > 1 && !std::exchange(links_known_, true)) {
+    parameters_ = with_measured_links(parameters_, context_);
+  }
   const bool several_on_a_node = context_.node_count() < context_.size();
   const bool shared = several_on_a_node && context_.node_team() != nullptr;
   std::vector<Candidate> candidates;
@@ -283,7 +307,7 @@ std::vector<Candidate> Selector::propose(const Operation& operation, const Kind&
   });
   // Every way that is asked about may look at something together with the others.
   std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
-  if (candidates.size() > kCandidates) candidates.resize(kCandidates);
+  keep_few(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
   return candidates;
 }
 

@@ -41,6 +41,9 @@ class Chooser {
   // After a blocking call, one that failed too. Collective at the end of a round of trials (one small allreduce).
   virtual void end(const Decision& decision) = 0;
 
+  // Whether calls like this one have still to be tried, or are on trial. The same on all ranks.
+  [[nodiscard]] virtual bool is_deciding(const Operation& operation) const = 0;
+
   // The calls that need not come here.
   virtual Shortcuts& shortcuts() = 0;
 };

@@ -5,40 +5,58 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ranktree::mpi::collect {
 namespace {
 
 constexpr int kFirstPasses = 2;  // before anybody is dropped
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double median(std::vector<double> values) {
+  if (values.empty()) return kNever;
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
 
 }  // namespace
 
 Trials::Trials(std::size_t contestants, const Plan& plan)
     : plan_(plan),
       order_(contestants - 1),
-      seconds_(contestants * static_cast<std::size_t>(plan.passes), 0.0),
+      seconds_(contestants * static_cast<std::size_t>(plan.passes) * width(), 0.0),
       finished_(contestants, 0) {
   std::iota(order_.begin(), order_.end(), std::size_t{1});
   shared_.reserve(seconds_.size());
 }
 
-Trials::Turn Trials::turn() const { return {order_[place_], pass_ >= 0, pass_ >= 0 && call_ == 0}; }
+Trials::Turn Trials::turn() const {
+  const bool timed = pass_ >= 0;
+  return {order_[place_], timed, timed && (call_ == 0 || call_ >= plan_.together)};
+}
 
 bool Trials::record(double seconds) {
   const std::size_t contestant = order_[place_];
-  if (pass_ >= 0) {
-    sum_ += seconds;
-    if (++call_ < plan_.calls) return false;
-    seconds_[contestant * static_cast<std::size_t>(plan_.passes) + static_cast<std::size_t>(pass_)] =
-        sum_ / plan_.calls;
-    ++finished_[contestant];
-    call_ = 0;
-    sum_ = 0;
-  }
+  if (pass_ >= 0) keep(contestant, seconds);
+  if (++call_ < (pass_ < 0 ? plan_.preparing : plan_.calls())) return false;
+  if (pass_ >= 0) ++finished_[contestant];
+  call_ = 0;
   if (++place_ < order_.size()) return false;
   start_pass();
   return pass_ == kFirstPasses || ended();
+}
+
+void Trials::keep(std::size_t contestant, double seconds) {
+  const std::size_t at =
+      (contestant * static_cast<std::size_t>(plan_.passes) + static_cast<std::size_t>(pass_)) * width();
+  if (call_ >= plan_.together) {
+    seconds_[at + width() - static_cast<std::size_t>(plan_.calls() - call_)] = seconds;
+    return;
+  }
+  sum_ += seconds;
+  if (call_ + 1 == plan_.together) seconds_[at] = std::exchange(sum_, 0) / plan_.together;
 }
 
 // Every pass begins with another contestant, so that nobody always follows the same one.
@@ -49,46 +67,86 @@ void Trials::start_pass() {
   if (pass_ > 0) std::rotate(order_.begin(), order_.begin() + 1, order_.end());
 }
 
+template <typename Use>
+void Trials::for_each_unagreed(Use use) {
+  const auto passes = static_cast<std::size_t>(plan_.passes);
+  const std::size_t numbers = width() * static_cast<std::size_t>(pass_ - first_unagreed_);
+  for (const std::size_t contestant : order_) {
+    const std::size_t first = (contestant * passes + static_cast<std::size_t>(first_unagreed_)) * width();
+    for (std::size_t i = first; i < first + numbers; ++i) use(seconds_[i]);
+  }
+}
+
 std::span<double> Trials::unagreed() {
   shared_.clear();
-  for (const std::size_t contestant : order_) {
-    for (int pass = first_unagreed_; pass < pass_; ++pass) {
-      shared_.push_back(seconds_[contestant * static_cast<std::size_t>(plan_.passes) + static_cast<std::size_t>(pass)]);
-    }
-  }
+  for_each_unagreed([this](double seconds) { shared_.push_back(seconds); });
   return shared_;
 }
 
-void Trials::agreed(double much) {
+void Trials::agreed(double much, double clearly) {
   auto next = shared_.begin();
-  for (const std::size_t contestant : order_) {
-    for (int pass = first_unagreed_; pass < pass_; ++pass) {
-      seconds_[contestant * static_cast<std::size_t>(plan_.passes) + static_cast<std::size_t>(pass)] = *next++;
-    }
-  }
+  for_each_unagreed([&next](double& seconds) { seconds = *next++; });
   first_unagreed_ = pass_;
   if (ended()) return;
-  double quickest = std::numeric_limits<double>::infinity();
-  for (const std::size_t contestant : order_) quickest = std::min(quickest, least(contestant));
-  std::erase_if(order_, [&](std::size_t contestant) { return contestant != 0 && least(contestant) > much * quickest; });
-  if (order_.size() == 1) pass_ = plan_.passes;  // the first alone: nothing is left to find out
+  double quickest = kNever;
+  for (const std::size_t contestant : order_) quickest = std::min(quickest, quickest_turn(contestant));
+  std::erase_if(order_,
+                [&](std::size_t contestant) { return contestant != 0 && quickest_turn(contestant) > much * quickest; });
+  const bool clear = std::any_of(order_.begin(), order_.end(), [&](std::size_t contestant) {
+    return contestant != 0 && slowest_turn(contestant) * clearly < quickest_turn(0);
+  });
+  if (clear || order_.size() == 1) pass_ = plan_.passes;  // nothing is left to find out
 }
 
-double Trials::least(std::size_t contestant) const {
-  const auto first =
-      seconds_.begin() + static_cast<std::ptrdiff_t>(contestant * static_cast<std::size_t>(plan_.passes));
-  const auto end = first + static_cast<std::ptrdiff_t>(finished_[contestant]);
-  return first == end ? std::numeric_limits<double>::infinity() : *std::min_element(first, end);
+std::span<const double> Trials::turn_of(std::size_t contestant, std::size_t pass) const {
+  return std::span(seconds_).subspan((contestant * static_cast<std::size_t>(plan_.passes) + pass) * width(), width());
 }
 
-double Trials::middle(std::size_t contestant) const {
-  const auto first =
-      seconds_.begin() + static_cast<std::ptrdiff_t>(contestant * static_cast<std::size_t>(plan_.passes));
-  std::vector<double> turns(first, first + static_cast<std::ptrdiff_t>(finished_[contestant]));
-  if (turns.empty()) return std::numeric_limits<double>::infinity();
-  const auto half = turns.begin() + static_cast<std::ptrdiff_t>(turns.size() / 2);
-  std::nth_element(turns.begin(), half, turns.end());
-  return *half;
+double Trials::turn_time(std::size_t contestant, std::size_t pass) const {
+  const std::span<const double> turn = turn_of(contestant, pass);
+  const auto apart = turn.last(static_cast<std::size_t>(plan_.apart));
+  const double middle = median({apart.begin(), apart.end()});
+  return plan_.together > 0 ? (turn.front() + middle) / 2 : middle;
+}
+
+double Trials::quickest_turn(std::size_t contestant) const {
+  double least = kNever;
+  for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) least = std::min(least, turn_time(contestant, pass));
+  return least;
+}
+
+double Trials::slowest_turn(std::size_t contestant) const {
+  double most = 0;
+  for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) most = std::max(most, turn_time(contestant, pass));
+  return most;
+}
+
+double Trials::together(std::size_t contestant) const {
+  if (plan_.together == 0) return 0;
+  std::vector<double> values;
+  for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) values.push_back(turn_of(contestant, pass).front());
+  return median(std::move(values));
+}
+
+double Trials::apart(std::size_t contestant) const {
+  std::vector<double> values;
+  for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) {
+    const auto turn = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
+    values.insert(values.end(), turn.begin(), turn.end());
+  }
+  return median(std::move(values));
+}
+
+double Trials::time(std::size_t contestant) const {
+  return plan_.together > 0 ? (together(contestant) + apart(contestant)) / 2 : apart(contestant);
+}
+
+int Trials::wins(std::size_t contestant) const {
+  int won = 0;
+  for (std::size_t pass = 0; pass < std::min(finished_[contestant], finished_[0]); ++pass) {
+    if (turn_time(contestant, pass) < turn_time(0, pass)) ++won;
+  }
+  return won;
 }
 
 bool Trials::dropped(std::size_t contestant) const {
