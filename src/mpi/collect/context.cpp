@@ -160,7 +160,7 @@ const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
     });
     failure = share(comm, failure);
   }
-  if (failure.error_class == MPI_SUCCESS) *kept = made;
+  if (failure.error_class == MPI_SUCCESS) *kept = std::move(made);
   use.set(comm, kept.get());
   const Kept& of_comm = *kept.release();
   if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
