@@ -46,16 +46,16 @@ SHAPES = {"4x4": (4, 4, 4, 4), "4,4,4,3": (4, 4, 4, 3)}
 PLACEMENTS = (PACKED, ROUND_ROBIN)
 # A hierarchical choice for each collective, made by hand: what is measured beside auto, which may choose native.
 BY_HAND = {
-    "broadcast": "shared:pipeline:segment=64K",
-    "reduce": "shared:pipeline:segment=64K",
-    "allreduce": "shared:ring",
+    "broadcast": "shared:pipeline:segment=32K",
+    "reduce": "shared:pipeline:segment=32K",
+    "allreduce": "shared:ring:segment=128K",
     "allgather": "messages:ring",
     "reduce_scatter": "messages:ring",
 }
 BY_MESSAGES = {
-    "broadcast": "messages:pipeline/binomial:segment=64K",
-    "reduce": "messages:pipeline/binomial:segment=64K",
-    "allreduce": "messages:ring",
+    "broadcast": "messages:pipeline/binomial:segment=32K",
+    "reduce": "messages:pipeline/binomial:segment=32K",
+    "allreduce": "messages:ring:segment=512K",
 }
 HAN = ("--mca", "coll_han_priority", "100")
 # Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
