@@ -41,10 +41,10 @@ namespace {
 using ranktree::capi::LargeLists;
 using Call = ranktree_fortran_call;
 
-enum class Form { kBlocking, kNonblocking, kPersistent };
+enum class Form : std::uint8_t { kBlocking, kNonblocking, kPersistent };
 
 // As tools/generate_fortran.py numbers them: in the order of ranktree/mpi_collect.h.
-enum class Name {
+enum class Name : std::uint8_t {
   kBcast,
   kReduce,
   kAllreduce,
