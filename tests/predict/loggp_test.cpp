@@ -88,6 +88,16 @@ TEST(LogGP, IsTheFormOfSimpleAlgorithms) {
   }
 }
 
+// A rank inside sends each segment on before it takes the next, so segments follow each other as fast as it does both:
+// h = 2 + 1 + 10 + 3, 10 segments.
+TEST(LogGP, SendsSegmentsOnBeforeItTakesMore) {
+  for (const Rank ranks : {3, 8, 16}) {
+    EXPECT_DOUBLE_EQ(evaluate(broadcast(ranks, Algorithm::kPipeline, 100, 10), uniform_loggp(kLong)),
+                     (ranks - 1) * 16 + 9 * (2 + 3))
+        << ranks;
+  }
+}
+
 // Without overheads and gaps nothing but L and G is left: Hockney's costs, where no rank sends while it still sends.
 TEST(LogGP, IsHockneyWithoutOverheads) {
   const LogGPLink link{.latency = 1, .per_byte = 1e-3};

@@ -29,7 +29,8 @@ using schedule::Step;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// At one time in this order: what has ended counts first, what has arrived before what is begun.
+// At one time in this order: what has ended counts first, then what has arrived; the processor's work in program order,
+// so that a rank sends a segment on before it takes the next one.
 enum class Kind : std::uint8_t { kEnd, kArrival, kReceive, kLocal, kSend };
 struct Event {
   double time = 0;
@@ -39,8 +40,10 @@ struct Event {
   Rank peer = -1;
 };
 struct Later {
+  static Kind turn(const Event& event) { return std::min(event.kind, Kind::kReceive); }
   bool operator()(const Event& a, const Event& b) const {
-    return std::tie(a.time, a.kind, a.step, a.rank) > std::tie(b.time, b.kind, b.step, b.rank);
+    return std::make_tuple(a.time, turn(a), a.step, a.kind, a.rank) >
+           std::make_tuple(b.time, turn(b), b.step, b.kind, b.rank);
   }
 };
 
