@@ -18,7 +18,7 @@ def test_simulation_agrees_with_the_papers(build_folder: Path, tmp_path: Path) -
         pytest.skip("no SimGrid")
     rows_file = tmp_path / "rows.csv"
     command = [sys.executable, SIMULATE, "--build", build_folder, "--quick", "--csv", rows_file]
-    subprocess.run(command, check=True, timeout=400, capture_output=True)
+    subprocess.run(command, check=True, timeout=280, capture_output=True)
     with rows_file.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     chains = [
