@@ -16,6 +16,7 @@ struct Effort {
   int patience;              // moves without a gain after which a pass of refinement ends ...
   double patience_share;     // ... and their share of the vertices, whichever is more
   int pair_rounds;           // rounds of refinement between the parts of one division
+  int regroupings;           // rounds of dividing few parts of one division anew
   int search_passes;         // of the search by swaps
   int search_groups;         // groups that a rank may be swapped into, the strongest tied first
   int runs;                  // whole placements of small graphs with different seeds

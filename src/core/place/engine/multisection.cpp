@@ -14,6 +14,7 @@
 #include "core/place/engine/graph.h"
 #include "core/place/engine/pair_refinement.h"
 #include "core/place/engine/refinement.h"
+#include "core/place/engine/regrouping.h"
 #include "core/place/engine/seat_tree.h"
 
 namespace ranktree::core::place::engine {
@@ -167,7 +168,32 @@ std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, 
   capacities.reserve(children.size());
   for (const Child& child : children) capacities.push_back(child.capacity);
   refine_pairs(graph, capacities, effort_.pair_rounds, seed_of(seed, 102), bisections_, part_of);
+  if (effort_.regroupings > 0 && !hubs_) regroup_parts(children, graph, seed_of(seed, 103), part_of);
   return part_of;
+}
+
+// Where parts are so many that a few of them are a new question, and not so many ranks that it takes too long.
+void Multisection::regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
+                                 std::vector<Vertex>& part_of) {
+  constexpr std::size_t kFewParts = 4;
+  constexpr std::size_t kManyParts = 512;
+  constexpr Vertex kManyRanks = 16384;
+  if (children.size() <= kFewParts || children.size() > kManyParts) return;
+  if (graph.vertices() < kSmall || graph.vertices() > kManyRanks) return;
+  Effort quick = effort_;
+  quick.repeats = quick.most_repeats = 2;
+  Multisection other(tree_, quick, spread_, workers_);
+  const DivideAmong divide = [&](std::span<const Vertex> parts, const Guide& some, std::uint64_t some_seed) {
+    std::vector<Child> chosen;
+    chosen.reserve(parts.size());
+    for (const Vertex part : parts) chosen.push_back(children[at(part)]);
+    std::vector<Vertex> self(some.size.size());
+    std::iota(self.begin(), self.end(), 0);
+    std::vector<Vertex> result(some.size.size(), 0);
+    other.divide(chosen, some, self, some_seed, result);
+    return result;
+  };
+  regroup(graph, static_cast<Vertex>(children.size()), {effort_.regroupings, seed}, workers_, divide, part_of);
 }
 
 void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {

@@ -44,6 +44,8 @@ class Multisection {
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
               std::vector<Vertex>& part_of);
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
+  void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
+                     std::vector<Vertex>& part_of);
   void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
 
   const SeatTree& tree_;
