@@ -147,6 +147,18 @@ TEST(Candidates, AreNoneThatCostTimesAsMuch) {
   }
 }
 
+TEST(Candidates, OfAlltoallAreGroupsForShortBlocks) {
+  const auto tiny = ask(Collective::kAlltoall, 8, nodes(128, 8), true);
+  EXPECT_EQ(tiny[0].choice.groups, 0) << to_text(tiny[0].choice);
+  EXPECT_TRUE(proposes(tiny, Algorithm::kBruck, 1));
+  const auto shorter = ask(Collective::kAlltoall, 256, nodes(128, 8), true);
+  EXPECT_TRUE(std::any_of(shorter.begin(), shorter.end(), [](const auto& c) {
+    return c.choice.groups == 0 && c.choice.plan.form == schedule::Form::kLanes;
+  }));
+  const auto large = ask(Collective::kAlltoall, 1 << 20, nodes(128, 8), true);
+  EXPECT_TRUE(std::all_of(large.begin(), large.end(), [](const auto& c) { return c.choice.way == Way::kMessages; }));
+}
+
 TEST(Candidates, AreNotTwiceTheSame) {
   for (const Collective collective : kAll) {
     const auto found = ask(collective, 1 << 20, nodes(64, 8), true, true, 20);

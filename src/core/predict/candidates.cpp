@@ -200,6 +200,7 @@ class Search {
   }
 
   void add_shared() {
+    if (question_.collective == Collective::kAlltoall) return;  // there is no such way
     for (const Algorithm algorithm : worth_trying()) {
       if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
