@@ -117,7 +117,8 @@ class Stencil {
     const int size = lattice_.sizes[dimension];
     if (edge == size || far == 0) return 1;
     const int pairs = lattice_.wraps[dimension] != 0 ? size : size - far;
-    return static_cast<double>(size / edge) * std::max(0, edge - far) / pairs;
+    const int boxes = size / edge;  // a tiling's come out even
+    return static_cast<double>(boxes) * std::max(0, edge - far) / pairs;
   }
 
   [[nodiscard]] std::int64_t key_of(std::int64_t one, std::int64_t other) const {
@@ -160,6 +161,7 @@ std::optional<LatticeTiling> tile_lattice(const SeatTree& tree, const Graph& gra
   const auto arities = arities_of(tree);
   if (!arities) return std::nullopt;
   std::vector<double> costs;
+  costs.reserve(at(tree.levels()));
   for (int level = 0; level < tree.levels(); ++level) costs.push_back(tree.cost(level));
   const Stencil stencil(graph, lattice);
   const auto cut = [&](const Box& box) { return stencil.cut(box); };

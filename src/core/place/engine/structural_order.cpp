@@ -136,7 +136,7 @@ class Structure {
 std::vector<Rank> structural_order(const Affinity& affinity) {
   if (affinity.ranks == 0) return {};
   // Of more ranks it matters less how each is called, and every round passes over memory that no cache holds.
-  constexpr Rank kMany = Rank{1} << 17U;
+  constexpr Rank kMany = 131072;
   Structure structure(affinity);
   const bool many = affinity.ranks > kMany;
   structure.refine(many ? 1 : 3);
