@@ -124,12 +124,14 @@ double Trials::slowest_turn(std::size_t contestant) const {
 double Trials::together(std::size_t contestant) const {
   if (plan_.together == 0) return 0;
   std::vector<double> values;
+  values.reserve(finished_[contestant]);
   for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) values.push_back(turn_of(contestant, pass).front());
   return median(std::move(values));
 }
 
 double Trials::apart(std::size_t contestant) const {
   std::vector<double> values;
+  values.reserve(finished_[contestant] * width());
   for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) {
     const auto turn = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
     values.insert(values.end(), turn.begin(), turn.end());

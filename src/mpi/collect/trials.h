@@ -63,7 +63,7 @@ class Trials {
   void keep(std::size_t contestant, double seconds);
   // The numbers of a turn: the mean of the calls that followed each other, where there are some, and each call apart.
   [[nodiscard]] std::size_t width() const {
-    return static_cast<std::size_t>(plan_.apart + (plan_.together > 0 ? 1 : 0));
+    return static_cast<std::size_t>(plan_.apart) + (plan_.together > 0 ? 1U : 0U);
   }
   [[nodiscard]] std::span<const double> turn_of(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double turn_time(std::size_t contestant, std::size_t pass) const;
