@@ -88,10 +88,8 @@ int main(int argc, char** argv) {
     auto* const bytes = reinterpret_cast<char*>(memory.get());
     std::memset(bytes, 0, kBytes);
     broadcast(context, bytes, megabyte, "messages:binomial:groups=1");
-    broadcast(context, bytes, megabyte, "messages:pipeline:segment=64M:groups=1");
     broadcast(context, bytes, megabyte, "shared:binomial");
     reduce(context, bytes, "messages:pipeline:segment=16M:groups=1");
-    reduce(context, bytes, "shared:binomial");
   } catch (const std::exception& error) {
     fail(error.what());
   }
