@@ -25,8 +25,8 @@ Buffer = object  # mpi4py's buffer specification, see ranktree.mpi_buffers
 class Request:
     """An operation that is under way, or a persistent one. Its buffers are kept until it is complete, or freed.
 
-    MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to complete
-    or to begin.
+    MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to
+    complete or to begin.
     """
 
     _active: set["Request"] = set()  # a request that was dropped still moves data
