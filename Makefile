@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 PYTEST ?= -q -rs -n 2 --dist loadfile
 
 .PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect install clean
+  bench-collect bench-simulate install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -100,6 +100,10 @@ bench-collect: mpis
 	$(MAKE) build
 	-$(VENV)/bin/python bench/collect/run.py --build $(BUILD)
 	$(VENV)/bin/python bench/collect/report.py --write docs/collect-bench.md
+
+## make bench-simulate  collectives at 128 to 1,024 ranks on SimGrid, beside the models (needs Debian's simgrid)
+bench-simulate: build
+	$(VENV)/bin/python bench/collect/simulate.py --build $(BUILD)
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build
