@@ -190,6 +190,33 @@ def check_other_threads() -> None:
     thread.join()
 
 
+def check_between_groups() -> None:
+    """Intercommunicators, of groups of different sizes, and a communicator of one rank."""
+    half = WORLD.Split(RANK % 2)
+    inter = half.Create_intercomm(0, WORLD, 1 - RANK % 2)
+    root = (MPI.ROOT if half.rank == 0 else MPI.PROC_NULL) if RANK % 2 == 0 else 0
+    results = []
+    for module in (inter, ours):
+        before = () if module is inter else (inter,)
+        gathered = np.zeros(2 * inter.remote_size, dtype=int)
+        module.Allgather(*before, np.array([RANK, 7]), gathered)
+        summed, spread = np.zeros(2, dtype=int), np.array([RANK])
+        module.Allreduce(*before, np.array([RANK, 1]), summed)
+        module.Bcast(*before, spread, root)
+        rooted = np.zeros(inter.remote_size, dtype=int)
+        module.Gather(*before, np.array([RANK]), rooted, root)
+        results.append([*gathered, *summed, *spread, *rooted])
+    expect(results[0] == results[1], f"{results[0]} between groups, found {results[1]}")
+    inter.Free()
+    half.Free()
+    alone = np.zeros(2)
+    request = ours.Allreduce_init(MPI.COMM_SELF, np.ones(2), alone)
+    request.Start()
+    request.Wait()
+    request.Free()
+    expect((alone == 1).all(), "the own operand of one rank")
+
+
 def check_errors() -> None:
     """mpi4py's for buffers, MPI's with their class."""
     numbers = np.zeros(4)
@@ -215,6 +242,7 @@ check_specifications()
 check_operation()
 check_requests()
 check_other_threads()
+check_between_groups()
 check_errors()
 ours.set_reproducible(WORLD)
 check_collectives(0)
