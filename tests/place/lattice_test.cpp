@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
-#include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
-#include "core/base/random.h"
-#include "core/pattern/affinity.h"
+#include "core/base/workers.h"
 #include "core/place/engine.h"
 #include "core/place/engine/graph.h"
+#include "core/place/engine/regrouping.h"
 #include "core/place/engine/structural_order.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
@@ -27,7 +25,6 @@ using namespace ranktree::core::place;
 using namespace ranktree::test;
 using engine::Graph;
 using engine::Lattice;
-using ranktree::core::Random;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -148,6 +145,41 @@ TEST(StructuralOrder, HoldsEveryRankOnce) {
     std::iota(all.begin(), all.end(), 0);
     EXPECT_EQ(order, all);
   }
+}
+
+// A path of 60, in six parts that take every sixth vertex.
+TEST(Regrouping, KeepsWhatCutsLessAndNothingElse) {
+  engine::Guide path;
+  path.size.assign(60, 1);
+  std::vector<engine::Vertex> part_of;
+  for (engine::Vertex vertex = 0; vertex < 60; ++vertex) {
+    if (vertex > 0) path.arcs.push_back({vertex - 1, 1});
+    if (vertex < 59) path.arcs.push_back({vertex + 1, 1});
+    path.offset.push_back(static_cast<std::int64_t>(path.arcs.size()));
+    part_of.push_back(vertex % 6);
+  }
+  const auto cut = [&] {
+    int links = 0;
+    for (std::size_t i = 1; i < part_of.size(); ++i) links += part_of[i] != part_of[i - 1] ? 1 : 0;
+    return links;
+  };
+  const auto in_turn = [](std::span<const engine::Vertex> parts, const engine::Guide& graph, std::uint64_t) {
+    std::vector<engine::Vertex> result;
+    for (engine::Vertex i = 0; i < graph.vertices(); ++i) result.push_back(parts[at(i) % parts.size()]);
+    return result;
+  };
+  const auto in_runs = [](std::span<const engine::Vertex> parts, const engine::Guide& graph, std::uint64_t) {
+    std::vector<engine::Vertex> result;
+    for (engine::Vertex i = 0; i < graph.vertices(); ++i) result.push_back(parts[at(i) / 10]);
+    return result;
+  };
+  ranktree::core::Workers workers(1);
+  const auto before = part_of;
+  engine::regroup(path, 6, {3, 1}, workers, in_turn, part_of);
+  EXPECT_EQ(part_of, before);
+  engine::regroup(path, 6, {3, 1}, workers, in_runs, part_of);
+  EXPECT_LT(cut(), 59);
+  for (engine::Vertex part = 0; part < 6; ++part) EXPECT_EQ(std::count(part_of.begin(), part_of.end(), part), 10);
 }
 
 TEST(Engine, CostsTheSameHoweverRanksThatDifferAreNumbered) {
