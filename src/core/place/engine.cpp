@@ -50,13 +50,13 @@ Effort effort_of(Preset preset) {
   constexpr auto kAll = std::numeric_limits<std::int64_t>::max();
   switch (preset) {
     case Preset::kFast:
-      return {60, 2, 6, 1, 1, 0.02, 4, 50, 0.05, 0, 0, 1, 1, 1, 16000};
+      return {60, 2, 6, 1, 1, 0.02, 0, 4, 50, 0.05, 0, 0, 1, 1, 1, 16000};
     case Preset::kDefault:
-      return {60, 2, 12, 2, 5, 0.02, 6, 50, 0.05, 0, 0, 2, 3, 12, kAll};
+      return {60, 2, 12, 2, 5, 0.02, 128, 6, 50, 0.05, 0, 0, 2, 3, 12, kAll};
     case Preset::kStrong:
       break;
   }
-  return {60, 2, 12, 4, 18, 0.01, 6, 100, 0.1, 3, 2, 20, 6, 16, kAll};
+  return {60, 2, 12, 4, 18, 0.01, 0, 6, 100, 0.1, 3, 2, 20, 6, 16, kAll};
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {

@@ -29,11 +29,6 @@ std::int64_t total_size(const Guide& graph) {
 
 }  // namespace
 
-Window Bisection::softened(const Guide& graph, std::size_t level, Window window) {
-  const std::int64_t slack = largest(graph);
-  return window.widened(level == 0 || slack == 1 ? 0 : slack / 2);
-}
-
 // False when the graph is small already or does not shrink.
 bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides* sides) {
   if (graph.vertices() <= effort_.coarsest) return false;
@@ -44,47 +39,43 @@ bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides*
 }
 
 // The vertex with the strongest ties, or the next that has none; -1: all were looked at.
-Vertex Bisection::next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned) {
+template <class Queue>
+Vertex Bisection::next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned) {
   const std::size_t count = sides.size();
-  if (heap_.empty()) {
+  if (queue.empty()) {
     while (scanned < count && (sides[(first + scanned) % count] == 0 || refused_[(first + scanned) % count] != 0)) {
       ++scanned;
     }
     if (scanned == count) return -1;
     return static_cast<Vertex>((first + scanned) % count);
   }
-  const Vertex vertex = heap_.top();
-  heap_.erase(vertex);
+  const Vertex vertex = queue.top();
+  queue.erase(vertex);
   return vertex;
 }
 
-void Bisection::join_side(const Guide& graph, Vertex vertex, Sides& sides) {
+template <class Queue>
+void Bisection::join_side(Queue& queue, const Guide& graph, Vertex vertex, Sides& sides) {
   sides[at(vertex)] = 0;
   for (const GuideArc& arc : graph.arcs_of(vertex)) {
     if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
     tie_[at(arc.to)] += 2 * arc.weight;
-    if (heap_.holds(arc.to)) {
-      heap_.update(arc.to);
+    if (queue.holds(arc.to)) {
+      queue.update(arc.to);
     } else {
-      heap_.push(arc.to);
+      queue.push(arc.to);
     }
   }
 }
 
-// Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
-// nearest to the aim. O(arcs log vertices).
-void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides) {
-  const std::size_t count = graph.size.size();
-  sides.assign(count, 1);
-  tie_.resize(count);
-  std::transform(total_of(level).begin(), total_of(level).end(), tie_.begin(), [](double total) { return -total; });
-  heap_.reset(count, tie_.data());
-  refused_.assign(count, 0);
-  const std::size_t first = random_.below(count);
+template <class Queue>
+void Bisection::grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Sides& sides) {
+  queue.reset(sides.size(), tie_.data());
+  const std::size_t first = random_.below(sides.size());
   std::size_t scanned = 0;
   std::int64_t size = 0;
   while (size < aim) {
-    const Vertex vertex = next_to_grow(sides, first, scanned);
+    const Vertex vertex = next_to_grow(queue, sides, first, scanned);
     if (vertex < 0) break;
     const std::int64_t over = size + graph.size[at(vertex)] - aim;
     if (over > aim - size) {
@@ -92,7 +83,23 @@ void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Si
       continue;
     }
     size += graph.size[at(vertex)];
-    join_side(graph, vertex, sides);
+    join_side(queue, graph, vertex, sides);
+  }
+}
+
+// Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
+// nearest to the aim. O(arcs log vertices).
+void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides) {
+  constexpr std::size_t kFew = 128;
+  const std::size_t count = graph.size.size();
+  sides.assign(count, 1);
+  refused_.assign(count, 0);
+  tie_.resize(count);
+  std::transform(total_of(level).begin(), total_of(level).end(), tie_.begin(), [](double total) { return -total; });
+  if (count <= kFew) {
+    grow_by(list_, graph, aim, sides);
+  } else {
+    grow_by(heap_, graph, aim, sides);
   }
 }
 
@@ -119,12 +126,13 @@ void Bisection::first_division(const Guide& graph, std::size_t level, Window win
 double Bisection::refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides) {
   const auto& part_of = coarse_[level].part_of;
   projected_.resize(part_of.size());
-  for (std::size_t vertex = 0; vertex < projected_.size(); ++vertex) projected_[vertex] = sides[at(part_of[vertex])];
-  std::swap(sides, projected_);
   inner_.resize(known ? part_of.size() : 0);
   for (std::size_t vertex = 0; vertex < inner_.size(); ++vertex) inner_[vertex] = refinement_.is_inner(part_of[vertex]);
-  const Window allowed = softened(finer, level, window);
-  return refinement_.run(finer, {total_of(level), inner_}, allowed, largest(finer), effort_.passes, sides);
+  for (std::size_t vertex = 0; vertex < projected_.size(); ++vertex) projected_[vertex] = sides[at(part_of[vertex])];
+  std::swap(sides, projected_);
+  const std::int64_t slack = level == 0 ? 1 : largest(finer);
+  const Window allowed = window.widened(slack == 1 ? 0 : slack / 2);
+  return refinement_.run(finer, {total_of(level), inner_}, allowed, slack, effort_.passes, sides);
 }
 
 // `sides` belongs to the smallest graph and ends up belonging to `graph`, unless the workers are to stop.
@@ -150,18 +158,10 @@ std::span<const double> Bisection::total_of(std::size_t level) const {
   return level == 0 ? total_ : coarse_[level - 1].total;
 }
 
-void Bisection::begin(const Guide& graph) {
-  size_ = total_size(graph);
-  total_.resize(graph.size.size());
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    double total = 0;
-    for (const GuideArc& arc : graph.arcs_of(vertex)) total += arc.weight;
-    total_[at(vertex)] = total;
-  }
-}
-
-double Bisection::divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides) {
-  begin(graph);
+double Bisection::divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim,
+                         Sides& sides) {
+  size_ = graph.vertices();
+  total_ = total;
   const Guide* smallest = &graph;
   std::size_t level = 0;
   while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
@@ -178,7 +178,9 @@ double Bisection::divide(const Guide& graph, Window window, std::int64_t aim, Si
 bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   const double before = cut_of(graph, sides);
   if (before == 0) return false;
-  begin(graph);
+  size_ = total_size(graph);
+  const std::vector<double> total = totals_of(graph);
+  total_ = total;
   const Guide* smallest = &graph;
   std::size_t level = 0;
   Sides next = sides;

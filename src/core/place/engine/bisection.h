@@ -30,23 +30,25 @@ class Bisection {
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
-  // A division of its own, of vertices of size 1; `aim` is what side 0 grows to at first. The cut. When the workers are
-  // to stop, any division within the window.
-  double divide(const Guide& graph, Window window, std::int64_t aim, Sides& sides);
+  // A division of its own, of vertices of size 1 and the weight of whose arcs is `total`; `aim` is what side 0 grows to
+  // at first. The cut. When the workers are to stop, any division within the window.
+  double divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim, Sides& sides);
   // Tries to make a division within the window better; keeps it otherwise. True when it did.
   bool improve(const Guide& graph, Window window, Sides& sides);
 
  private:
   static double give_up(const Guide& graph, std::int64_t aim, Sides& sides);
   bool go_on(const Guide& graph);
-  static Window softened(const Guide& graph, std::size_t level, Window window);
   bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
-  Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
-  void join_side(const Guide& graph, Vertex vertex, Sides& sides);
+  template <class Queue>
+  Vertex next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned);
+  template <class Queue>
+  void join_side(Queue& queue, const Guide& graph, Vertex vertex, Sides& sides);
+  template <class Queue>
+  void grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Sides& sides);
   void grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides);
   void first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides);
   [[nodiscard]] std::span<const double> total_of(std::size_t level) const;
-  void begin(const Guide& graph);
   double refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides);
   double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);
 
@@ -57,9 +59,10 @@ class Bisection {
   Refinement refinement_;
   std::deque<Coarse> coarse_;  // by level, graphs of falling size; a deque, as they stay where they are
   std::int64_t size_ = 0;
-  std::vector<double> total_;  // weight of all arcs of each vertex of the graph itself
+  std::span<const double> total_;  // weight of all arcs of each vertex of the graph itself
   std::vector<std::uint8_t> inner_;
   VertexHeap heap_;
+  VertexList list_;
   std::vector<double> tie_;
   std::vector<std::uint8_t> refused_;
   Sides projected_, next_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -127,51 +128,54 @@ void Coarsening::number_parts(Coarse& coarse) const {
   }
 }
 
-// Without a branch that depends on whether the arc is new: half of them are. The number of arcs afterwards.
-std::int64_t Coarsening::append_arcs(Vertex vertex, Vertex part, Row row) {
+// Without a branch that depends on whether the arc is new: half of them are. The weight of all.
+template <class Slot>
+double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const {
+  std::int64_t end = row_end;
+  double total = 0;
   for (const GuideArc& arc : graph_->arcs_of(vertex)) {
     const Vertex other = row.part_of[arc.to];
     if (other == part) continue;
-    std::int64_t& slot = slot_[at(other)];
+    Slot& slot = row.slot_of[other];
     const auto known = static_cast<std::int64_t>(slot >= row.begin);
-    const std::int64_t place = row.end + known * (slot - row.end);
+    const std::int64_t place = end + known * (slot - end);
     GuideArc& merged = row.arcs[place];
-    merged = {other, merged.weight * static_cast<float>(known) + arc.weight};
-    slot = place;
-    row.end += 1 - known;
+    const std::uint32_t there = std::bit_cast<std::uint32_t>(merged.weight) & (0U - static_cast<std::uint32_t>(known));
+    merged = {other, std::bit_cast<float>(there) + arc.weight};
+    slot = static_cast<Slot>(place);
+    end += 1 - known;
+    total += arc.weight;
   }
-  return row.end;
+  row_end = end;
+  return total;
 }
 
-void Coarsening::contract_pairs(Coarse& coarse) {
+template <class Slot>
+void Coarsening::contract_pairs(std::vector<Slot>& slots, Coarse& coarse) const {
   Guide& graph = coarse.graph;
   const std::size_t parts = mate_.size() - pairs_;
-  graph.offset.assign(1, 0);
-  graph.offset.reserve(parts + 1);
+  graph.offset.resize(parts + 1);
   graph.arcs.resize(graph_->arcs.size() + 1);
-  graph.size.clear();
-  graph.size.reserve(parts);
-  coarse.total.clear();
-  coarse.total.reserve(parts);
-  slot_.assign(parts, -1);
+  graph.size.resize(parts);
+  coarse.total.resize(parts);
+  slots.assign(parts, -1);
   std::int64_t end = 0;
+  graph.offset[0] = 0;
   for (std::size_t i = 0; i < mate_.size(); ++i) {
     const Vertex mate = mate_[i];
     if (mate >= 0 && at(mate) < i) continue;
     const Vertex part = coarse.part_of[i];
-    const std::int64_t begin = end;
-    end = append_arcs(static_cast<Vertex>(i), part, {coarse.part_of.data(), graph.arcs.data(), begin, end});
-    if (mate >= 0) end = append_arcs(mate, part, {coarse.part_of.data(), graph.arcs.data(), begin, end});
-    graph.size.push_back(graph_->size[i] + (mate >= 0 ? graph_->size[at(mate)] : 0));
-    double total = 0;
-    for (std::int64_t arc = begin; arc < end; ++arc) total += graph.arcs[at(arc)].weight;
-    coarse.total.push_back(total);
-    graph.offset.push_back(end);
+    const Row<Slot> row{coarse.part_of.data(), slots.data(), graph.arcs.data(), end};
+    coarse.total[at(part)] = append_arcs(static_cast<Vertex>(i), part, row, end);
+    if (mate >= 0) coarse.total[at(part)] += append_arcs(mate, part, row, end);
+    graph.size[at(part)] = graph_->size[i] + (mate >= 0 ? graph_->size[at(mate)] : 0);
+    graph.offset[at(part) + 1] = end;
   }
   graph.arcs.resize(at(end));
 }
 
 void Coarsening::run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse) {
+  constexpr double kFew = 2.5;  // graphs without hubs get more pairs
   graph_ = &graph;
   most_ = most;
   sides_ = sides;
@@ -179,12 +183,17 @@ void Coarsening::run(const Guide& graph, std::int64_t most, const Sides* sides, 
   pairs_ = 0;
   choose_order(random);
   match_neighbours();
-  if (4 * pairs_ < mate_.size()) {
+  if (kFew * static_cast<double>(pairs_) < static_cast<double>(mate_.size())) {
     match_by_common_neighbour();
     match_isolated();
   }
   number_parts(coarse);
-  contract_pairs(coarse);
+  constexpr std::size_t kLong = std::numeric_limits<std::int32_t>::max();
+  if (graph.arcs.size() < kLong) {
+    contract_pairs(slots_, coarse);
+  } else {
+    contract_pairs(long_slots_, coarse);
+  }
 }
 
 }  // namespace ranktree::core::place::engine

@@ -35,14 +35,18 @@ class Coarsening {
   [[nodiscard]] bool may_join(Vertex a, Vertex b) const;
   void join(Vertex a, Vertex b);
   void number_parts(Coarse& coarse) const;
-  // The arcs of a part: those between begin and end are there already.
+  // The arcs of a part, from `begin` on.
+  template <class Slot>
   struct Row {
     const Vertex* part_of;
+    Slot* slot_of;  // by part: where the row's arc to it is, if not before `begin`
     GuideArc* arcs;
-    std::int64_t begin, end;
+    std::int64_t begin;
   };
-  std::int64_t append_arcs(Vertex vertex, Vertex part, Row row);
-  void contract_pairs(Coarse& coarse);
+  template <class Slot>
+  double append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const;
+  template <class Slot>
+  void contract_pairs(std::vector<Slot>& slots, Coarse& coarse) const;
 
   const Guide* graph_ = nullptr;
   std::int64_t most_ = 0;
@@ -51,7 +55,8 @@ class Coarsening {
   std::vector<Vertex> mate_;  // -1: none
   std::vector<float> worth_;  // 1 / size of those without a mate, 0 of others
   std::size_t pairs_ = 0;
-  std::vector<std::int64_t> slot_;  // where the row's arc to a part is, if not before the row's begin
+  std::vector<std::int32_t> slots_;
+  std::vector<std::int64_t> long_slots_;  // of graphs with more arcs than that counts
 };
 
 }  // namespace ranktree::core::place::engine

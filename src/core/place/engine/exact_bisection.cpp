@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::size_t kMost = kExactVertices;
 
-// Vertices are called by their places in an order, the most weight first.
+using Ties = std::array<float, kMost>;
+
+// Vertices are called by their places in an order, the most weight first; they are seated in that order.
 class Search {
  public:
   Search(const Guide& graph, int zero, int most_steps)
@@ -31,7 +33,8 @@ class Search {
     for (std::size_t i = 0; i < count_; ++i) place.at(order_.at(i)) = static_cast<std::uint8_t>(i);
     for (std::size_t i = 0; i < count_; ++i) {
       for (const GuideArc& arc : graph.arcs_of(order_.at(i))) {
-        weight_[i][place[static_cast<std::size_t>(arc.to)]] = arc.weight;
+        const std::size_t other = place[static_cast<std::size_t>(arc.to)];
+        if (other > i) later_[i][other] = arc.weight;
       }
     }
   }
@@ -43,31 +46,47 @@ class Search {
   }
 
  private:
-  // What the vertices from `next` on cost at least: each the smaller of its ties to the two sides.
-  [[nodiscard]] float least(std::size_t next) const {
-    float sum = 0;
-    for (std::size_t i = next; i < count_; ++i) sum += std::min(tie_[0][i], tie_[1][i]);
-    return sum;
+  // What the vertices without a seat cost at least: each the smaller of its ties to the two sides. Those with a seat
+  // have none, so that all are added up, four at a time.
+  [[nodiscard]] static float least(const std::array<Ties, 2>& tie) {
+    std::array<float, 4> sums{};
+    for (std::size_t i = 0; i < kMost; i += sums.size()) {
+      for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += std::min(tie[0][i + j], tie[1][i + j]);
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  // Side `full` takes no more: who is left goes to the other one.
+  void finish(std::size_t next, float cut, std::size_t full) {
+    for (std::size_t i = next; i < count_; ++i) cut += tie_[next][full][i];
+    if (cut >= best_) return;
+    best_ = cut;
+    best_side_ = side_;
+    for (std::size_t i = next; i < count_; ++i) best_side_[i] = static_cast<std::uint8_t>(1 - full);
   }
 
   void go(std::size_t next, float cut) {
-    if (next == count_) {
-      best_ = cut;
-      best_side_ = side_;
+    const std::array<Ties, 2>& tie = tie_[next];
+    if (room_[0] == 0 || room_[1] == 0) {
+      finish(next, cut, room_[0] == 0 ? 0 : 1);
       return;
     }
-    const std::size_t first = tie_[0][next] >= tie_[1][next] ? 0 : 1;
+    std::array<Ties, 2>& after = tie_[next + 1];
+    const std::size_t first = tie[0][next] >= tie[1][next] ? 0 : 1;
     for (const std::size_t side : {first, 1 - first}) {
       const bool same = next == 0 && side != first && room_[0] == room_[1];  // nobody sits, both sides look the same
-      if (room_[side] == 0 || same) continue;
+      if (same) continue;
       if (steps_-- <= 0 && best_ < std::numeric_limits<float>::infinity()) return;
-      const auto saved = tie_;
-      const float here = cut + tie_[1 - side][next];
+      const float here = cut + tie[1 - side][next];
+      Ties moved = tie[side];
+      for (std::size_t i = 0; i < kMost; ++i) moved[i] += later_[next][i];
+      after[side] = moved;
+      after[1 - side] = tie[1 - side];
+      after[0][next] = after[1][next] = 0;
+      if (here + least(after) >= best_) continue;
       --room_[side];
       side_[next] = static_cast<std::uint8_t>(side);
-      for (std::size_t i = 0; i < kMost; ++i) tie_[side][i] += weight_[next][i];
-      if (here + least(next + 1) < best_) go(next + 1, here);
-      tie_ = saved;
+      go(next + 1, here);
       ++room_[side];
     }
   }
@@ -76,8 +95,8 @@ class Search {
   std::array<int, 2> room_;
   int steps_;
   std::array<std::uint8_t, kMost> order_{};
-  std::array<std::array<float, kMost>, kMost> weight_{};
-  std::array<std::array<float, kMost>, 2> tie_{};  // of each vertex to those who sit on a side
+  std::array<Ties, kMost> later_{};                   // weights to those who come later
+  std::array<std::array<Ties, 2>, kMost + 1> tie_{};  // by who is next: of each vertex to those who sit on a side
   std::array<std::uint8_t, kMost> side_{}, best_side_{};
   float best_ = std::numeric_limits<float>::infinity();
 };

@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace ranktree::core::place::engine {
@@ -16,11 +19,31 @@ struct BasicArc {
   Weight weight;
 };
 
+// Leaves new elements as the memory is: whoever makes a vector larger writes them all.
+template <class Element>
+struct Unwritten : std::allocator<Element> {
+  template <class Other>
+  struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
+    using other = Unwritten<Other>;
+  };
+  template <class Other>
+  void construct(Other* place) noexcept {
+    ::new (static_cast<void*>(place)) Other;
+  }
+  template <class Other, class... Arguments>
+  void construct(Other* place, Arguments&&... arguments) {
+    ::new (static_cast<void*>(place)) Other(std::forward<Arguments>(arguments)...);
+  }
+};
+
+template <class Weight>
+using BasicArcs = std::vector<BasicArc<Weight>, Unwritten<BasicArc<Weight>>>;
+
 // CSR; each edge is stored from both ends with the same weight; no self loops.
 template <class Weight>
 struct BasicGraph {
   std::vector<std::int64_t> offset{0};
-  std::vector<BasicArc<Weight>> arcs;
+  BasicArcs<Weight> arcs;
   std::vector<std::int32_t> size;  // ranks that each vertex stands for
 
   [[nodiscard]] Vertex vertices() const { return static_cast<Vertex>(size.size()); }
@@ -53,6 +76,9 @@ struct Piece {
   Guide graph;
   std::vector<Vertex> name;
 };
+
+// The weight of all arcs of each vertex. O(arcs).
+std::vector<double> totals_of(const Guide& graph);
 
 // The same graph, scaled so that the heaviest arc is about 1; vertices are called as in it. O(vertices + arcs).
 Piece guide_of(const Graph& graph);

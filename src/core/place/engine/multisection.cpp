@@ -95,14 +95,22 @@ void Multisection::fill(std::span<const Child> children, std::span<const Vertex>
   }
 }
 
+// Where parts are small, swaps between them mend what one division does.
+bool Multisection::is_once_enough(const Guide& graph, std::size_t children) const {
+  constexpr std::size_t kSmallPart = 16;
+  const bool small_parts = graph.size.size() <= kSmallPart * children;
+  return hubs_ || graph.vertices() <= (small_parts ? std::max(kSmall, effort_.once) : kSmall);
+}
+
 // The best of several bisections; ties go to the first.
-Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed) {
+Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed) {
   constexpr int kSteps = 2000;
   Sides only;
   if (graph.vertices() <= kExactVertices && window.least == window.most) {
     bisect_exactly(graph, static_cast<int>(window.least), kSteps, only);
     return only;
   }
+  const std::vector<double> total = totals_of(graph);
   std::vector<Trial> trials;
   const auto try_until = [&](int count) {
     const std::size_t first = trials.size();
@@ -111,10 +119,11 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     const int more = count - static_cast<int>(first);
     workers_.for_each(more, more * steps_of(graph), [&](int i) {
       const std::size_t index = first + at(i);
-      trials[index].cut = bisections_.lend(seed_of(seed, index))->divide(graph, window, aim, trials[index].sides);
+      const Bisections::Loan bisection = bisections_.lend(seed_of(seed, index));
+      trials[index].cut = bisection->divide(graph, total, window, aim, trials[index].sides);
     });
   };
-  if (hubs_ || graph.vertices() <= kSmall) {
+  if (once) {
     try_until(1);
   } else {
     try_until(effort_.repeats);
@@ -147,7 +156,8 @@ void Multisection::divide(std::span<const Child> children, const Guide& graph, s
   const Window window{std::max<std::int64_t>(0, ranks - (total - left)), std::min(ranks, left)};
   const auto share =
       static_cast<std::int64_t>(static_cast<double>(ranks) * static_cast<double>(left) / static_cast<double>(total));
-  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most), seed);
+  const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most),
+                                    is_once_enough(graph, children.size()), seed);
   const std::vector<Vertex> side(sides.begin(), sides.end());
   const auto pieces = pieces_of(graph, name, side, 2);
   workers_.for_each(2, steps_of(graph), [&](int i) {

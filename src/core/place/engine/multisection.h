@@ -40,7 +40,8 @@ class Multisection {
   };
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
   static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
-  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed);
+  [[nodiscard]] bool is_once_enough(const Guide& graph, std::size_t children) const;
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed);
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
               std::vector<Vertex>& part_of);
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);

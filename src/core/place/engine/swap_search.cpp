@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -26,7 +28,7 @@ using Group = SeatTree::Group;
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Distances between the groups of one level (positions), each called by its path from the root: what two have in common
-// is in an exclusive or. O(1), or by the tree where paths do not fit 64 bits.
+// is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
 class Distances {
  public:
   Distances(const SeatTree& tree, int level)
@@ -51,12 +53,15 @@ class Distances {
     }
   }
 
+  [[nodiscard]] bool fit() const { return fits_; }
+  [[nodiscard]] std::uint64_t path(Group position) const { return path_[at(position)]; }
+  [[nodiscard]] double of_paths(std::uint64_t a, std::uint64_t b) const {
+    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(a ^ b))];
+  }
   // The same position costs what another one of the same home does.
   [[nodiscard]] double operator()(Group a, Group b) const {
-    if (!fits_) {
-      return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_seat(level_, a), tree_.first_seat(level_, b));
-    }
-    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(path_[at(a)] ^ path_[at(b)]))];
+    if (fits_) return of_paths(path(a), path(b));
+    return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_seat(level_, a), tree_.first_seat(level_, b));
   }
 
  private:
@@ -135,7 +140,11 @@ class SwapSearch {
     for (Group group = 0; group < tree.groups(level); ++group) {
       home_[at(group)] = tree.group(level - 1, tree.first_seat(level, group));
     }
-    for (std::size_t i = 0; i < position_of.size(); ++i) vertex_at_[at(position_of[i])] = static_cast<Vertex>(i);
+    spot_of_.reserve(position_of.size());
+    for (const Group position : position_of) {
+      vertex_at_[at(position)] = static_cast<Vertex>(spot_of_.size());
+      spot_of_.push_back(spot(position));
+    }
     nearest_ = tree.cost(level - 1);
     for (int i = 0; i + 1 < level; ++i) nearest_ = std::min(nearest_, tree.cost(i));
     workers_.for_each(kShares, steps_of(position_of.size()), [this](int share) {
@@ -176,11 +185,22 @@ class SwapSearch {
     double gain = 0;
     Group to = -1;
   };
-  // What looking for moves needs, for each share.
+  // Where a vertex is, together for those who ask for their neighbours.
+  struct Spot {
+    std::uint64_t path;
+    Group position, home;
+  };
+  [[nodiscard]] Spot spot(Group position) const { return {distance_.path(position), position, home_[at(position)]}; }
+  struct End {
+    std::uint64_t path;
+    double weight;
+  };
+  // What looking for moves needs, for each who looks.
   struct Desk {
     std::vector<double> tie;  // by home
     std::vector<Group> homes, places;
-    std::vector<double> row;  // the arcs of the vertex at hand by their ends
+    std::vector<double> row;  // the arcs of the vertex at hand by their ends ...
+    std::vector<End> ends;    // ... and where those are
   };
 
   static std::pair<std::size_t, std::size_t> part_of(int share, std::size_t count) {
@@ -196,7 +216,9 @@ class SwapSearch {
     moves_.assign(block.size(), Move{});
     workers_.for_each(kShares, steps_of(block.size()), [&](int share) {
       const auto [begin, end] = part_of(share, block.size());
-      for (std::size_t i = begin; i < end; ++i) moves_[i] = best_move(block[i], desks_.at(at(share)));
+      std::unique_ptr<Desk> desk = take_desk();
+      for (std::size_t i = begin; i < end; ++i) moves_[i] = best_move(block[i], *desk);
+      put_back(std::move(desk));
     });
     for (const Vertex vertex : block) active_[at(vertex)] = 0;
     bool made = false;
@@ -212,23 +234,63 @@ class SwapSearch {
     return made;
   }
 
+  // One that was in use lately, so that its memory is near.
+  std::unique_ptr<Desk> take_desk() {
+    const std::lock_guard lock(desks_mutex_);
+    if (desks_.empty()) return std::make_unique<Desk>();
+    std::unique_ptr<Desk> desk = std::move(desks_.back());
+    desks_.pop_back();
+    return desk;
+  }
+  void put_back(std::unique_ptr<Desk> desk) {
+    const std::lock_guard lock(desks_mutex_);
+    desks_.push_back(std::move(desk));
+  }
+
   // What the arcs of a vertex would cost at a position, an arc to the vertex there counted as within one home.
   [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
     if (aggregates_.known()) return aggregates_.cost_at(vertex, position);
     double cost = 0;
-    for (const Arc& arc : graph_.arcs_of(vertex)) cost += arc.weight * distance_(position, position_of_[at(arc.to)]);
+    if (distance_.fit()) {
+      const std::uint64_t path = distance_.path(position);
+      for (const Arc& arc : graph_.arcs_of(vertex)) {
+        cost += arc.weight * distance_.of_paths(path, spot_of_[at(arc.to)].path);
+      }
+    } else {
+      for (const Arc& arc : graph_.arcs_of(vertex)) cost += arc.weight * distance_to(position, arc.to);
+    }
     return cost;
+  }
+  // The same of the vertex at hand.
+  [[nodiscard]] double cost_of_ends(Vertex vertex, Group position, const Desk& desk) const {
+    if (aggregates_.known() || !distance_.fit()) return cost_at(vertex, position);
+    const std::uint64_t path = distance_.path(position);
+    double cost = 0;
+    for (const End& end : desk.ends) cost += end.weight * distance_.of_paths(path, end.path);
+    return cost;
+  }
+  [[nodiscard]] double weight_between(Vertex vertex, Vertex other) const {
+    double weight = 0;
+    for (const Arc& arc : graph_.arcs_of(other)) weight += arc.to == vertex ? arc.weight : 0;
+    return weight;
+  }
+  [[nodiscard]] double distance_to(Group position, Vertex vertex) const {
+    const Spot& there = spot_of_[at(vertex)];
+    return distance_.fit() ? distance_.of_paths(distance_.path(position), there.path)
+                           : distance_(position, there.position);
   }
 
   // The homes that a vertex is tied to, the strongest first, without its own.
   void collect_homes(Vertex vertex, Desk& desk) const {
-    const Group own = home_[at(position_of_[at(vertex)])];
+    const Group own = spot_of_[at(vertex)].home;
     auto& homes = desk.homes;
     auto& tie = desk.tie;
     if (tie.empty()) tie.assign(at(tree_.groups(level_ - 1)), 0);
     homes.clear();
+    desk.ends.clear();
     for (const Arc& arc : graph_.arcs_of(vertex)) {
-      const Group home = home_[at(position_of_[at(arc.to)])];
+      const auto& [path, position, home] = spot_of_[at(arc.to)];
+      desk.ends.push_back({path, arc.weight});
       if (home == own || arc.weight == 0) continue;
       if (tie[at(home)] == 0) homes.push_back(home);
       tie[at(home)] += arc.weight;
@@ -251,24 +313,14 @@ class SwapSearch {
     if (other < 0) return alone;
     const Group from = position_of_[at(vertex)];
     const double near = tree_.cost(level_ - 1);
-    double there = 0;
-    double between = 0;
-    if (desk != nullptr && aggregates_.known()) {
-      between = desk->row[at(other)];
-      there = aggregates_.cost_at(other, from);
-    } else {
-      for (const Arc& arc : graph_.arcs_of(other)) {
-        if (arc.to == vertex) between += arc.weight;
-        there += arc.weight * distance_(from, position_of_[at(arc.to)]);
-      }
-    }
+    const double between = desk != nullptr ? desk->row[at(other)] : weight_between(vertex, other);
+    const double there = cost_at(other, from);
     // The arc between the two costs as much after as before: both counted it as brought within one home.
     return alone + (cost_of(other) - there) - 2 * between * (distance_(from, to) - near);
   }
 
   // The arcs of the vertex at hand by their ends, for gain_of().
   void spread_row(Vertex vertex, bool set, Desk& desk) const {
-    if (!aggregates_.known()) return;
     if (desk.row.empty()) desk.row.assign(position_of_.size(), 0);
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       desk.row[at(arc.to)] = set ? desk.row[at(arc.to)] + arc.weight : 0;
@@ -305,16 +357,20 @@ class SwapSearch {
     collect_homes(vertex, desk);
     if (desk.homes.empty()) return best;
     const Group from = position_of_[at(vertex)];
-    spread_row(vertex, true, desk);
+    bool spread = false;
     for (const Group home : desk.homes) {
-      const double alone = cost_of(vertex) - cost_at(vertex, tree_.first_child(level_ - 1, home));
+      const double alone = cost_of(vertex) - cost_of_ends(vertex, tree_.first_child(level_ - 1, home), desk);
       collect_places(home, tree_.form(level_, from), best.gain - alone, desk.places);
+      if (!spread && !desk.places.empty()) {
+        spread_row(vertex, true, desk);
+        spread = true;
+      }
       for (const Group to : desk.places) {
         const double gain = gain_of(vertex, to, alone, &desk);
         if (gain > best.gain) best = {gain, to};
       }
     }
-    spread_row(vertex, false, desk);
+    if (spread) spread_row(vertex, false, desk);
     return best;
   }
 
@@ -338,6 +394,7 @@ class SwapSearch {
   // The neighbours' costs follow; of the two that swap they are counted afterwards.
   void move(Vertex vertex, Group from, Group to) {
     position_of_[at(vertex)] = to;
+    spot_of_[at(vertex)] = spot(to);
     active_[at(vertex)] = 1;
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       active_[at(arc.to)] = 1;
@@ -345,8 +402,7 @@ class SwapSearch {
         aggregates_.add(arc.to, from, -arc.weight);
         aggregates_.add(arc.to, to, arc.weight);
       }
-      const Group place = position_of_[at(arc.to)];
-      excess_[at(place)] += arc.weight * (distance_(place, to) - distance_(place, from));
+      excess_[at(position_of_[at(arc.to)])] += arc.weight * (distance_to(to, arc.to) - distance_to(from, arc.to));
     }
   }
 
@@ -359,57 +415,76 @@ class SwapSearch {
   Distances distance_;
   Aggregates aggregates_;
   std::vector<Vertex> vertex_at_;
-  std::vector<Group> home_;
+  std::vector<Group> home_;     // by position
+  std::vector<Spot> spot_of_;   // by vertex
   double nearest_ = 0;          // the lowest cost of two positions
   std::vector<double> least_;   // by vertex: what its arcs cost at least
   std::vector<double> excess_;  // by position: what the arcs of the vertex there cost above that; 0: nobody there
   std::vector<std::uint8_t> active_;
   std::size_t hub_degree_;
-  std::array<Desk, kShares> desks_;
+  std::mutex desks_mutex_;
+  std::vector<std::unique_ptr<Desk>> desks_;
   std::vector<Move> moves_;  // of a block
 };
 
-// The groups of a level that hold ranks, as vertices.
-struct Occupied {
-  std::vector<Vertex> part_of;
-  std::vector<Group> position_of;
+// What sits in each occupied group of a level as one vertex, numbered as its first rank is among those.
+struct Merged {
+  Graph graph;
+  std::vector<Vertex> vertex_of;  // by rank
 };
 
-Occupied occupied_groups(const SeatTree& tree, int level, const std::vector<Seat>& seat_of) {
-  Occupied result{std::vector<Vertex>(seat_of.size()), {}};
-  std::vector<Vertex> vertex_of(at(tree.groups(level)), -1);
-  for (std::size_t i = 0; i < seat_of.size(); ++i) {
-    const Group group = tree.group(level, seat_of[i]);
-    if (vertex_of[at(group)] < 0) {
-      vertex_of[at(group)] = static_cast<Vertex>(result.position_of.size());
-      result.position_of.push_back(group);
+// By level, from the second below the root to the last above the seats (the others stay empty); each is made of the
+// next one below. Contents of groups move as a whole, so that this holds until the search comes to seats.
+std::vector<Merged> merge_groups(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of) {
+  std::vector<Merged> merged(at(tree.levels()));
+  for (int level = tree.levels() - 1; level >= 2; --level) {
+    const Merged* below = level + 1 < tree.levels() ? &merged[at(level + 1)] : nullptr;
+    const Graph& finer = below != nullptr ? below->graph : graph;
+    std::vector<Vertex> vertex_in(at(tree.groups(level)), -1);
+    std::vector<Vertex> part_of(finer.size.size());
+    Vertex count = 0;
+    Merged& here = merged[at(level)];
+    here.vertex_of.reserve(seat_of.size());
+    for (std::size_t i = 0; i < seat_of.size(); ++i) {
+      Vertex& vertex = vertex_in[at(tree.group(level, seat_of[i]))];
+      if (vertex < 0) vertex = count++;
+      here.vertex_of.push_back(vertex);
+      part_of[below != nullptr ? at(below->vertex_of[i]) : i] = vertex;
     }
-    result.part_of[i] = vertex_of[at(group)];
+    here.graph = contract(finer, part_of, count);
   }
-  return result;
+  return merged;
+}
+
+void search_seats(const SeatTree& tree, const Graph& graph, const Effort& effort, Random& random, Workers& workers,
+                  std::vector<Seat>& seat_of) {
+  SwapSearch search(tree, tree.levels(), graph, effort, workers, seat_of);
+  for (int i = 0; i < effort.search_passes && search.pass(random); ++i) {
+  }
 }
 
 }  // namespace
 
 void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& effort, std::uint64_t seed,
                      Workers& workers, std::vector<Seat>& seat_of) {
+  if (tree.levels() < 2 || !workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
   Random random(seed);
-  for (int level = 2; level <= tree.levels(); ++level) {
-    if (!workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
-    const bool seats = level == tree.levels();
-    Occupied groups = occupied_groups(tree, level, seat_of);
-    const std::vector<Group> before = groups.position_of;
-    const auto count = static_cast<Vertex>(before.size());
-    const Graph between = contract(graph, groups.part_of, count);
-    SwapSearch search(tree, level, between, effort, workers, groups.position_of);
+  const std::vector<Merged> merged = merge_groups(tree, graph, seat_of);
+  for (int level = 2; level < tree.levels(); ++level) {
+    const auto& [between, vertex_of] = merged[at(level)];
+    if (!workers.go_on(static_cast<std::int64_t>(between.arcs.size()))) return;
+    std::vector<Group> position_of(between.size.size());
+    for (std::size_t i = 0; i < seat_of.size(); ++i) position_of[at(vertex_of[i])] = tree.group(level, seat_of[i]);
+    const std::vector<Group> before = position_of;
+    SwapSearch search(tree, level, between, effort, workers, position_of);
     for (int i = 0; i < effort.search_passes && search.pass(random); ++i) {
     }
     for (std::size_t i = 0; i < seat_of.size(); ++i) {
-      const auto vertex = at(groups.part_of[i]);
-      const Group now = groups.position_of[vertex];
-      seat_of[i] = seats ? now : seat_of[i] - tree.first_seat(level, before[vertex]) + tree.first_seat(level, now);
+      const auto vertex = at(vertex_of[i]);
+      seat_of[i] += tree.first_seat(level, position_of[vertex]) - tree.first_seat(level, before[vertex]);
     }
   }
+  search_seats(tree, graph, effort, random, workers, seat_of);
 }
 
 double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of) {

@@ -1,0 +1,123 @@
+// The parts of the engine that divide graphs in two.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/place/engine/coarsening.h"
+#include "core/place/engine/exact_bisection.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/refinement.h"
+
+namespace {
+
+using namespace ranktree::core::place::engine;
+using ranktree::core::Random;
+
+// Each pair talks with the given chance in sixteenths, weights 1 to 9.
+Guide random_guide(int vertices, std::uint64_t chance, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::vector<GuideArc>> rows(static_cast<std::size_t>(vertices));
+  for (Vertex i = 0; i < vertices; ++i) {
+    for (Vertex j = 0; j < i; ++j) {
+      if (random.below(16) >= chance) continue;
+      const auto weight = static_cast<float>(1 + random.below(9));
+      rows[static_cast<std::size_t>(i)].push_back({j, weight});
+      rows[static_cast<std::size_t>(j)].push_back({i, weight});
+    }
+  }
+  Guide graph;
+  graph.size.assign(rows.size(), 1);
+  for (const auto& row : rows) {
+    graph.arcs.insert(graph.arcs.end(), row.begin(), row.end());
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+double smallest_cut(const Guide& graph, int zero) {
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned set = 0; set < 1U << graph.size.size(); ++set) {
+    if (std::popcount(set) != zero) continue;
+    Sides sides(graph.size.size(), 1);
+    for (std::size_t i = 0; i < sides.size(); ++i) sides[i] = (set >> i & 1U) != 0 ? 0 : 1;
+    best = std::min(best, cut_of(graph, sides));
+  }
+  return best;
+}
+
+void expect_smallest_cuts(const Guide& graph) {
+  constexpr int kEnough = 1000000;
+  for (int zero = 0; zero <= graph.vertices(); ++zero) {
+    Sides sides;
+    const double cut = bisect_exactly(graph, zero, kEnough, sides);
+    EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), zero);
+    EXPECT_EQ(cut, cut_of(graph, sides));
+    EXPECT_EQ(cut, smallest_cut(graph, zero));
+  }
+}
+
+TEST(ExactBisection, CutsAsLittleAsTryingAllDivisions) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    expect_smallest_cuts(random_guide(1 + static_cast<int>(seed % 11), 2 + seed % 15, seed));
+  }
+}
+
+TEST(ExactBisection, HasAnAnswerHoweverFewStepsItMayTake) {
+  const Guide graph = random_guide(kExactVertices, 12, 1);
+  for (const int steps : {0, 1, 7, 100}) {
+    Sides sides;
+    const double cut = bisect_exactly(graph, 6, steps, sides);
+    EXPECT_EQ(cut, cut_of(graph, sides));
+    EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 6);
+  }
+}
+
+// What is between two different parts, added up from the finer graph.
+std::map<std::pair<Vertex, Vertex>, double> between_parts(const Guide& graph, const std::vector<Vertex>& part_of) {
+  std::map<std::pair<Vertex, Vertex>, double> sums;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    for (const GuideArc& arc : graph.arcs_of(vertex)) {
+      const Vertex from = part_of[static_cast<std::size_t>(vertex)];
+      const Vertex to = part_of[static_cast<std::size_t>(arc.to)];
+      if (from != to) sums[{from, to}] += arc.weight;
+    }
+  }
+  return sums;
+}
+
+std::vector<Vertex> themselves(const Guide& graph) {
+  std::vector<Vertex> vertices(graph.size.size());
+  std::iota(vertices.begin(), vertices.end(), 0);
+  return vertices;
+}
+
+void expect_sizes_of_members(const Coarse& coarse) {
+  std::vector<std::int32_t> members(coarse.graph.size.size(), 0);
+  for (const Vertex part : coarse.part_of) ++members[static_cast<std::size_t>(part)];
+  EXPECT_EQ(members, coarse.graph.size);
+  EXPECT_LE(*std::max_element(members.begin(), members.end()), 2);
+}
+
+TEST(Coarsening, KeepsAllWeightBetweenDifferentVertices) {
+  Coarsening coarsening;
+  Coarse coarse;  // used again, larger and smaller ones in turn
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Guide graph = random_guide(seed % 2 == 0 ? 90 : 31, 1 + seed % 4, seed);
+    Random random(seed);
+    coarsening.run(graph, 2, nullptr, random, coarse);
+    EXPECT_EQ(between_parts(coarse.graph, themselves(coarse.graph)), between_parts(graph, coarse.part_of)) << seed;
+    EXPECT_EQ(coarse.total, totals_of(coarse.graph)) << seed;
+    expect_sizes_of_members(coarse);
+  }
+}
+
+}  // namespace
