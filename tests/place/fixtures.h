@@ -109,7 +109,8 @@ inline Affinity lattice(const std::vector<int>& sizes, const std::vector<std::ui
       const int here = rank / stride % sizes[i];
       if (here + 1 == sizes[i] && (wraps[i] == 0 || sizes[i] < 3)) continue;
       const auto a = static_cast<std::size_t>(rank);
-      const auto b = static_cast<std::size_t>(rank + ((here + 1) % sizes[i] - here) * stride);
+      const int other = rank + ((here + 1) % sizes[i] - here) * stride;
+      const auto b = static_cast<std::size_t>(other);
       matrix[a][b] = matrix[b][a] = weight;
     }
   }

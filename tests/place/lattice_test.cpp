@@ -15,8 +15,6 @@
 #include "core/place/engine/graph.h"
 #include "core/place/engine/regrouping.h"
 #include "core/place/engine/structural_order.h"
-#include "core/place/placement.h"
-#include "core/topo/tree.h"
 #include "fixtures.h"
 
 namespace {
@@ -165,11 +163,13 @@ TEST(Regrouping, KeepsWhatCutsLessAndNothingElse) {
   };
   const auto in_turn = [](std::span<const engine::Vertex> parts, const engine::Guide& graph, std::uint64_t) {
     std::vector<engine::Vertex> result;
+    result.reserve(graph.size.size());
     for (engine::Vertex i = 0; i < graph.vertices(); ++i) result.push_back(parts[at(i) % parts.size()]);
     return result;
   };
   const auto in_runs = [](std::span<const engine::Vertex> parts, const engine::Guide& graph, std::uint64_t) {
     std::vector<engine::Vertex> result;
+    result.reserve(graph.size.size());
     for (engine::Vertex i = 0; i < graph.vertices(); ++i) result.push_back(parts[at(i) / 10]);
     return result;
   };

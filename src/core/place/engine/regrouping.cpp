@@ -77,7 +77,9 @@ class Regrouping {
     std::vector<Set> later;
     for (Set& set : waiting) {
       const bool free = std::all_of(set.begin(), set.end(), [&](Vertex part) { return taken[at(part)] == 0; });
-      for (const Vertex part : set) taken[at(part)] |= free ? 1 : 0;
+      if (free) {
+        for (const Vertex part : set) taken[at(part)] = 1;
+      }
       (free ? chosen : later).push_back(std::move(set));
     }
     waiting = std::move(later);
