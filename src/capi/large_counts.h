@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -15,6 +16,7 @@ inline std::int64_t common_factor(std::span<const std::int64_t> numbers, std::in
   std::int64_t most = 0;
   std::int64_t divisor = 0;
   for (const std::int64_t number : numbers) {
+    if (number == std::numeric_limits<std::int64_t>::min()) return 0;  // has no absolute value
     most = std::max(most, std::abs(number));
     divisor = std::gcd(divisor, number);
   }

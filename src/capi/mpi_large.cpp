@@ -40,9 +40,14 @@ struct Roles {
   std::size_t blocks = 0;
 };
 
+// Blocks are those of the other group, but for a reduce_scatter: each group's result is spread over itself.
 Roles roles_between_groups(const Operation& operation) {
   int size = 0;
-  mpi::check(PMPI_Comm_remote_size(operation.comm, &size), "MPI_Comm_remote_size");
+  if (operation.collective == Collective::kReduceScatter) {
+    mpi::check(PMPI_Comm_size(operation.comm, &size), "MPI_Comm_size");
+  } else {
+    mpi::check(PMPI_Comm_remote_size(operation.comm, &size), "MPI_Comm_remote_size");
+  }
   const bool root = operation.root == MPI_ROOT;
   const bool rooted = operation.collective == Collective::kGather || operation.collective == Collective::kScatter;
   if (!rooted) return {true, true, static_cast<std::size_t>(size)};

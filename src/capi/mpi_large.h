@@ -10,7 +10,7 @@
 
 namespace ranktree::capi {
 
-// The lists of a vector form, as long as the communicator; null where there are none. The operation's own are empty.
+// The lists of a vector form, as long as MPI says; null where there are none. The operation's own are empty.
 struct LargeLists {
   const MPI_Count* counts = nullptr;
   const MPI_Aint* displacements = nullptr;

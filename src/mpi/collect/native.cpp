@@ -10,6 +10,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/types.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -17,9 +18,17 @@ namespace {
 using core::schedule::Collective;
 using Side = Operation::Side;
 
-int number(const Side& side) { return static_cast<int>(side.count); }
+// A negative count stays one, for the MPI to refuse.
+int number(const Side& side) { return side.count < 0 ? -1 : static_cast<int>(side.count); }
 
-bool fits(const Operation& operation) { return operation.send.count <= INT_MAX && operation.receive.count <= INT_MAX; }
+// MPICH 4.0 does not look at the counts of reductions.
+bool is_negative_reduction(const Operation& operation) {
+  return reduces(operation) && operation.receive.count < 0 && operation.root != MPI_PROC_NULL;
+}
+
+bool fits(const Operation& operation) {
+  return operation.send.count <= INT_MAX && operation.receive.count <= INT_MAX && !is_negative_reduction(operation);
+}
 
 int refuse(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, MPI_ERR_COUNT);
@@ -122,7 +131,7 @@ int begin_plain(const Operation& o, MPI_Request* request) {
 class NativeRunning : public Running {
  public:
   explicit NativeRunning(const Operation& operation) {
-    if (!fits(operation)) throw MpiError(refuse(operation.comm), "count: expected at most 2147483647");
+    if (!fits(operation)) throw MpiError(refuse(operation.comm), "count: expected 0 to 2147483647");
     check(operation.vector ? begin_vector(operation, &request_) : begin_plain(operation, &request_),
           "a nonblocking collective");
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -134,6 +135,74 @@ class Vast {
   void* begin_;
 };
 
+void expect_refused(int code, const std::string& what) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  expect(error_class == MPI_ERR_COUNT, what + " to be refused");
+}
+
+// Negative counts, whatever they would be as an int, and operands that cannot be fewer.
+void check_refused(const World& w) {
+  const std::vector<int> from(w.all, w.rank);
+  std::vector<int> into(w.all, w.rank);
+  int* const to = into.data();
+  constexpr MPI_Count kOneAsInt = -4294967295;
+  ranktree_Request request = RANKTREE_REQUEST_NULL;
+  expect_refused(ranktree_Bcast_c(to, kOneAsInt, MPI_INT, 0, w.comm), "a negative broadcast");
+  expect_refused(ranktree_Ibcast_c(to, kOneAsInt, MPI_INT, 0, w.comm, &request), "the same, nonblocking");
+  expect_refused(ranktree_Allreduce_c(from.data(), to, kOneAsInt, MPI_INT, MPI_SUM, w.comm), "a negative sum");
+  expect_refused(ranktree_Alltoall_c(from.data(), kOneAsInt, MPI_INT, to, kOneAsInt, MPI_INT, w.comm), "an alltoall");
+  std::vector<MPI_Count> counts(static_cast<std::size_t>(w.size), kOneAsInt);
+  expect_refused(ranktree_Reduce_scatter_c(from.data(), to, counts.data(), MPI_INT, MPI_SUM, w.comm), "negative lists");
+  counts.assign(counts.size(), std::numeric_limits<MPI_Count>::min());
+  expect_refused(ranktree_Reduce_scatter_c(from.data(), to, counts.data(), MPI_INT, MPI_SUM, w.comm), "the least ones");
+  counts.assign(counts.size(), 3000000000);
+  expect_refused(ranktree_Reduce_scatter_c(from.data(), to, counts.data(), MPI_INT, MPI_SUM, w.comm), "many operands");
+  MPI_Comm fresh = MPI_COMM_NULL;  // served by the MPI
+  MPI_Comm_dup(w.comm, &fresh);
+  MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+  expect_refused(ranktree_Iallreduce_c(from.data(), to, 3000000000, MPI_INT, MPI_SUM, fresh, &request), "a large sum");
+  MPI_Comm_free(&fresh);
+  expect(request == RANKTREE_REQUEST_NULL && into == std::vector<int>(w.all, w.rank), "untouched outputs");
+}
+
+// Rank 0 and all others are a group each; either's result, the sum of the other, is spread by its own counts.
+void check_between_groups(const World& w) {
+  const int group = w.rank == 0 ? 0 : 1;
+  MPI_Comm local = MPI_COMM_NULL;
+  MPI_Comm_split(w.comm, group, w.rank, &local);
+  World between;
+  MPI_Intercomm_create(local, 0, w.comm, 1 - group, 0, &between.comm);
+  MPI_Comm_size(local, &between.size);
+  MPI_Comm_rank(local, &between.rank);
+  int others = 0;
+  MPI_Comm_remote_size(between.comm, &others);
+  constexpr int kAll = 12;
+  const auto mine = static_cast<std::size_t>(between.rank);
+  std::vector<MPI_Count> counts(static_cast<std::size_t>(between.size), 1);
+  counts[0] = kAll - (between.size - 1);
+  const auto theirs = [&](const int*, int* into) {
+    const int begin = between.rank == 0 ? 0 : static_cast<int>(counts[0]) + between.rank - 1;
+    for (int i = 0; i < counts[mine]; ++i) into[i] = 1000 * others * (others - 1) / 2 + (begin + i) * others;
+    return MPI_SUCCESS;
+  };
+  between.all = kAll;
+  compare(
+      between, "Reduce_scatter between groups", theirs,
+      [&](const int* in, int* into) {
+        return ranktree_Reduce_scatter_c(in, into, counts.data(), MPI_INT, MPI_SUM, between.comm);
+      },
+      [&](const int* in, int* into, ranktree_Request* request) {
+        return ranktree_Ireduce_scatter_c(in, into, counts.data(), MPI_INT, MPI_SUM, between.comm, request);
+      },
+      [&](const int* in, int* into, ranktree_Request* request) {
+        return ranktree_Reduce_scatter_init_c(in, into, counts.data(), MPI_INT, MPI_SUM, between.comm, MPI_INFO_NULL,
+                                              request);
+      });
+  MPI_Comm_free(&between.comm);
+  MPI_Comm_free(&local);
+}
+
 // Blocks of 6 bytes, 3,000,000,000 bytes apart.
 void check_far(const World& w) {
   constexpr MPI_Aint kApart = 3000000000;
@@ -161,11 +230,9 @@ void check_far(const World& w) {
   if (w.rank == 1) right("a letter of each rank at the root");
   counts.back() = 5;
   places.back() += 1;
-  const int code =
-      ranktree_Allgatherv_c(own.data(), 6, MPI_CHAR, vast.begin(), counts.data(), places.data(), MPI_CHAR, w.comm);
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  expect(error_class == MPI_ERR_COUNT, "displacements without a common divisor to be refused");
+  expect_refused(
+      ranktree_Allgatherv_c(own.data(), 6, MPI_CHAR, vast.begin(), counts.data(), places.data(), MPI_CHAR, w.comm),
+      "displacements without a common divisor");
 }
 
 // 3,000,000,000 elements of nothing, which every MPI can carry out once they are fewer.
@@ -210,6 +277,8 @@ int main(int argument_count, char** arguments) {
     check_nothing(world);
     for (int root = 0; root < world.size; ++root) check_small(world, root);
     check_far(world);
+    check_refused(world);
+    check_between_groups(world);
   }
   MPI_Comm_free(&comm);
   if (world.rank == 0) std::puts("ok");
