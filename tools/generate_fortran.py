@@ -177,9 +177,9 @@ def value(parameter: Parameter, kind: Kind) -> str:
 def described(call: Call, kind: Kind) -> list[str]:
     """The members that are given."""
     members = [f"collective={call.collective}", f"form={FORMS.index(call.form)}"]
-    buffers = names(call, "sent", "received")
-    if call.form != "blocking" and buffers:
-        members.append("contiguous=flag(" + " .and. ".join(f"is_contiguous({name})" for name in buffers) + ")")
+    for side, buffer_kind in (("send", "sent"), ("receive", "received")) if call.form != "blocking" else ():
+        for name in names(call, buffer_kind):
+            members.append(f"contiguous_{side}=flag(is_contiguous({name}))")
     if kind.wide and names(call, "list"):
         members.append("wide=1")
     for one in call.parameters:

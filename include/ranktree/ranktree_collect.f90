@@ -2,8 +2,8 @@
 !> this file; the contract is in ranktree/mpi_collect.h.
 !>
 !> Buffers may be of any type and rank, MPI_IN_PLACE or MPI_BOTTOM. Array sections that are not contiguous: blocking calls
-!> copy them; the others end with MPI_ERR_BUFFER. What nonblocking and persistent calls use must be asynchronous, or be
-!> kept by MPI_F_SYNC_REG, as for MPI's own.
+!> copy them; the others end with MPI_ERR_BUFFER on ranks where MPI uses the buffer. What nonblocking and persistent calls
+!> use must be asynchronous, or be kept by MPI_F_SYNC_REG, as for MPI's own.
 module ranktree_collect_bindings
   use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   implicit none
@@ -22,8 +22,9 @@ module ranktree_collect_bindings
   type, bind(C) :: ranktree_collect_call
     integer(c_int32_t) :: collective = 0
     integer(c_int32_t) :: form = 0
-    integer(c_int32_t) :: contiguous = 1
     integer(c_int32_t) :: wide = 0
+    integer(c_int32_t) :: contiguous_send = 1
+    integer(c_int32_t) :: contiguous_receive = 1
     integer(c_int32_t) :: comm = 0
     integer(c_int32_t) :: root = 0
     integer(c_int32_t) :: op = 0

@@ -497,7 +497,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=1, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=1, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ibcast_f08
@@ -511,7 +511,7 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=1, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=1, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ibcast_large
@@ -526,9 +526,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
+    call run(ranktree_collect_call(collective=1, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_f08
 
@@ -543,9 +543,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
+    call run(ranktree_collect_call(collective=1, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_large
 
@@ -559,9 +559,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=2, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iallreduce_f08
 
@@ -575,9 +575,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=2, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iallreduce_large
 
@@ -598,11 +598,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine igather_f08
 
   !> As MPI_Igather, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -615,11 +614,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine igather_large
 
   !> As MPI_Igatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -634,11 +632,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=5, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine igatherv_f08
 
   !> As MPI_Igatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -654,8 +651,8 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
+    call run(ranktree_collect_call(collective=5, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
         sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
@@ -670,11 +667,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iscatter_f08
 
   !> As MPI_Iscatter, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -687,11 +683,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iscatter_large
 
   !> As MPI_Iscatterv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -706,9 +701,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
+    call run(ranktree_collect_call(collective=7, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iscatterv_f08
@@ -726,9 +721,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
+    call run(ranktree_collect_call(collective=7, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iscatterv_large
@@ -742,10 +737,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iallgather_f08
 
   !> As MPI_Iallgather, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -757,10 +752,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iallgather_large
 
   !> As MPI_Iallgatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -775,11 +770,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, &
-        comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=9, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine iallgatherv_f08
 
   !> As MPI_Iallgatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -794,8 +788,8 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
+    call run(ranktree_collect_call(collective=9, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
         sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
@@ -811,9 +805,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=10, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_scatter_f08
 
@@ -827,9 +821,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=10, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_scatter_large
 
@@ -843,9 +837,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=11, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_scatter_block_f08
 
@@ -859,9 +853,9 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
+    call run(ranktree_collect_call(collective=11, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
         comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ireduce_scatter_block_large
 
@@ -874,10 +868,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ialltoall_f08
 
   !> As MPI_Ialltoall, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -889,10 +883,10 @@ contains
     type(MPI_Comm), intent(in) :: comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL), request, ierror=ierror)
   end subroutine ialltoall_large
 
   !> As MPI_Bcast_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -904,7 +898,7 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=2, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=2, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine bcast_init_f08
@@ -919,7 +913,7 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=2, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=2, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine bcast_init_large
@@ -935,10 +929,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=1, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_init_f08
 
   !> As MPI_Reduce_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -953,10 +947,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=1, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, root=root, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_init_large
 
   !> As MPI_Allreduce_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -970,10 +964,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=2, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine allreduce_init_f08
 
   !> As MPI_Allreduce_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -987,10 +981,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=2, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine allreduce_init_large
 
   !> As MPI_Barrier_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1014,11 +1008,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine gather_init_f08
 
   !> As MPI_Gather_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1033,11 +1026,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine gather_init_large
 
   !> As MPI_Gatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1053,11 +1045,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, root=root, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=5, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine gatherv_init_f08
 
   !> As MPI_Gatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1074,8 +1065,8 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
+    call run(ranktree_collect_call(collective=5, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
         sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, root=root, &
         comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
@@ -1092,11 +1083,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine scatter_init_f08
 
   !> As MPI_Scatter_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1111,11 +1101,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine scatter_init_large
 
   !> As MPI_Scatterv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1131,9 +1120,9 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
+    call run(ranktree_collect_call(collective=7, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
         info=info%MPI_VAL), request, ierror=ierror)
   end subroutine scatterv_init_f08
@@ -1152,9 +1141,9 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
+    call run(ranktree_collect_call(collective=7, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, root=root, comm=comm%MPI_VAL, &
         info=info%MPI_VAL), request, ierror=ierror)
   end subroutine scatterv_init_large
@@ -1170,11 +1159,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine allgather_init_f08
 
   !> As MPI_Allgather_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1188,11 +1176,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine allgather_init_large
 
   !> As MPI_Allgatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1208,11 +1195,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=9, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine allgatherv_init_f08
 
   !> As MPI_Allgatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1228,8 +1214,8 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
+    call run(ranktree_collect_call(collective=9, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
         sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
         counts=c_loc(recvcounts), displacements=c_loc(displs), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
         info=info%MPI_VAL), request, ierror=ierror)
@@ -1246,9 +1232,9 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+    call run(ranktree_collect_call(collective=10, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
         info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_scatter_init_f08
 
@@ -1263,9 +1249,9 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+    call run(ranktree_collect_call(collective=10, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), wide=1, sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
         info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_scatter_init_large
 
@@ -1280,10 +1266,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=11, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_scatter_block_init_f08
 
   !> As MPI_Reduce_scatter_block_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1297,10 +1283,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, &
-        comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=11, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype%MPI_VAL, op=op%MPI_VAL, comm=comm%MPI_VAL, &
+        info=info%MPI_VAL), request, ierror=ierror)
   end subroutine reduce_scatter_block_init_large
 
   !> As MPI_Alltoall_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1314,11 +1300,10 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine alltoall_init_f08
 
   !> As MPI_Alltoall_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -1332,10 +1317,9 @@ contains
     type(MPI_Info), intent(in) :: info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, &
-        info=info%MPI_VAL), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype%MPI_VAL, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype%MPI_VAL, comm=comm%MPI_VAL, info=info%MPI_VAL), request, ierror=ierror)
   end subroutine alltoall_init_large
 end module ranktree_collect_f08

@@ -294,7 +294,7 @@ contains
     integer, intent(in) :: count, root, datatype, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=1, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=1, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype, root=root, &
         comm=comm), request, ierror=ierror)
   end subroutine ibcast_integer
@@ -306,10 +306,9 @@ contains
     integer, intent(in) :: count, root, datatype, op, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype, op=op, root=root, &
-        comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=1, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype, op=op, root=root, comm=comm), request, ierror=ierror)
   end subroutine ireduce_integer
 
   !> As MPI_Iallreduce, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -319,10 +318,9 @@ contains
     integer, intent(in) :: count, datatype, op, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype, op=op, &
-        comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=2, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype, op=op, comm=comm), request, ierror=ierror)
   end subroutine iallreduce_integer
 
   !> As MPI_Ibarrier, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -340,10 +338,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, root, sendtype, recvtype, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, &
+        comm=comm), request, ierror=ierror)
   end subroutine igather_integer
 
   !> As MPI_Igatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -356,10 +354,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), &
-        displacements=c_loc(displs), recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=5, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
   end subroutine igatherv_integer
 
   !> As MPI_Iscatter, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -369,10 +367,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, root, sendtype, recvtype, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, &
+        comm=comm), request, ierror=ierror)
   end subroutine iscatter_integer
 
   !> As MPI_Iscatterv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -385,10 +383,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=7, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype, root=root, comm=comm), request, ierror=ierror)
   end subroutine iscatterv_integer
 
   !> As MPI_Iallgather, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -398,10 +396,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, sendtype, recvtype, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, &
+        comm=comm), request, ierror=ierror)
   end subroutine iallgather_integer
 
   !> As MPI_Iallgatherv, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -414,10 +412,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), &
-        displacements=c_loc(displs), recvtype=recvtype, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=9, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype, comm=comm), request, ierror=ierror)
   end subroutine iallgatherv_integer
 
   !> As MPI_Ireduce_scatter, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -428,10 +426,9 @@ contains
     integer, intent(in), asynchronous, target :: recvcounts(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype, op=op, &
-        comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=10, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype, op=op, comm=comm), request, ierror=ierror)
   end subroutine ireduce_scatter_integer
 
   !> As MPI_Ireduce_scatter_block, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -441,10 +438,9 @@ contains
     integer, intent(in) :: recvcount, datatype, op, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype, op=op, &
-        comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=11, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype, op=op, comm=comm), request, ierror=ierror)
   end subroutine ireduce_scatter_block_integer
 
   !> As MPI_Ialltoall, to be completed by ranktree_Wait, ranktree_Test, ranktree_Waitall. Collective; local.
@@ -454,10 +450,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, sendtype, recvtype, comm
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=1, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=1, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, &
+        comm=comm), request, ierror=ierror)
   end subroutine ialltoall_integer
 
   !> As MPI_Bcast_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -466,7 +462,7 @@ contains
     integer, intent(in) :: count, root, datatype, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=0, form=2, contiguous=flag(is_contiguous(buffer)), &
+    call run(ranktree_collect_call(collective=0, form=2, contiguous_receive=flag(is_contiguous(buffer)), &
         recvbuf=c_loc(buffer), recvcount=int(count, c_int64_t), recvtype=datatype, root=root, comm=comm, &
         info=info), request, ierror=ierror)
   end subroutine bcast_init_integer
@@ -478,9 +474,9 @@ contains
     integer, intent(in) :: count, root, datatype, op, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=1, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype, op=op, root=root, comm=comm, &
+    call run(ranktree_collect_call(collective=1, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype, op=op, root=root, comm=comm, &
         info=info), request, ierror=ierror)
   end subroutine reduce_init_integer
 
@@ -491,10 +487,9 @@ contains
     integer, intent(in) :: count, datatype, op, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=2, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(count, c_int64_t), recvtype=datatype, op=op, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=2, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(count, c_int64_t), recvtype=datatype, op=op, comm=comm, info=info), request, ierror=ierror)
   end subroutine allreduce_init_integer
 
   !> As MPI_Barrier_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -513,11 +508,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, root, sendtype, recvtype, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=4, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=4, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, &
+        comm=comm, info=info), request, ierror=ierror)
   end subroutine gather_init_integer
 
   !> As MPI_Gatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -530,10 +524,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=5, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), &
-        displacements=c_loc(displs), recvtype=recvtype, root=root, comm=comm, info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=5, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype, root=root, comm=comm, info=info), request, ierror=ierror)
   end subroutine gatherv_init_integer
 
   !> As MPI_Scatter_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -544,11 +538,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, root, sendtype, recvtype, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=6, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=6, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, &
+        comm=comm, info=info), request, ierror=ierror)
   end subroutine scatter_init_integer
 
   !> As MPI_Scatterv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -561,11 +554,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=7, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        counts=c_loc(sendcounts), displacements=c_loc(displs), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, root=root, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=7, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), counts=c_loc(sendcounts), &
+        displacements=c_loc(displs), sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), &
+        recvtype=recvtype, root=root, comm=comm, info=info), request, ierror=ierror)
   end subroutine scatterv_init_integer
 
   !> As MPI_Allgather_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -576,10 +568,10 @@ contains
     integer, intent(in) :: sendcount, recvcount, sendtype, recvtype, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=8, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm, info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=8, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm, &
+        info=info), request, ierror=ierror)
   end subroutine allgather_init_integer
 
   !> As MPI_Allgatherv_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -592,10 +584,10 @@ contains
     integer, intent(in), asynchronous, target :: displs(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=9, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), &
-        displacements=c_loc(displs), recvtype=recvtype, comm=comm, info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=9, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), displacements=c_loc(displs), &
+        recvtype=recvtype, comm=comm, info=info), request, ierror=ierror)
   end subroutine allgatherv_init_integer
 
   !> As MPI_Reduce_scatter_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -606,10 +598,9 @@ contains
     integer, intent(in), asynchronous, target :: recvcounts(*)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=10, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), counts=c_loc(recvcounts), recvtype=datatype, op=op, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=10, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        counts=c_loc(recvcounts), recvtype=datatype, op=op, comm=comm, info=info), request, ierror=ierror)
   end subroutine reduce_scatter_init_integer
 
   !> As MPI_Reduce_scatter_block_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -619,10 +610,9 @@ contains
     integer, intent(in) :: recvcount, datatype, op, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=11, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=datatype, op=op, comm=comm, &
-        info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=11, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), recvbuf=c_loc(recvbuf), &
+        recvcount=int(recvcount, c_int64_t), recvtype=datatype, op=op, comm=comm, info=info), request, ierror=ierror)
   end subroutine reduce_scatter_block_init_integer
 
   !> As MPI_Alltoall_init, to be begun by ranktree_Start. Collective over comm, and synchronising.
@@ -633,9 +623,9 @@ contains
     integer, intent(in) :: sendcount, recvcount, sendtype, recvtype, comm, info
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
-    call run(ranktree_collect_call(collective=12, form=2, &
-        contiguous=flag(is_contiguous(sendbuf) .and. is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), &
-        sendcount=int(sendcount, c_int64_t), sendtype=sendtype, recvbuf=c_loc(recvbuf), &
-        recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm, info=info), request, ierror=ierror)
+    call run(ranktree_collect_call(collective=12, form=2, contiguous_send=flag(is_contiguous(sendbuf)), &
+        contiguous_receive=flag(is_contiguous(recvbuf)), sendbuf=c_loc(sendbuf), sendcount=int(sendcount, c_int64_t), &
+        sendtype=sendtype, recvbuf=c_loc(recvbuf), recvcount=int(recvcount, c_int64_t), recvtype=recvtype, comm=comm, &
+        info=info), request, ierror=ierror)
   end subroutine alltoall_init_integer
 end module ranktree_collect_mpif

@@ -6,22 +6,26 @@
 #include <cstdint>
 
 #include "capi/mpi_large.h"
+#include "core/schedule/makers.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/operations.h"
 #include "mpi/guard.h"
-#include "mpi/text.h"
 #include "ranktree/base.h"
 #include "ranktree/mpi.h"
 
 namespace collect = ranktree::mpi::collect;
+namespace mpi = ranktree::mpi;
 
 // The derived type ranktree_collect_call of Fortran. What a collective does not have is 0.
 // NOLINTNEXTLINE(readability-identifier-naming): a name of C's
 struct ranktree_fortran_call {
-  std::int32_t collective;  // its number in the module
-  std::int32_t form;        // 0: blocking, 1: nonblocking, 2: persistent
-  std::int32_t contiguous;  // not 0: so is the memory of the buffers
-  std::int32_t wide;        // not 0: lists are of MPI_Count and MPI_Aint
+  std::int32_t collective;          // its number in the module
+  std::int32_t form;                // 0: blocking, 1: nonblocking, 2: persistent
+  std::int32_t wide;                // not 0: lists are of MPI_Count and MPI_Aint
+  std::int32_t contiguous_send;     // not 0: so is the memory of the buffer
+  std::int32_t contiguous_receive;  // as well
   MPI_Fint comm;
   MPI_Fint root;
   MPI_Fint op;
@@ -39,6 +43,7 @@ struct ranktree_fortran_call {
 namespace {
 
 using ranktree::capi::LargeLists;
+using ranktree::core::schedule::Collective;
 using Call = ranktree_fortran_call;
 
 enum class Form : std::uint8_t { kBlocking, kNonblocking, kPersistent };
@@ -121,6 +126,53 @@ collect::Operation operation_of(const Call& c, const Sentinels& sentinels) {
 }
 // NOLINTEND(readability-function-size)
 
+// Which buffers MPI reads or writes on the calling rank; the others may be anything.
+struct Used {
+  bool sent = true;
+  bool received = true;
+};
+
+Used used(const collect::Operation& operation) {
+  int inter = 0;
+  int rank = 0;
+  mpi::check(PMPI_Comm_test_inter(operation.comm, &inter), "MPI_Comm_test_inter");
+  mpi::check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
+  const bool root = operation.root == (inter != 0 ? MPI_ROOT : rank);
+  const bool other = inter == 0 || (!root && operation.root != MPI_PROC_NULL);
+  switch (operation.collective) {
+    case Collective::kBroadcast:
+      return {false, root || other};
+    case Collective::kGather:
+    case Collective::kReduce:
+      return {other, root};
+    case Collective::kScatter:
+      return {root, other};
+    default:
+      return {};
+  }
+}
+
+// Buffers that are used must be contiguous: the compiler's copy would be gone before the operation has ended.
+void require_memory(const Call& call, const collect::Operation& operation) {
+  if ((call.contiguous_send != 0 && call.contiguous_receive != 0) || operation.comm == MPI_COMM_NULL) return;
+  const Used sides = used(operation);
+  if ((call.contiguous_send != 0 || !sides.sent) && (call.contiguous_receive != 0 || !sides.received)) return;
+  throw mpi::AgreedError(MPI_ERR_BUFFER,
+                         "buffer: expected contiguous memory, found an array section, which would be gone before the "
+                         "operation has ended");
+}
+
+int check_memory(const Call& call, const collect::Operation& operation) noexcept {
+  try {
+    require_memory(call, operation);
+    return MPI_SUCCESS;
+  } catch (const mpi::MpiError& error) {
+    return error.code();
+  } catch (...) {
+    return mpi::raise(operation.comm, mpi::current_failure());
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -133,13 +185,7 @@ int ranktree_fortran_collect(const ranktree_fortran_call* call, const void* in_p
                              ranktree_Request* request) {
   const Sentinels sentinels{in_place, bottom};
   const collect::Operation operation = operation_of(*call, sentinels);
-  if (call->contiguous == 0) {
-    return ranktree::mpi::raise(
-        operation.comm,
-        {MPI_ERR_BUFFER,
-         ranktree::mpi::Text("buffer: expected contiguous "
-                             "memory, found an array section, which would be gone before the operation has ended")});
-  }
+  if (const int code = check_memory(*call, operation); code != MPI_SUCCESS) return code;
   const LargeLists lists = large_lists(*call);
   switch (static_cast<Form>(call->form)) {
     case Form::kBlocking:

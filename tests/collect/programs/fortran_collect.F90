@@ -52,6 +52,7 @@ program fortran_collect
   end do
   call check_in_place()
   call check_buffers()
+  call check_sections()
   call check_requests()
   call check_errors()
 #if BINDING == 3
@@ -277,6 +278,64 @@ contains
     call read_again(number)
     call expect(number == 1, 'a number by its address')
   end subroutine check_buffers
+
+  ! Sections in places that MPI ignores on a rank, and in those that it does not.
+  subroutine check_sections()
+    integer, asynchronous :: strided(9)
+    root = 0
+    strided = rank
+    do form = 1, 2
+      call begin()
+      call MPI_Reduce(given, expected, 5, MPI_INTEGER, MPI_SUM, root, world, code)
+      if (rank == root) call reduce_into(found(:5))
+      if (rank /= root) call reduce_into(strided(1:9:2))
+      call finish('reduce with a section elsewhere')
+      call begin()
+      call MPI_Gather(given, 1, MPI_INTEGER, expected, 1, MPI_INTEGER, root, world, code)
+      if (rank == root) call gather_into(found(:ranks))
+      if (rank /= root) call gather_into(strided(1:9:2))
+      call finish('gather with a section elsewhere')
+      call begin()
+      call MPI_Scatter(given, 1, MPI_INTEGER, expected, 1, MPI_INTEGER, root, world, code)
+      if (rank == root) call scatter_from(given)
+      if (rank /= root) call scatter_from(strided(1:9:2))
+      call finish('scatter with a section elsewhere')
+      if (rank == root) then
+        call reduce_into(strided(1:9:2))
+        call expect_class(MPI_ERR_BUFFER, 'a result in a section')
+        call gather_into(strided(1:9:2))
+        call expect_class(MPI_ERR_BUFFER, 'blocks in a section')
+        call scatter_from(strided(1:9:2))
+        call expect_class(MPI_ERR_BUFFER, 'blocks of a section')
+      end if
+      if (form == 1) call ranktree_Ireduce(strided(1:9:2), found, 5, MPI_INTEGER, MPI_SUM, root, world, request, code)
+      if (form == 2) call ranktree_Reduce_init(strided(1:9:2), found, 5, MPI_INTEGER, MPI_SUM, root, world, &
+          MPI_INFO_NULL, request, code)
+      call expect_class(MPI_ERR_BUFFER, 'operands in a section')
+    end do
+    call expect(all(strided == rank), 'untouched sections')
+  end subroutine check_sections
+
+  subroutine reduce_into(into)
+    integer, asynchronous :: into(:)
+    if (form == 1) call ranktree_Ireduce(given, into, 5, MPI_INTEGER, MPI_SUM, root, world, request, code)
+    if (form == 2) call ranktree_Reduce_init(given, into, 5, MPI_INTEGER, MPI_SUM, root, world, MPI_INFO_NULL, &
+        request, code)
+  end subroutine reduce_into
+
+  subroutine gather_into(into)
+    integer, asynchronous :: into(:)
+    if (form == 1) call ranktree_Igather(given, 1, MPI_INTEGER, into, 1, MPI_INTEGER, root, world, request, code)
+    if (form == 2) call ranktree_Gather_init(given, 1, MPI_INTEGER, into, 1, MPI_INTEGER, root, world, MPI_INFO_NULL, &
+        request, code)
+  end subroutine gather_into
+
+  subroutine scatter_from(from)
+    integer, asynchronous :: from(:)
+    if (form == 1) call ranktree_Iscatter(from, 1, MPI_INTEGER, found, 1, MPI_INTEGER, root, world, request, code)
+    if (form == 2) call ranktree_Scatter_init(from, 1, MPI_INTEGER, found, 1, MPI_INTEGER, root, world, MPI_INFO_NULL, &
+        request, code)
+  end subroutine scatter_from
 
   ! Two at once; Test until both are complete.
   subroutine check_requests()
