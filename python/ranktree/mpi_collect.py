@@ -7,12 +7,14 @@
 For each collective the blocking call, the nonblocking one (Ibcast) and the persistent one (Bcast_init, with an info
 more), which return a Request. All are collective over comm; the persistent ones, and the first blocking call on a
 communicator, synchronise. Counts may be beyond 2^31-1, as ranktree/mpi_collect_large.h tells. Errors in buffers are
-mpi4py's (TypeError, ValueError, BufferError), on the rank itself; MPI's raise mpi4py.MPI.Exception. Other threads run
-meanwhile.
+mpi4py's (TypeError, ValueError, BufferError), on the rank itself, which takes no part then: others may wait for it.
+MPI's raise mpi4py.MPI.Exception. Other threads run meanwhile.
 """
 
+import contextlib
 import ctypes
 import inspect
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,18 +28,24 @@ class Request:
     """An operation that is under way, or a persistent one. Its buffers are kept until it is complete, or freed.
 
     MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to
-    complete or to begin.
+    complete or to begin. One that nobody holds any more is kept while it is under way, and let go when a request is
+    made after that; its errors are lost.
     """
 
-    _active: set["Request"] = set()  # a request that was dropped still moves data
+    _dropped: deque["Request"] = deque()  # still move data
+    _under_way = False
 
     def __init__(self, handle: int | None, kept: object, persistent: bool) -> None:
         """Takes over the C library's request."""
         self._handle = POINTER(handle)
         self._kept = kept
-        self._persistent = persistent
-        if not persistent:
-            self._active.add(self)
+        self._under_way = not persistent
+        self._let_go()
+
+    def __del__(self) -> None:
+        """Stays alive while it is under way. Nobody else can use it from here on, whatever the threads."""
+        if self._under_way:
+            self._dropped.append(self)
 
     def __bool__(self) -> bool:
         """Whether there is one."""
@@ -46,7 +54,7 @@ class Request:
     def Start(self) -> None:
         """Begins a persistent operation that is not active. Collective over its communicator."""
         check(library_function("Start", POINTER)(ctypes.byref(self._handle)), "Start", MPI.COMM_NULL)
-        self._active.add(self)
+        self._under_way = True
 
     def Wait(self) -> bool:
         """Returns True when the operation is complete."""
@@ -78,9 +86,31 @@ class Request:
         self._end()
 
     def _end(self) -> None:
-        self._active.discard(self)
+        self._under_way = False
         if not self:
             self._kept = None
+
+    @classmethod
+    def _let_go(cls) -> None:
+        for _ in range(len(cls._dropped)):
+            try:
+                request = cls._dropped.popleft()
+            except IndexError:  # another thread's
+                return
+            if request._is_over():
+                request._free_quietly()
+            else:
+                cls._dropped.append(request)
+
+    def _is_over(self) -> bool:
+        try:
+            return self.Test()
+        except MPI.Exception:
+            return True
+
+    def _free_quietly(self) -> None:
+        with contextlib.suppress(MPI.Exception):
+            self.Free()
 
 
 @dataclass(frozen=True)
@@ -229,13 +259,11 @@ def reduce_scatter(
     recvcounts: Sequence[int] | None = None,
     op: MPI.Op = MPI.SUM,
 ) -> tuple:
-    """All operands combined; recvcounts[i] elements of the result to rank i, each its recvbuf where it is not said."""
+    """All operands combined; recvcounts[i] elements of the result to rank i. Only a blocking call may leave it out."""
     received = simple(recvbuf, True)
     send = sent(sendbuf)
     if recvcounts is None:
-        if is_in_place(sendbuf):
-            raise ValueError("expecting recvcounts with MPI.IN_PLACE")
-        recvcounts = comm.allgather(received.count)
+        raise ValueError("expecting recvcounts: found by blocking calls only, neither in place nor between groups")
     counts = listed(recvcounts, comm.size)
     whole = received if is_in_place(sendbuf) else send
     require_alike(whole, received, sum(counts))
@@ -245,12 +273,30 @@ def reduce_scatter(
     return (send, received, numbers), (send.address, received.address, numbers, received.datatype, op)
 
 
+def find_receive_counts(given: dict) -> None:
+    """Those of a blocking reduce_scatter where they are left out: one Allgather. Collective."""
+    comm = given["comm"]
+    if given["recvcounts"] is not None or is_in_place(given["sendbuf"]) or comm == MPI.COMM_NULL or comm.Is_inter():
+        return
+    own, counts = numbers_of([simple(given["recvbuf"], True).count]), numbers_of([0] * comm.size)
+    Allgather(comm, [own, 1, MPI.INT64_T], [counts, 1, MPI.INT64_T])
+    given["recvcounts"] = list(counts)
+
+
 # C's parameters, a letter each: a pointer, a count, a handle, an int.
 TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": INT}
 
 
-def forms(name: str, parameters: str, describe: Callable[..., tuple]) -> tuple[Callable, Callable, Callable]:
-    """The three calls of a collective: `describe` takes their arguments, and gives what to keep and C's."""
+def forms(
+    name: str,
+    parameters: str,
+    describe: Callable[..., tuple],
+    complete: Callable[[dict], None] | None = None,
+) -> tuple[Callable, Callable, Callable]:
+    """The three calls of a collective: `describe` takes their arguments, and gives what to keep and C's.
+
+    `complete` may communicate to add to the arguments of the blocking one.
+    """
     large = "" if name == "Barrier" else "_c"
     types = [TYPES[letter] for letter in parameters] + [HANDLE]
     immediate = f"I{name[0].lower()}{name[1:]}"
@@ -265,7 +311,10 @@ def forms(name: str, parameters: str, describe: Callable[..., tuple]) -> tuple[C
         return kept, given
 
     def blocking(*positional: object, **named: object) -> None:
-        call(name + large, [], arguments(signature, positional, named))
+        given = arguments(signature, positional, named)
+        if complete:
+            complete(given)
+        call(name + large, [], given)
 
     def nonblocking(*positional: object, **named: object) -> Request:
         made = POINTER()
@@ -310,7 +359,9 @@ Scatter, Iscatter, Scatter_init = forms("Scatter", "pnhpnhr", scatter)
 Scatterv, Iscatterv, Scatterv_init = forms("Scatterv", "ppphpnhr", scatterv)
 Allgather, Iallgather, Allgather_init = forms("Allgather", "pnhpnh", allgather)
 Allgatherv, Iallgatherv, Allgatherv_init = forms("Allgatherv", "pnhppph", allgatherv)
-Reduce_scatter, Ireduce_scatter, Reduce_scatter_init = forms("Reduce_scatter", "ppphh", reduce_scatter)
+Reduce_scatter, Ireduce_scatter, Reduce_scatter_init = forms(
+    "Reduce_scatter", "ppphh", reduce_scatter, find_receive_counts
+)
 Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init = forms(
     "Reduce_scatter_block", "ppnhh", reduce_scatter_block
 )

@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import ranktree.mpi as ours
@@ -44,11 +45,11 @@ def name_of(form: str, name: str) -> str:
     return form.format(name.lower() if form.startswith("I") else name)
 
 
-def compare(name: str, make_arguments, starts: int = 2) -> None:
+def compare(name: str, make_arguments, starts: int = 2, forms: tuple = FORMS) -> None:
     """All forms of a collective give what mpi4py's blocking call gives."""
     expected = np.full(TOTAL, -7 - RANK)
     getattr(WORLD, name)(*make_arguments(expected))
-    for form in FORMS:
+    for form in forms:
         found = np.full(TOTAL, -7 - RANK)
         request = getattr(ours, name_of(form, name))(WORLD, *make_arguments(found))
         if form == FORMS[0]:
@@ -101,7 +102,7 @@ def check_collectives(root: int) -> None:
     compare("Scatterv", lambda into: (lists(given()) if root == RANK else None, into[:own], root))
     compare("Allgatherv", lambda into: (given(own), lists(into)))
     compare("Reduce_scatter", lambda into: (given(sum(COUNTS)), into[:own], COUNTS, MPI.SUM))
-    compare("Reduce_scatter", lambda into: (given(sum(COUNTS)), into[:own]))
+    compare("Reduce_scatter", lambda into: (given(sum(COUNTS)), into[:own]), forms=FORMS[:1])
     compare("Reduce_scatter_block", lambda into: (given(BLOCK * SIZE), block(into), MPI.MIN))
 
 
@@ -146,8 +147,12 @@ def check_operation() -> None:
     operation.Free()
 
 
+class Kept(np.ndarray):
+    """An array that can be watched."""
+
+
 def check_requests() -> None:
-    """Several at once; Test; one that nobody holds keeps its buffers."""
+    """Several at once; Test; ones that nobody holds keep their buffers while they are under way, no longer."""
     sums = [np.zeros(1, dtype=int) for _ in range(3)]
     requests = [ours.Iallreduce(WORLD, np.array([RANK + i]), each) for i, each in enumerate(sums)]
     ours.Request.Waitall(requests)
@@ -157,16 +162,29 @@ def check_requests() -> None:
     while not request.Test():
         pass
     expect(not request and request.Test(), "a complete request")
-    before = len(ours.Request._active)
     persistent = ours.Bcast_init(WORLD, bytearray(8), 0, MPI.INFO_NULL)
     persistent.Start()
-    gc.collect()
-    expect(len(ours.Request._active) == before + 1, "an active request that is kept")
     expect_error(MPI.Exception, MPI.ERR_REQUEST, persistent.Start)
     persistent.Wait()
     expect_error(MPI.Exception, MPI.ERR_REQUEST, ours.Request.Start, request)
     persistent.Free()
-    expect(len(ours.Request._active) == before, "no active request")
+    kept = [np.ones(4).view(Kept) for _ in range(3)]
+    watched = [weakref.ref(each) for each in kept]
+    ours.Iallreduce(WORLD, MPI.IN_PLACE, kept[0])
+    expect(len(ours.Request._dropped) == 1, "a dropped request that is kept")
+    again = ours.Allreduce_init(WORLD, MPI.IN_PLACE, kept[1])
+    again.Start()
+    request = ours.Iallreduce(WORLD, MPI.IN_PLACE, kept[2])
+    del kept, again
+    gc.collect()
+    expect(len(ours.Request._dropped) > 0 and request, "a dropped persistent request that is kept")
+    ours.Barrier(WORLD)
+    request.Wait()
+    for _ in range(2000):
+        ours.Ibarrier(WORLD).Wait()
+        if not ours.Request._dropped:
+            break
+    expect(not any(each() is not None for each in watched), "buffers that are let go")
 
 
 def check_other_threads() -> None:
@@ -190,6 +208,42 @@ def check_other_threads() -> None:
     thread.join()
 
 
+def check_reduce_scatter_between(inter: MPI.Intercomm) -> None:
+    """Each group's result, the other's sum, is spread over the group by its own counts."""
+    total = 12
+    counts = [total - (inter.size - 1), *[1] * (inter.size - 1)]
+    send = np.arange(total) * (1 + RANK % 2)
+    factor = inter.remote_size * (2 - RANK % 2)
+    expected = (np.arange(total) * factor)[sum(counts[: inter.rank]) :][: counts[inter.rank]]
+    for form in FORMS:
+        found = np.zeros(counts[inter.rank], dtype=int)
+        call = getattr(ours, name_of(form, "Reduce_scatter"))
+        request = call(inter, send, found, counts)
+        if request is not None:
+            finish(request, int(form == FORMS[2]))
+        expect((found == expected).all(), f"{expected} from {call.__name__} between groups, found {found}")
+        expect_error(ValueError, "recvcounts", call, inter, send, found)
+
+
+def check_orders() -> None:
+    """A rank that has more under way than another that waits already."""
+    total, found = np.array([RANK]), np.zeros(COUNTS[RANK], dtype=int)
+    first = ours.Iallreduce(WORLD, MPI.IN_PLACE, total)
+    if RANK > 0:
+        first.Wait()
+    second = ours.Ireduce_scatter(WORLD, np.ones(sum(COUNTS), dtype=int), found, COUNTS)
+    if RANK == 0:
+        first.Wait()
+    second.Wait()
+    expect(total[0] == SIZE * (SIZE - 1) // 2 and (found == SIZE).all(), "sums in another order of waiting")
+    send = np.ones(sum(COUNTS), dtype=int)
+    first = ours.Iallreduce(WORLD, MPI.IN_PLACE, total)
+    for call in (ours.Ireduce_scatter, ours.Reduce_scatter_init):
+        expect_error(ValueError, "recvcounts", call, WORLD, send, found)
+    first.Wait()
+    expect_error(ValueError, "recvcounts", ours.Reduce_scatter, WORLD, MPI.IN_PLACE, send)
+
+
 def check_between_groups() -> None:
     """Intercommunicators, of groups of different sizes, and a communicator of one rank."""
     half = WORLD.Split(RANK % 2)
@@ -206,6 +260,7 @@ def check_between_groups() -> None:
         rooted = np.zeros(inter.remote_size, dtype=int)
         module.Gather(*before, np.array([RANK]), rooted, root)
         results.append([*gathered, *summed, *spread, *rooted])
+    check_reduce_scatter_between(inter)
     expect(results[0] == results[1], f"{results[0]} between groups, found {results[1]}")
     inter.Free()
     half.Free()
@@ -243,6 +298,7 @@ check_operation()
 check_requests()
 check_other_threads()
 check_between_groups()
+check_orders()
 check_errors()
 ours.set_reproducible(WORLD)
 check_collectives(0)
