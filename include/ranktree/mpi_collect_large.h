@@ -5,7 +5,10 @@
  * count above 2^31-1 is carried out as fewer elements of a longer type, so that it must have a divisor up to 65,536
  * that brings it to 2^31-1; of a vector form all counts and displacements of the call together, as where they are
  * whole pages. Where they have none: vector forms are refused with MPI_ERR_COUNT on the rank itself; a single
- * count is refused by the MPI's own call (MPI_ERR_COUNT), not by our schedules.
+ * count is refused by the MPI's own call (MPI_ERR_COUNT), not by our schedules. Negative counts are refused.
+ *
+ * A rank that is refused takes no part in the call: others, whose arguments were right, may wait for it for ever, as
+ * with an error of MPI's own. Programs that go on after MPI_ERR_COUNT let all ranks find it, by the same numbers.
  *
  * Reductions: blocking Reduce and Allreduce take any count. The others above 2^31-1: lists are refused, single counts
  * as above without a divisor. One element of a type must have less than 2 GiB.
@@ -50,6 +53,8 @@ RANKTREE_API int ranktree_Alltoall_c(const void* sendbuf, MPI_Count sendcount, M
                                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /** Nonblocking. Collective over comm and local. Buffers, lists and operations must stay until the request is complete.
+ *
+ * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall(); untouched on error
  */
 RANKTREE_API int ranktree_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                    ranktree_Request* request);
@@ -85,7 +90,11 @@ RANKTREE_API int ranktree_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, 
                                       ranktree_Request* request);
 
 /** Persistent. Collective over comm, and synchronising. Buffers and operations must stay until ranktree_Request_free();
- * lists of counts and displacements too, though they are read here only. */
+ * lists of counts and displacements too, though they are read here only.
+ *
+ * \param info MPI_INFO_NULL or hints, of which there are none yet
+ * \param[out] request inactive, to be begun by ranktree_Start(); untouched on error
+ */
 RANKTREE_API int ranktree_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                        MPI_Info info, ranktree_Request* request);
 RANKTREE_API int ranktree_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
