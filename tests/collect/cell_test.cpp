@@ -4,14 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
+#include "mpi/collect/link_pairs.h"
 #include "mpi/collect/trials.h"
 
 namespace ranktree::mpi::collect {
@@ -228,6 +233,49 @@ TEST(Cell, LookingAgainCostsOnePercentAtMost) {
   ranks.make_calls(kCalls, seconds_of(10, 1, 1.5));
   EXPECT_LE(ranks.seconds - before, kCalls * 1.01);
   EXPECT_GE(ranks.rounds, 2);
+}
+
+// Before many calls of small messages ranks meet, which takes them as long as a call.
+TEST(Cell, MeetingsOfSmallMessagesAreAmongWhatLookingAgainCosts) {
+  Cell cell({kBoth[0]}, 8, 1);
+  const auto round = [&cell] {
+    double cost = 0;  // beyond calls of the way in use
+    for (bool decided = false; !decided;) {
+      const Cell::Turn turn = cell.next();
+      if (!turn.trial) continue;
+      const double seconds = turn.choice->way == Way::kNative ? 1.8 : 1.0;
+      cost += seconds - 1 + (turn.meets ? 1 : 0);
+      if (!cell.record(seconds)) continue;
+      [[maybe_unused]] const auto alone = cell.unagreed();
+      decided = cell.agreed();
+    }
+    return cost;
+  };
+  round();
+  ASSERT_TRUE(cell.winner() == way_of(kOne));
+  const double calls = cell.settled();
+  EXPECT_LE(round(), 0.01 * calls);
+}
+
+TEST(Links, AreMeasuredBetweenTheFirstRanksThereAre) {
+  using Pairs = std::array<std::pair<int, int>, 2>;
+  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 0, 1, 1}, 2), (Pairs{{{0, 2}, {0, 1}}}));
+  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 1, 2, 1}, 3), (Pairs{{{0, 1}, {1, 3}}}));
+  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{2, 1, 0, 2}, 3), (Pairs{{{0, 1}, {0, 3}}}));
+  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 0, 0}, 1), (Pairs{{{0, 0}, {0, 1}}}));
+  EXPECT_EQ(pairs_to_measure(std::vector<std::int32_t>{0, 1, 2}, 3), (Pairs{{{0, 1}, {0, 0}}}));
+  EXPECT_EQ(pairs_to_measure({}, 0), Pairs{});
+}
+
+// Inside a call of the program, one rank a node: 2 million ranks would take minutes if each were held against all.
+TEST(Links, AreFoundInOneLookAtEachRank) {
+  std::vector<std::int32_t> apart(2'000'000);
+  std::iota(apart.begin(), apart.end(), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto pairs = pairs_to_measure(apart, static_cast<int>(apart.size()));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_EQ(pairs[0], (std::pair{0, 1}));
+  EXPECT_EQ(pairs[1], (std::pair{0, 0}));
 }
 
 TEST(Cell, SmallMessagesTakeSeveralCallsATurn) {

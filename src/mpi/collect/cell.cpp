@@ -138,8 +138,8 @@ bool Cell::beats_native(std::size_t member) const {
          trials_.wins(member) >= trials_.passes() - trials_.passes() / 3;
 }
 
-// How many calls of the way in use a contestant's part of a round costs beyond as many of those. To meet takes as long
-// as a call; a large one takes longer.
+// How many calls of the way in use a contestant's part of a round costs beyond as many of those. To meet counts as a
+// call where messages are small, as nothing where they are large. The way in use costs its meetings, too.
 double Cell::cost_of(std::size_t contestant) const {
   const double unit = contestants_[winner_].measured;
   if (!(unit > 0)) return 0;
@@ -158,7 +158,7 @@ void Cell::settle() {
     return contestants_[first].measured < contestants_[second].measured;
   });
   members_ = winner_ == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, winner_};
-  double cost = cost_of(0);
+  double cost = cost_of(0) + (winner_ == 0 ? 0 : cost_of(winner_));
   for (const std::size_t other : others) {
     const double with_it = cost + cost_of(other);
     if (members_.size() > 1 && with_it > kShare * interval_) break;

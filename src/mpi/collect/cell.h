@@ -15,7 +15,8 @@ namespace ranktree::mpi::collect {
 
 // The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
 // rounds, in nearly all passes, and slower neither in loops nor in calls apart. Rounds come back after 1000 calls and
-// later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the ways' times.
+// later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the ways' times,
+// with a call's time for each meeting of small messages and none for one of large messages.
 class Cell {
  public:
   struct Contestant {

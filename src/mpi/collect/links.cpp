@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "core/predict/parameters.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/link_pairs.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -23,19 +23,6 @@ using core::predict::Parameters;
 constexpr int kShort = 8;
 constexpr int kLong = 16384;  // what an MPI sends without asking the receiver first
 using Pair = std::pair<int, int>;
-
-// Two ranks on different nodes, and two on one; equal on all ranks. {0, 0} where there is no such pair.
-std::array<Pair, 2> pairs_of(const Context& context) {
-  std::array<Pair, 2> pairs{};
-  const std::vector<std::int32_t>& nodes = context.node_of();
-  for (int rank = 1; rank < context.size(); ++rank) {
-    const auto before = std::find(nodes.begin(), nodes.begin() + rank, nodes[static_cast<std::size_t>(rank)]);
-    const auto neighbour = static_cast<int>(before - nodes.begin());
-    Pair& pair = pairs[neighbour == rank ? 0 : 1];
-    if (pair.second == 0) pair = {neighbour == rank ? 0 : neighbour, rank};
-  }
-  return pairs;
-}
 
 // Seconds of one way, the least of some round trips.
 double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, int tag) {
@@ -58,7 +45,7 @@ double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, 
 Parameters with_measured_links(const Parameters& parameters, Context& context) {
   constexpr int kShortTimes = 7;
   constexpr int kLongTimes = 3;
-  const std::array<Pair, 2> pairs = pairs_of(context);
+  const std::array<Pair, 2> pairs = pairs_to_measure(context.node_of(), context.node_count());
   const int tag = context.next_tag();
   std::array<double, 4> found{};  // latency and seconds per byte, between nodes and inside
   for (std::size_t i = 0; i < pairs.size(); ++i) {
