@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -208,6 +209,25 @@ TEST(ClosedForms, AreThoseOfAlltoall) {
       expect_plan(two(), Collective::kAlltoall, schedule::Form::kLeaders, {outer, inner}, 0);
       expect_plan(three(), Collective::kAlltoall, schedule::Form::kLeaders, {outer, inner, inner}, 0);
     }
+  }
+}
+
+// A block goes once for each digit 1 of how far it goes.
+TEST(ClosedForms, OfAlltoallByBitsHoldForAnyNumberOfRanks) {
+  std::int64_t blocks = 0;
+  for (Rank ranks = 1; ranks <= 70; ++ranks) {
+    EXPECT_EQ(blocks_by_bits(ranks), blocks) << ranks;
+    blocks += std::popcount(static_cast<std::uint32_t>(ranks));
+  }
+  EXPECT_EQ(blocks_by_bits(1 << 30), std::int64_t{15} << 30);
+  const Parameters parameters = usual_parameters(1);
+  for (const Rank ranks : {2, 3, 12, 15, 21, 33}) {
+    const Hierarchy hierarchy = Hierarchy::flat(ranks);
+    const Machine machine(hierarchy, parameters);
+    const Question question{.collective = Collective::kAlltoall, .bytes = 65536};
+    const Choice choice{.way = Way::kMessages, .plan = {.algorithms = {Algorithm::kBruck}}, .groups = 1};
+    EXPECT_NEAR(form_of(question, choice, machine)->seconds(65536) / evaluated(question, choice, machine), 1, 1e-9)
+        << ranks;
   }
 }
 

@@ -167,8 +167,12 @@ TEST(Conditions, HoldWhereTwoLevelsWin) {
                              About{Collective::kAllreduce, {Form::kLanes, Algorithm::kRing, 0}, 16, 4},
                              About{Collective::kAlltoall, {Form::kLanes, Algorithm::kFlat, 0}, 16, 4},
                              About{Collective::kAlltoall, {Form::kLanes, Algorithm::kFlat, 0}, 32, 2},
-                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 16, 4}}) {
-    for (const double latency : {0.01, 0.3, 0.6, 10.0}) {
+                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 16, 4},
+                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 15, 3},
+                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 21, 3},
+                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 12, 3},
+                             About{Collective::kAlltoall, {Form::kLanes, Algorithm::kBruck, 0}, 45, 5}}) {
+    for (const double latency : {0.01, 0.3, 0.6, 10.0, 40.0}) {
       const Parameters parameters = on_links(latency, 1e-3, 5e-4);
       const Hierarchy hierarchy = Hierarchy::flat(about.ranks);
       const Machine machine(hierarchy, parameters);

@@ -131,7 +131,8 @@ ClosedForm reduce_scatter_form(Algorithm algorithm, const Letters& n) {
 }
 
 ClosedForm alltoall_form(Algorithm algorithm, const Letters& n) {
-  return algorithm == Algorithm::kBruck ? once(n.log * n.a, n.log * n.p / 2 * n.B) : once((n.p - 1) * n.whole());
+  if (algorithm != Algorithm::kBruck) return once((n.p - 1) * n.whole());
+  return once(n.log * n.a, static_cast<double>(blocks_by_bits(static_cast<Rank>(n.p))) * n.B);
 }
 
 Algorithm tree_of(Algorithm algorithm) { return schedule::is_tree(algorithm) ? algorithm : Algorithm::kBinomial; }
@@ -313,6 +314,13 @@ std::optional<ClosedForm> same_index(const Plan& plan) {
 
 int log2_above(Rank ranks) {
   return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(std::max(ranks, 1) - 1)));
+}
+std::int64_t blocks_by_bits(Rank ranks) {
+  std::int64_t blocks = 0;
+  for (std::int64_t bit = 1; bit < ranks; bit *= 2) {
+    blocks += ranks / (2 * bit) * bit + std::max<std::int64_t>(ranks % (2 * bit) - bit, 0);
+  }
+  return blocks;
 }
 int binary_levels(Rank ranks) {
   return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(std::max(ranks, 1))));

@@ -3,6 +3,7 @@
 // trees) and groups of one size, estimates for other numbers.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -58,5 +59,8 @@ std::optional<ClosedForm> plan_form(schedule::Collective collective, schedule::F
 // Digits of a rank number: steps of a binomial tree; levels of a complete binary tree.
 int log2_above(schedule::Rank ranks);
 int binary_levels(schedule::Rank ranks);
+// The digits that are 1 in all numbers below it: blocks that a rank sends in Bruck's alltoall. ranks/2 log2 ranks for
+// powers of two.
+std::int64_t blocks_by_bits(schedule::Rank ranks);
 
 }  // namespace ranktree::core::predict

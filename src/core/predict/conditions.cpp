@@ -93,11 +93,31 @@ struct Numbers {
   double g;
 };
 
-// (p+1-G-q)(mB-a) more than directly; by bits, log2 G + log2 q rounds of as many bytes.
+// By bits, log2 rounded up rounds of a level; they move as many bytes in all only where p is a power of two.
+std::optional<Condition> about_bruck(const Numbers& n) {
+  const auto ranks = static_cast<Rank>(n.p);
+  const auto groups = static_cast<Rank>(n.G);
+  if (ranks % groups != 0) return std::nullopt;
+  const Rank inside = ranks / groups;
+  const int rounds = log2_above(ranks);
+  const int rounds_of_two = log2_above(groups) + log2_above(inside);
+  const std::int64_t blocks = blocks_by_bits(ranks);
+  const std::int64_t blocks_of_two = blocks_by_bits(groups) * inside + blocks_by_bits(inside) * groups;
+  if (rounds_of_two >= rounds && blocks_of_two >= blocks) return never("neither fewer steps nor fewer blocks");
+  const auto words = [](int some, std::int64_t blocks) {
+    return std::to_string(some) + " alpha + " + std::to_string(blocks) + " m beta";
+  };
+  const auto cost = [&n](int some, std::int64_t blocks) {
+    return some * n.a + static_cast<double>(blocks) * n.m * n.B;
+  };
+  return less(words(rounds_of_two, blocks_of_two) + " < " + words(rounds, blocks), cost(rounds_of_two, blocks_of_two),
+              cost(rounds, blocks));
+}
+
+// (p+1-G-q)(mB-a) more than directly.
 std::optional<Condition> about_alltoall(Algorithm algorithm, Form form, const Numbers& n) {
   if (form != Form::kLanes) return std::nullopt;
-  if (algorithm == Algorithm::kFlat) return less("m < alpha/beta", n.m, n.a / n.B);
-  return never("log2 G + log2 q steps are log2 p steps");
+  return algorithm == Algorithm::kFlat ? less("m < alpha/beta", n.m, n.a / n.B) : about_bruck(n);
 }
 
 std::optional<Condition> in_lanes(Algorithm algorithm) {
