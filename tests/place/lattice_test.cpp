@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine.h"
 #include "core/place/engine/graph.h"
@@ -118,6 +122,97 @@ TEST(Lattice, NothingElseIsTakenForOne) {
   EXPECT_FALSE(is_lattice(twice));
 }
 
+// A torus whose vertices talk to those so far from them.
+Graph torus(const std::vector<int>& sizes, const std::vector<std::vector<int>>& offsets) {
+  Graph graph;
+  graph.size.assign(at(std::accumulate(sizes.begin(), sizes.end(), 1, std::multiplies<>())), 1);
+  for (int vertex = 0; vertex < graph.vertices(); ++vertex) {
+    for (const auto& offset : offsets) {
+      int other = 0;
+      for (int j = 0, stride = graph.vertices(); j < static_cast<int>(sizes.size()); ++j) {
+        const int size = sizes[at(j)];
+        stride /= size;
+        other = other * size + (vertex / stride % size + offset[at(j)] + size) % size;
+      }
+      graph.arcs.push_back({other, 1});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+// Some random rings through all vertices.
+Graph rings(int vertices, int count, std::uint64_t seed) {
+  ranktree::core::Random random(seed);
+  std::vector<std::set<int>> rows(at(vertices));
+  std::vector<int> order(at(vertices));
+  std::iota(order.begin(), order.end(), 0);
+  for (int ring = 0; ring < count; ++ring) {
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const int next = order[(i + 1) % order.size()];
+      rows[at(order[i])].insert(next);
+      rows[at(next)].insert(order[i]);
+    }
+  }
+  Graph graph;
+  graph.size.assign(rows.size(), 1);
+  for (const auto& row : rows) {
+    for (const int other : row) graph.arcs.push_back({other, 1});
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+// All offsets of -1, 0 and 1 that so many dimensions of are not 0.
+std::vector<std::vector<int>> steps(int dimensions, int least, int most) {
+  std::vector<std::vector<int>> result;
+  const int all = dimensions == 2 ? 9 : 27;
+  for (int code = 0; code < all; ++code) {
+    const std::vector<int> step{code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
+    const auto moved = dimensions - std::count(step.begin(), step.begin() + dimensions, 0);
+    if (moved >= least && moved <= most) result.emplace_back(step.begin(), step.begin() + dimensions);
+  }
+  return result;
+}
+
+// go_on is asked every so many vertices: how much is looked at.
+TEST(Lattice, WhatIsClearlyNoneIsNotLookedAtForLong) {
+  const std::vector<Graph> graphs{rings(30000, 5, 1), torus({175, 175}, steps(2, 1, 2)),
+                                  torus({32, 32, 32}, steps(3, 2, 2))};
+  for (const Graph& graph : graphs) {
+    int asked = 0;
+    EXPECT_FALSE(engine::find_lattice(graph, [&] { return ++asked > 0; }));
+    EXPECT_LE(asked, 6) << graph.vertices();
+  }
+  int asked = 0;
+  EXPECT_TRUE(engine::find_lattice(torus({32, 32, 32}, steps(3, 1, 1)), [&] { return ++asked > 0; }));
+  EXPECT_GT(asked, 8);
+}
+
+TEST(Lattice, NothingIsFoundWhenToldToStop) {
+  const Graph graph = torus({150, 150}, steps(2, 1, 1));
+  for (const int last : {0, 1, 3}) {
+    int asked = 0;
+    EXPECT_FALSE(engine::find_lattice(graph, [&] { return asked++ < last; }));
+    EXPECT_LE(asked, last + 3);
+  }
+}
+
+TEST(Lattice, BothEndsOfALinkMustKnowOfIt) {
+  const Graph whole = torus({5, 7}, steps(2, 1, 1));
+  ASSERT_TRUE(engine::find_lattice(whole));
+  for (const std::size_t arc : {std::size_t{0}, std::size_t{61}, whole.arcs.size() - 1}) {
+    Graph graph = whole;
+    graph.arcs.erase(graph.arcs.begin() + static_cast<std::ptrdiff_t>(arc));
+    for (std::size_t i = arc / 4 + 1; i < graph.offset.size(); ++i) --graph.offset[i];
+    EXPECT_FALSE(engine::find_lattice(graph));
+    graph = whole;
+    graph.arcs[arc].to = (graph.arcs[arc].to + 12) % graph.vertices();
+    EXPECT_FALSE(engine::find_lattice(graph));
+  }
+}
+
 // The graph as its order names it.
 std::vector<std::vector<double>> in_order(const Affinity& affinity) {
   const auto order = engine::structural_order(affinity);
@@ -192,6 +287,22 @@ TEST(Engine, CostsTheSameHoweverRanksThatDifferAreNumbered) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Affinity other = renumbered(affinity, seed);
       EXPECT_EQ(cost(tree, other, run_engine(tree, other, options)), first);
+    }
+  }
+}
+
+// The first questions are asked while grids are sought; who has said stop is not asked again.
+TEST(Engine, KeepsToItsTimeWhileGridsAreSought) {
+  const Tree tree = machine({6, 2, 4, 5});
+  const Affinity affinity = renumbered(lattice({16, 15}, {0, 0}, 1), 3);
+  for (const Preset preset : {Preset::kFast, Preset::kStrong}) {
+    for (const int last : {0, 1, 2}) {
+      EngineOptions options;
+      options.preset = preset;
+      int asked = 0;
+      options.keep_going = [&] { return asked++ < last; };
+      EXPECT_EQ(run_engine(tree, affinity, options).leaf_of, identity(tree, 240, {}).leaf_of);
+      EXPECT_EQ(asked, last + 1);
     }
   }
 }

@@ -123,13 +123,14 @@ struct Found {
 class Engine {
  public:
   // Vertex i of the graph is rank order[i].
-  Engine(const topo::Tree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options)
+  Engine(const topo::Tree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options,
+         Workers& workers)
       : tree_(tree, options.constraints),
         graph_(graph),
         order_(order),
         options_(options),
         effort_(effort_of(options.preset)),
-        workers_(options.threads, options.keep_going) {
+        workers_(workers) {
     std::map<Rank, SeatTree::Seat> seat_of;
     for (const SeatTree::Pinned& pinned : tree_.pinned()) seat_of[pinned.rank] = pinned.seat;
     for (std::size_t i = 0; i < order.size() && !seat_of.empty(); ++i) {
@@ -220,7 +221,7 @@ class Engine {
   const std::vector<Rank>& order_;
   const EngineOptions& options_;
   Effort effort_;
-  Workers workers_;
+  Workers& workers_;
   std::vector<SeatTree::Pinned> pinned_;  // vertices, not ranks
   std::vector<SeatTree::Seat> best_;
   double best_cost_ = 0;
@@ -233,7 +234,8 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
   std::vector<Rank> order = engine::structural_order(affinity);
   Graph graph = graph_of(affinity, order, largest);
   if (graph.arcs.empty()) return {start};
-  auto lattice = engine::find_lattice(graph);
+  Workers workers(options.threads, options.keep_going);
+  auto lattice = engine::find_lattice(graph, [&] { return workers.ask(); });
   if (lattice) {  // row by row, which is the same however ranks are numbered
     std::vector<Rank> rows;
     rows.reserve(order.size());
@@ -244,7 +246,7 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
     order = std::move(rows);
     graph = graph_of(affinity, order, largest);
   }
-  return Engine(tree, graph, order, options).run(start, lattice);
+  return Engine(tree, graph, order, options, workers).run(start, lattice);
 }
 
 Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -98,11 +99,14 @@ std::optional<Links> links_of(const Graph& graph, double least) {
     links.offset.push_back(static_cast<std::int64_t>(links.to.size()));
   }
   links.link.assign(links.to.size(), kNone);
+  std::vector<std::int64_t> next(links.offset.begin(), links.offset.end() - 1);  // of each vertex: not numbered yet
   for (Vertex vertex = 0; vertex < links.vertices(); ++vertex) {
-    for (std::int64_t i = links.offset[at(vertex)]; i < links.offset[at(vertex) + 1]; ++i) {
+    for (std::int64_t i = next[at(vertex)]; i < links.offset[at(vertex) + 1]; ++i) {
       const Vertex other = links.to[at(i)];
-      links.link[at(i)] = other > vertex ? links.links++ : links.between(other, vertex);
-      if (links.link[at(i)] == kNone) return std::nullopt;
+      if (other <= vertex) return std::nullopt;  // lower ones have numbered what they know of
+      const std::int64_t back = next[at(other)]++;
+      if (back == links.offset[at(other) + 1] || links.to[at(back)] != vertex) return std::nullopt;
+      links.link[at(i)] = links.link[at(back)] = links.links++;
     }
   }
   return links;
@@ -113,18 +117,34 @@ class Dimensions {
  public:
   explicit Dimensions(const Links& links) : links_(links), same_(at(links.links)) {}
 
-  // By link, and how many there are.
-  std::pair<std::vector<std::int32_t>, std::int32_t> run() {
+  // By link, and how many there are. Nothing from the first vertex on that no grid has, or when told to stop.
+  std::optional<std::pair<std::vector<std::int32_t>, std::int32_t>> run(const std::function<bool()>& go_on) {
+    constexpr Vertex kAtOnce = 4096;
     for (Vertex vertex = 0; vertex < links_.vertices(); ++vertex) {
+      if (vertex % kAtOnce == 0 && go_on && !go_on()) return std::nullopt;
       const auto row = links_.of(vertex);
       for (std::size_t i = 0; i < row.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) look_at(vertex, i, j);
       }
+      if (!fits(vertex)) return std::nullopt;
     }
     return same_.numbered();
   }
 
  private:
+  // At most two links of a dimension meet, and what is of one stays so.
+  bool fits(Vertex vertex) {
+    std::array<std::int32_t, kMostLinks> dimension{};
+    const std::size_t count = links_.of(vertex).size();
+    for (std::size_t i = 0; i < count; ++i) {
+      dimension[i] = same_.find(links_.link_of(vertex, i));
+      if (std::count(dimension.begin(), dimension.begin() + static_cast<std::ptrdiff_t>(i), dimension[i]) > 1) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   void look_at(Vertex vertex, std::size_t one, std::size_t other) {
     const Vertex a = links_.of(vertex)[one];
     const Vertex b = links_.of(vertex)[other];
@@ -258,15 +278,18 @@ std::optional<Lattice> lattice_of(const std::vector<Dimension>& dimensions, Vert
   return lattice;
 }
 
-std::optional<Lattice> find_lattice(const Graph& graph, double least) {
+std::optional<Lattice> find_lattice(const Graph& graph, double least, const std::function<bool()>& go_on) {
   constexpr std::int32_t kMostDimensions = 20;
   if (!degrees_fit(graph, least)) return std::nullopt;
   const auto links = links_of(graph, least);
   if (!links) return std::nullopt;
-  const auto [class_of, classes] = Dimensions(*links).run();
+  const auto numbered = Dimensions(*links).run(go_on);
+  if (!numbered) return std::nullopt;
+  const auto& [class_of, classes] = *numbered;
   if (classes > kMostDimensions) return std::nullopt;
   std::vector<Dimension> dimensions;
   for (std::int32_t i = 0; i < classes; ++i) {
+    if (go_on && !go_on()) return std::nullopt;
     auto dimension = dimension_of(*links, class_of, i);
     if (!dimension) return std::nullopt;
     dimensions.push_back(std::move(*dimension));
@@ -284,14 +307,20 @@ std::vector<int> Lattice::coordinates(std::int64_t place) const {
   return result;
 }
 
-std::optional<Lattice> find_lattice(const Graph& graph) {
+std::optional<Lattice> find_lattice(const Graph& graph, const std::function<bool()>& go_on) {
   constexpr Vertex kFew = 9;
   constexpr std::array kShares{0.0, 0.5, 0.125};  // of the heaviest arc
   if (graph.vertices() < kFew || graph.arcs.empty()) return std::nullopt;
   double heaviest = 0;
   for (const Arc& arc : graph.arcs) heaviest = std::max(heaviest, arc.weight);
+  std::vector<std::ptrdiff_t> tried;  // by how many arcs are heavy enough
   for (const double share : kShares) {
-    auto lattice = find_lattice(graph, share * heaviest);
+    if (go_on && !go_on()) return std::nullopt;
+    const double least = share * heaviest;
+    tried.push_back(
+        std::count_if(graph.arcs.begin(), graph.arcs.end(), [&](const Arc& a) { return a.weight >= least; }));
+    if (std::count(tried.begin(), tried.end(), tried.back()) > 1) continue;
+    auto lattice = find_lattice(graph, least, go_on);
     if (lattice) return lattice;
   }
   return std::nullopt;

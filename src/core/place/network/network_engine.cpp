@@ -124,7 +124,7 @@ class NetworkEngine {
   }
 
   void try_folds() {
-    const auto lattice = engine::find_lattice(graph_);
+    const auto lattice = engine::find_lattice(graph_, input_.go_on);
     if (!lattice) return;
     for (auto& seats : folded_placements(distances_, graph_, *lattice, effort_.folding, options_.seed, input_.go_on)) {
       try_from(std::move(seats));
