@@ -95,6 +95,14 @@ def test_a_hierarchy_of_the_machine_is_followed(ranktree: Run) -> None:
     assert in_turn["hierarchical"]["seconds"] == pytest.approx(packed["hierarchical"]["seconds"])
 
 
+@pytest.mark.parametrize("collective", ["allgather", "reduce_scatter"])
+def test_the_best_hierarchy_is_told_where_it_is_dear(ranktree: Run, collective: str) -> None:
+    """Shared memory is many times cheaper by the model."""
+    machine = ("--machine", "node:8 package:1 core:8", "--sizes", "1K,64K")
+    for row in rows_of(ranktree("predict", collective, "--np", 64, *machine, "--json")):
+        assert row["hierarchical"]["choice"].startswith("messages:"), row["bytes"]
+
+
 def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
     path = tmp_path / "parameters.json"
     level = {"name": "node", "latency_s": 1e-3, "s_per_byte": 0}

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/predict/choice.h"
@@ -32,7 +34,7 @@ constexpr double kMostSegments = 4096;
 constexpr Rank kEvaluatedRanks = 16;  // evaluation of more takes longer than a choice may
 constexpr double kEvaluatedSegments = 16;
 constexpr double kAlike = 1.01;  // costs within this are the same
-constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial
+constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial in the program's calls
 // Larger messages between nodes wait for an answer of the receiver first: 64 KiB and more with Open MPI's sockets.
 constexpr std::int64_t kMostAcross = 32768;
 
@@ -44,6 +46,47 @@ bool is_reduction(Collective collective) {
 bool takes_segments(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce ||
          collective == Collective::kAllreduce;
+}
+
+// What makes two ways differ in kind: segments, groups and inner trees do not.
+bool same_kind(const Choice& a, const Choice& b) {
+  return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
+         a.plan.algorithms.front() == b.plan.algorithms.front();
+}
+
+bool alike(const Candidate& a, const Candidate& b) {
+  return a.choice.way == b.choice.way && a.choice.plan.algorithms == b.choice.plan.algorithms &&
+         a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
+}
+
+// Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells.
+void keep_shared(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most) {
+  const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
+  const auto best = std::find_if(found.begin(), found.end(), is_shared);
+  if (best == found.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), is_shared)) return;
+  if (chosen.size() < most) {
+    chosen.push_back(*best);
+  } else {
+    chosen.back() = *best;
+  }
+}
+
+// Of those in order of cost, the cheapest of each kind before a second of any kind; what is picked, in order of cost.
+std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, std::size_t most) {
+  std::vector<Candidate> chosen;
+  for (const bool again : {false, true}) {
+    for (const Candidate& each : found) {
+      if (chosen.size() == most || each.seconds > dearest) break;
+      const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
+        return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
+      });
+      if (!known) chosen.push_back(each);
+    }
+  }
+  keep_shared(found, chosen, most);
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  return chosen;
 }
 
 class Search {
@@ -61,7 +104,7 @@ class Search {
     if (question_.shared_memory && machine_.ranks_of_node() > 1) add_shared();
     by_cost();
     evaluate_few(static_cast<std::size_t>(most));
-    return chosen(static_cast<std::size_t>(most));
+    return pick(found_, std::numeric_limits<double>::infinity(), static_cast<std::size_t>(most));
   }
 
  private:
@@ -110,8 +153,17 @@ class Search {
   [[nodiscard]] std::int64_t longest_segment(const Choice& choice) const {
     const bool flat = choice.way == Way::kMessages && choice.groups == 1;
     const bool lanes = choice.way == Way::kMessages && !flat && choice.plan.form != Form::kLeaders;
-    const Rank slices = lanes ? machine_.ranks_of_node() : 1;
+    const Rank slices = lanes ? slices_of_node() : 1;
     return kMostAcross * slices * parts_of(choice.plan.algorithms.front(), flat ? machine_.ranks() : machine_.nodes());
+  }
+
+  // In lanes, smaller nodes have fewer ranks to carry slices: the smallest counts.
+  [[nodiscard]] Rank slices_of_node() const {
+    Rank slices = 1;
+    for (int level = machine_.across(); level < machine_.hierarchy().levels(); ++level) {
+      slices *= machine_.hierarchy().width(level);
+    }
+    return slices;
   }
 
   // In how many messages a rank sends a segment.
@@ -131,7 +183,7 @@ class Search {
     }
   }
 
-  // A power of two near m / X*; 0 where segments do not help.
+  // A power of two near m / X*, or the longest where that is shorter; 0 where segments do not help.
   [[nodiscard]] std::int64_t best_segment(const ClosedForm& form, const Choice& choice) const {
     const double bytes = form.share * static_cast<double>(question_.bytes);
     const double segments = std::min(form.best_segments(static_cast<double>(question_.bytes)), kMostSegments);
@@ -229,43 +281,6 @@ class Search {
     by_cost();
   }
 
-  // What makes two ways differ in kind: segments, groups and inner trees do not.
-  static bool same_kind(const Choice& a, const Choice& b) {
-    return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
-           a.plan.algorithms.front() == b.plan.algorithms.front();
-  }
-  static bool alike(const Candidate& a, const Candidate& b) {
-    return a.choice.way == b.choice.way && a.choice.plan.algorithms == b.choice.plan.algorithms &&
-           a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
-  }
-
-  // The cheapest of each kind first, then the others, in order of cost.
-  [[nodiscard]] std::vector<Candidate> chosen(std::size_t most) const {
-    std::vector<Candidate> chosen;
-    for (const bool again : {false, true}) {
-      for (const Candidate& each : found_) {
-        if (chosen.size() == most || each.seconds > kDear * found_.front().seconds) break;
-        const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
-          return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
-        });
-        if (!known) chosen.push_back(each);
-      }
-    }
-    keep_shared(chosen, most);
-    std::stable_sort(chosen.begin(), chosen.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-    return chosen;
-  }
-
-  // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells.
-  void keep_shared(std::vector<Candidate>& chosen, std::size_t most) const {
-    const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
-    const auto best = std::find_if(found_.begin(), found_.end(), is_shared);
-    if (best == found_.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), is_shared)) return;
-    if (chosen.size() < most) chosen.push_back(*best);
-    chosen.back() = *best;
-  }
-
   const Question& question_;
   const Machine& machine_;
   std::vector<Candidate> found_;
@@ -280,6 +295,11 @@ std::vector<Candidate> candidates(const Question& question, const Hierarchy& mac
   const Parameters fitting = one_node ? matched(parameters, machine.given_levels(), 0) : parameters;
   const Machine seen(machine, fitting);
   return Search(question, seen).run(most);
+}
+
+std::vector<Candidate> worth_a_trial(std::span<const Candidate> possible, std::size_t most) {
+  if (possible.empty() || most == 0) return {};
+  return pick(possible, kDear * possible.front().seconds, most);
 }
 
 }  // namespace ranktree::core::predict

@@ -1,7 +1,9 @@
 // The ways worth trying for one operation, cheapest by the model first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/predict/choice.h"
@@ -23,10 +25,15 @@ struct Candidate {
   double seconds = 0;  // by the model
 };
 
-// At most `most`, never native (the model does not know what the MPI does). Deterministic. Milliseconds at most for
-// any number of ranks: closed forms, evaluation of schedules only up to 64 ranks. No algorithm twice with costs within
-// 1 %. Where shared memory may be proposed its best way is among them, whatever it costs.
+// At most `most`, cheapest first, never native (the model does not know what the MPI does): the cheapest of each kind,
+// and then others. Deterministic. Milliseconds at most for any number of ranks: closed forms, evaluation of schedules
+// only up to 16 ranks. No algorithm twice with costs within 1 %. Where shared memory may be proposed its best way is
+// among them, whatever it costs; a dear way of another kind may be, too.
 std::vector<Candidate> candidates(const Question& question, const schedule::Hierarchy& machine,
                                   const Parameters& parameters, int most);
+
+// Of candidates that can be carried out, cheapest first, those to be tried in the program's own calls: of different
+// kinds as far as possible, none that costs 2.5 times the cheapest but the best way through shared memory.
+std::vector<Candidate> worth_a_trial(std::span<const Candidate> possible, std::size_t most);
 
 }  // namespace ranktree::core::predict

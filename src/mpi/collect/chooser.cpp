@@ -39,11 +39,12 @@ using core::predict::Parameters;
 using core::predict::Way;
 using core::schedule::Collective;
 
+constexpr std::size_t kOrdered = 2;       // the kind of the user's operations that do not commute
 constexpr std::uint32_t kFirstCalls = 4;  // of a kind: the MPI's own, whatever comes later
 constexpr std::size_t kCandidates = 3;
 constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every way can carry out every operation.
-constexpr int kProposed = 12;
+constexpr int kProposed = 24;
 
 // What a call is to the chooser.
 struct Kind {
@@ -54,12 +55,9 @@ struct Kind {
 
 Kind kind_of(const Operation& operation, int rank) {
   Kind found;
-  const bool reduction = is_reduction(operation.collective);
-  if (reduction) found.kind = operation_kind(operation.op);
+  found.kind = kind_of_operation(operation);
   std::size_t size = 0;
-  if (operation.vector && !reduction) {
-    found.kind = kUnknown;
-  } else {
+  if (!operation.vector || is_reduction(operation.collective)) {
     found.bytes = message_bytes(operation, rank == operation.root, bytes_of);
     size = size_class(found.bytes);
   }
@@ -67,14 +65,8 @@ Kind kind_of(const Operation& operation, int rank) {
   return found;
 }
 
-// The model's first ones; of shared memory, whose costs it knows least, the best one in any case.
-void keep_few(std::vector<Candidate>& candidates, std::size_t most) {
-  if (candidates.size() <= most) return;
-  const auto end = candidates.begin() + static_cast<std::ptrdiff_t>(most);
-  const auto shared = std::find_if(candidates.begin(), candidates.end(),
-                                   [](const Candidate& each) { return each.choice.way == Way::kShared; });
-  if (shared != candidates.end() && shared >= end) *(end - 1) = *shared;
-  candidates.resize(most);
+bool commutes(const Operation& operation) {
+  return !is_reduction(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
 
 // Equal on all ranks, or nothing is tried.
@@ -301,14 +293,14 @@ std::vector<Candidate> Selector::propose(const Operation& operation, const Kind&
   attempt_together(context_.comm(), [&] {
     const core::predict::Question question{.collective = operation.collective,
                                            .bytes = kind.bytes,
-                                           .commutative = kind.kind != 2 || !is_reduction(operation.collective),
+                                           .commutative = commutes(operation),
                                            .shared_memory = shared};
     candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
   });
-  // Every way that is asked about may look at something together with the others.
+  // Local: shared memory is proposed only where the node's has been asked for, levels never are. What costs too much is
+  // measured by what can be carried out.
   std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
-  keep_few(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
-  return candidates;
+  return core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
 }
 
 }  // namespace

@@ -25,10 +25,11 @@ std::string kind_text(std::size_t index) {
   const std::size_t kind = index / kSizes % kKinds;
   const auto collective = static_cast<Collective>(index / kSizes / kKinds);
   std::string text(core::schedule::collective_name(collective));
-  const bool vector = !is_reduction(collective) && kind == kUnknown;
+  const bool reduction = is_reduction(collective);
+  const bool vector = kind == (reduction ? kCounts : kUnknown);
   if (size > 0) text += " " + size_text(least_bytes(size)) + "-" + size_text(least_bytes(size + 1));
   if (vector) text += " of unequal blocks";
-  if (is_reduction(collective) && kind != 0) text += kind == 1 ? ", user's operation" : ", not commutative";
+  if (reduction && !vector && kind != 0) text += kind == 1 ? ", user's operation" : ", not commutative";
   return text;
 }
 

@@ -12,7 +12,7 @@
 namespace ranktree::mpi::collect {
 
 // False where a way cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
-// memory that is not there, ...). Depends only on what is equal on all ranks. Local.
+// memory that is not there, ...). Depends only on what is equal on all ranks. Local: after has_node_team().
 bool can_run(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
 // Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the

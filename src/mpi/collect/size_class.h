@@ -17,9 +17,12 @@
 namespace ranktree::mpi::collect {
 
 inline constexpr std::size_t kCollectives = 9;
-inline constexpr std::size_t kKinds = 3;    // of operations: predefined, the user's commutative, the user's other ones
-inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
+// Of operations: predefined, the user's commutative, the user's other ones; and any, where a count for each rank is
+// given, which not every way can serve that serves equal blocks.
+inline constexpr std::size_t kKinds = 4;
+inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count for each rank
 inline constexpr std::size_t kUnknown = 1;  // as kind, of vector gathers: the sizes are not known to all ranks
+inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
 
 // Of one communicator: who decides and who only looks both count down here.
 struct Shortcuts {
@@ -96,6 +99,14 @@ inline bool is_reduction(core::schedule::Collective collective) {
   using core::schedule::Collective;
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
          collective == Collective::kReduceScatter;
+}
+
+// As an Operation, or what describes one.
+template <typename Described>
+inline std::size_t kind_of_operation(const Described& operation) {
+  const bool reduction = is_reduction(operation.collective);
+  if (operation.vector) return reduction ? kCounts : kUnknown;
+  return reduction ? operation_kind(operation.op) : 0;
 }
 
 }  // namespace ranktree::mpi::collect

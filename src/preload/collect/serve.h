@@ -109,12 +109,9 @@ inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
     ask(operation.comm, member);
     if (member.shortcuts == nullptr) return true;
   }
-  const bool reduction = is_reduction(operation.collective);
-  std::size_t kind = reduction ? operation_kind(operation.op) : 0;
+  const std::size_t kind = kind_of_operation(operation);
   std::size_t size = 0;
-  if (operation.vector && !reduction) {
-    kind = kUnknown;
-  } else {
+  if (!operation.vector || is_reduction(operation.collective)) {
     size = size_class(message_bytes(operation, member.rank == operation.root, quick_bytes_of));
     if (size > kLargestServed) return true;
   }
