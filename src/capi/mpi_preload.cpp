@@ -5,6 +5,7 @@
 #include "mpi/collect/call.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/entered.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/reproducible.h"
@@ -18,6 +19,7 @@ int ranktree_collect_call(const collect::Operation* operation) noexcept {
 
 collect::Shortcuts* ranktree_collect_shortcuts(MPI_Comm comm) noexcept {
   if (collect::within_call()) return nullptr;
+  const collect::Entered entered;
   try {
     const auto context = collect::Context::of(comm);
     collect::Shortcuts& shortcuts = context->chooser().shortcuts();

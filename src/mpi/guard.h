@@ -19,6 +19,9 @@ int raise(MPI_Comm comm, const Failure& failure) noexcept;
 // What ranktree_Comm_get_message() will say of this communicator; lost where it cannot be kept.
 void keep_message(MPI_Comm comm, std::string_view text) noexcept;
 
+// The same, with the MPI's own text for an error that it has told by itself.
+void keep_reason(MPI_Comm comm, int code) noexcept;
+
 // Throws AgreedError(MPI_ERR_COMM) for an intercommunicator.
 void require_intracommunicator(MPI_Comm comm);
 

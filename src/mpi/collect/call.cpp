@@ -10,6 +10,7 @@
 #include "mpi/collect/arguments.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/entered.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/reproducible.h"
@@ -24,19 +25,6 @@ namespace {
 
 using core::predict::Choice;
 using core::predict::Way;
-
-// How many calls of ours this thread is in.
-thread_local int depth = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): asked by preload alone
-
-class Entered {
- public:
-  Entered() { ++depth; }
-  ~Entered() { --depth; }
-  Entered(const Entered&) = delete;
-  Entered& operator=(const Entered&) = delete;
-  Entered(Entered&&) = delete;
-  Entered& operator=(Entered&&) = delete;
-};
 
 // Null where the call is the MPI's: decided alike on all ranks, but for wrong arguments.
 const std::shared_ptr<Context>* context_for(const Operation& operation, bool may_make) {
@@ -66,9 +54,16 @@ std::unique_ptr<Running> start_under_way(const std::shared_ptr<Context>& context
   return begun;
 }
 
+// The MPI has called the error handler; the reason that was kept before is of another call.
+int call_mpi(const Operation& operation) noexcept {
+  const int code = native(operation);
+  if (code != MPI_SUCCESS && operation.comm != MPI_COMM_NULL) keep_reason(operation.comm, code);
+  return code;
+}
+
 // What fails within is messages that the program knows nothing of: its own error handler is still to be called.
 int carry_out(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) noexcept {
-  if (choice.way == Way::kNative) return native(operation);
+  if (choice.way == Way::kNative) return call_mpi(operation);
   try {
     if (choice.way == Way::kShared) {
       finish_shared(context, operation, choice);
@@ -109,8 +104,6 @@ bool among_several(MPI_Comm comm) {
   return inter == 0 && size > 1;
 }
 
-bool within_call() { return depth > 0; }
-
 int call(const Operation& operation) noexcept {
   const Entered entered;
   const std::shared_ptr<Context>* context = nullptr;
@@ -121,7 +114,7 @@ int call(const Operation& operation) noexcept {
   } catch (...) {
     return raise(operation.comm, current_failure());
   }
-  return context != nullptr ? run(*context, operation) : native(operation);
+  return context != nullptr ? run(*context, operation) : call_mpi(operation);
 }
 
 void prepare(MPI_Comm comm) {

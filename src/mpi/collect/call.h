@@ -21,9 +21,6 @@ int call(const Operation& operation) noexcept;
 // Collective, synchronising: makes what nonblocking calls on this communicator find. Throws MpiError, AgreedError.
 void prepare(MPI_Comm comm);
 
-// True within a call of ours on this thread: what the preload library sees then is not the program's.
-bool within_call();
-
 // Nonblocking and local: until prepare() or call() has been called on the communicator, the MPI's own. Throws MpiError,
 // AgreedError. What it returns outlives the communicator's handle.
 std::unique_ptr<Running> call_nonblocking(const Operation& operation);

@@ -25,10 +25,12 @@
 #include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/collect/chooser.h"
+#include "mpi/collect/entered.h"
 #include "mpi/collect/handle_slot.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/places.h"
 #include "mpi/collect/programs.h"
+#include "mpi/collect/under_way.h"
 #include "mpi/handle.h"
 #include "mpi/location.h"
 #include "mpi/split_options.h"
@@ -148,6 +150,9 @@ const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
     if (*known) return *known;
     throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
   }
+  // Served by the preload library, what ranks agree by here would make another context meanwhile.
+  const Entered entered;
+  meet(comm);
   const AttributeKey::Use use(key());
   std::unique_ptr<Kept> kept;
   attempt_together(comm, [&] { kept = std::make_unique<Kept>(); });
@@ -239,6 +244,7 @@ const Hierarchy& Context::hierarchy(Rank groups) {
 
 NodeTeam* Context::node_team() {
   if (!node_team_asked_) {
+    meet(comm());
     node_team_ = NodeTeam::make(*this);
     node_team_asked_ = true;
   }
@@ -246,7 +252,10 @@ NodeTeam* Context::node_team() {
 }
 
 Chooser& Context::chooser() {
-  if (!chooser_) chooser_ = Chooser::make(*this);
+  if (!chooser_) {
+    meet(comm());
+    chooser_ = Chooser::make(*this);
+  }
   return *chooser_;
 }
 

@@ -30,10 +30,10 @@ class Programs;  // schedules made ready to run, programs.h
 // on all ranks.
 class Context {
  public:
-  // Of `comm`. Collective the first time: one communicator made, one split by nodes, one allgather of where ranks are.
-  // At most kMost a process at a time: some MPIs have about two thousand communicators in all, which are the program's.
-  // Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot be had: all ranks then throw,
-  // now and from now on; MPI's error handler has not been called.
+  // Of `comm`. Collective the first time, when ranks meet (under_way.h): one communicator made, one split by nodes, one
+  // allgather of where ranks are. At most kMost a process at a time: some MPIs have about two thousand communicators in
+  // all, which are the program's. Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot
+  // be had: all ranks then throw, now and from now on; MPI's error handler has not been called.
   static const std::shared_ptr<Context>& of(MPI_Comm comm);
 
   // What is known of `comm`, local: null before the first call of of(), which is found to hold null where it failed.

@@ -11,6 +11,7 @@
 #include "core/schedule/schedule.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/collect/under_way.h"
 #include "mpi/handle.h"
 
 namespace ranktree::mpi::collect {
@@ -67,6 +68,7 @@ const LevelSet& LevelCommunicators::get(MPI_Comm comm, const Hierarchy& hierarch
     if (known->made) known->leaders.front() = child;
     return sets_.front();
   }
+  meet(comm);
   attempt_together(comm, [&] { sets_.emplace_front(); });
   LevelSet& set = sets_.front();
   set.groups = groups;

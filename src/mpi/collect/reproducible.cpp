@@ -14,10 +14,13 @@
 #include "core/schedule/transform.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/entered.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/under_way.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -46,18 +49,24 @@ bool environment_says() {
 }  // namespace
 
 void set_reproducible(MPI_Comm comm, bool flag) {
+  const Entered entered;
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  meet(comm);
   const int own = flag ? 1 : 0;
   std::array<int, 2> most = {own, 1 - own};
-  check(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  check(PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   if (most[0] + most[1] != 1) throw AgreedError(MPI_ERR_ARG, "flag: expected the same on all ranks");
-  if (size > 1) Context::of(comm)->set_reproducible(flag);
+  if (size == 1) return;
+  Context& context = *Context::of(comm);
+  context.set_reproducible(flag);
+  if (flag && context.has_chooser()) look_at_reductions(context.chooser().shortcuts());
 }
 
 bool is_reproducible(Context& context) {
   if (const std::optional<bool>& known = context.reproducible()) return *known;
   int said = environment_says() ? 1 : 0;
+  meet(context.comm());
   check(PMPI_Bcast(&said, 1, MPI_INT, 0, context.comm()), "MPI_Bcast");
   context.set_reproducible(said != 0);
   return said != 0;

@@ -1,5 +1,6 @@
 #include "mpi/collect/under_way.h"
 
+#include <mpi.h>
 #include <sched.h>
 
 #include <atomic>
@@ -8,10 +9,17 @@
 #include <mutex>
 #include <utility>
 
+#include "mpi/agree.h"
+#include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/running.h"
 
 namespace ranktree::mpi::collect {
+namespace {
+
+constexpr int kSpins = 64;  // before others get the processor
+
+}  // namespace
 
 // The list of a process. An operation is driven without the lock, marked as busy, so that threads do not wait for each
 // other's reductions, and stays in the list meanwhile.
@@ -90,12 +98,13 @@ void UnderWay::enlist(std::unique_ptr<Running> running) noexcept {
   Enlisted::instance().add(*this);
 }
 
-// By one thread at a time.
+// By one thread at a time. What fails is messages that the program knows nothing of: its own error handler is still to
+// be called, even where an MPI call has called that of a communicator of ours.
 void UnderWay::advance() noexcept {
   try {
     if (!running_->progress()) return;
   } catch (...) {
-    failure_ = std::current_exception();
+    failure_ = std::make_exception_ptr(AgreedError(current_failure()));
   }
   context_->end_one();
   ended_.store(true, std::memory_order_release);
@@ -114,8 +123,19 @@ void drive_all() noexcept {
 }
 
 void complete_earlier(const Context& context) noexcept {
-  constexpr int kSpins = 64;
   for (int tries = 0; context.under_way() > 0; ++tries) {
+    drive_all();
+    if (tries >= kSpins) sched_yield();
+  }
+}
+
+void meet(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+  int met = 0;
+  for (int tries = 0;; ++tries) {
+    check(PMPI_Test(&request, &met, MPI_STATUS_IGNORE), "MPI_Test");
+    if (met != 0) return;
     drive_all();
     if (tries >= kSpins) sched_yield();
   }

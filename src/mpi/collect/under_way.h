@@ -5,9 +5,12 @@
 // begun it.
 #pragma once
 
+#include <mpi.h>
+
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "mpi/collect/context.h"
 #include "mpi/collect/running.h"
@@ -54,5 +57,9 @@ void drive_all() noexcept;
 // which nobody drives: all ranks have begun what was begun here, since they begin operations in the same order and must
 // all come to this call, which may synchronise them.
 void complete_earlier(const Context& context) noexcept;
+
+// A barrier that drives all that is under way: where ranks are about to synchronise by calls of the MPI, in which
+// nobody drives. Behind it they wait for nobody who is not in those calls as well. Throws MpiError.
+void meet(MPI_Comm comm);
 
 }  // namespace ranktree::mpi::collect
