@@ -56,6 +56,8 @@ Execution::Execution(Context& context, std::shared_ptr<const Prepared> prepared,
       work_(context.workspaces().take()),
       left_(prepared_->waits().size()) {
   work_->waits = prepared_->waits();
+  work_->requests.clear();
+  work_->owners.clear();
   work_->messages.clear();
   work_->local.clear();
   take_scratch();

@@ -54,7 +54,7 @@ bool is_of_mpi(MPI_Op op) {
                             MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP});
 }
 
-// A type that nobody frees.
+// A type that no program can free.
 bool is_basic(int combiner) {
   return among<int>(combiner,
                     {MPI_COMBINER_NAMED, MPI_COMBINER_F90_REAL, MPI_COMBINER_F90_COMPLEX, MPI_COMBINER_F90_INTEGER});
@@ -77,7 +77,7 @@ bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& nu
   return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
 }
 
-// Types that no program can free: a thread remembers them.
+// Types that nobody frees: a thread remembers them. An MPI frees those of a chosen precision with its last session.
 struct BasicType {
   MPI_Datatype type{};
   bool known = false;
@@ -114,7 +114,7 @@ TypeLayout layout_of(MPI_Datatype type) {
   if (slot.known && slot.type == type) return slot.layout;
   int combiner = MPI_COMBINER_DUP;
   const TypeLayout layout = read_layout(type, combiner);
-  if (is_basic(combiner)) slot = {type, true, layout};
+  if (combiner == MPI_COMBINER_NAMED) slot = {type, true, layout};
   return layout;
 }
 
