@@ -58,11 +58,12 @@ typedef struct ranktree_request* ranktree_Request;
 
 /** Nonblocking collectives. Collective over comm and local: a communicator without a blocking or persistent call
  * before is served by the MPI's own nonblocking collectives. Arguments as MPI's; buffers, lists of counts and
- * operations must stay until the request is complete, datatypes and comm may be freed before.
+ * operations must stay until the request is complete, datatypes (but those of reductions) and comm may be freed before.
  *
  * Progress is made on all requests of this process within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() and
- * blocking collectives of ranktree; not within calls of the MPI, nor within a collective that ranktree leaves to the
- * MPI: a blocking one first completes what is under way on the same communicator.
+ * blocking collectives of ranktree; not within calls of the MPI, other functions of ranktree such as
+ * ranktree_Comm_split_type(), nor a collective that ranktree leaves to the MPI: a blocking one first completes what is
+ * under way on the same communicator.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
  */

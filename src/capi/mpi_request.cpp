@@ -16,6 +16,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/types.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
 #include "mpi/handle.h"
@@ -27,7 +28,8 @@ namespace mpi = ranktree::mpi;
 struct ranktree_request {
   ranktree_request(const collect::Operation& given, bool lasting, std::shared_ptr<const void> referred)
       : operation(given), persistent(lasting), kept(std::move(referred)) {
-    if (!collect::among_several(operation.comm)) return;
+    // User functions are given the program's own handle of a reduction's type.
+    if (!collect::among_several(operation.comm) || collect::reduces(operation)) return;
     int rank = 0;
     mpi::check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
     if (collect::sends(operation, rank)) own(operation.send, types[0]);
@@ -70,6 +72,7 @@ int fail(MPI_Comm comm) noexcept {
   try {
     throw;
   } catch (const mpi::MpiError& error) {
+    if (comm != MPI_COMM_NULL) mpi::keep_message(comm, error.what());
     return error.code();
   } catch (...) {
     const mpi::Failure failure = mpi::current_failure();
