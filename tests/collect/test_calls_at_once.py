@@ -47,3 +47,31 @@ def test_communicators_are_left_for_the_program(mpi: Mpi) -> None:
 def test_errors_are_told_to_their_own_calls(mpi: Mpi) -> None:
     """Truncation between nodes and inside; whoever is not concerned goes on. Then operands that are aligned."""
     run(mpi, 5, mpi.program("at_once_failed"), rule="native")
+
+
+BETWEEN = "bcast=auto allreduce=messages:ring:groups=1 reduce=shared:binomial barrier=levels:groups=2"
+
+
+@pytest.mark.parametrize("call", ["flag", "first", "init", "team", "levels", "trials"])
+def test_calls_that_synchronise_pass_on_what_is_under_way(mpi: Mpi, call: str) -> None:
+    """One rank makes the call before it waits, the others after they have waited."""
+    run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN, timeout=60)
+
+
+def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:
+    run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive_doubling:groups=1")
+
+
+def test_the_reason_of_an_error_is_its_own(mpi: Mpi) -> None:
+    if mpi.name == "mpich":
+        pytest.skip("Debian builds MPICH without checks of arguments: it crashes by itself")
+    run(mpi, 2, mpi.program("at_once_between"), "message")
+
+
+@pytest.mark.parametrize("before", [0, 1, 2, 3, 4, 9])
+def test_reproducible_is_asked_for_under_the_preload_library(ranktree, mpi: Mpi, before: int) -> None:
+    """Whichever call of the communicator is the one with which the library begins to serve it."""
+    command = mpi.launch(5, mpi.program("at_once_between"), "preloaded", before)
+    done = ranktree("run", "--collectives", "auto", "--", *command, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("ok"), done.stdout + done.stderr

@@ -29,6 +29,7 @@
 #include "mpi/collect/run.h"
 #include "mpi/collect/settings.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/under_way.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -232,7 +233,7 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   const Cell::Turn turn = cell->next();
   Decision decision{.choice = turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
   if (!can_run(context_, operation, *decision.choice)) decision.choice = &native_choice();
-  if (turn.meets) check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
+  if (turn.meets) meet(context_.comm());
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
 }
@@ -249,6 +250,7 @@ void Selector::end(const Decision& decision) {
   const double seconds = PMPI_Wtime() - decision.started;
   Cell& cell = *cells_.at(decision.cell);
   if (!cell.record(seconds)) return;
+  meet(context_.comm());
   const std::span<double> times = cell.unagreed();
   check(
       PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, context_.comm()),
@@ -267,6 +269,7 @@ void Selector::settle(std::size_t index) {
 
 // Collective: all ranks have the same candidates, or none.
 std::unique_ptr<Cell> Selector::make_cell(const Operation& operation, const Kind& kind) {
+  meet(context_.comm());
   std::unique_ptr<Cell> cell;
   std::array<std::uint64_t, 2> prints{};
   std::vector<Candidate> candidates;
