@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "preload/handle_slot.h"
+#include "mpi/handle_slot.h"
 #include "preload/process.h"
 #include "preload/thread.h"
 
@@ -144,7 +144,7 @@ std::vector<int> WorldRanks::list() const {
 
 Communicator* find_communicator(Thread& thread, MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return nullptr;
-  CommunicatorSlot& slot = thread.communicators[slot_of<kCommunicatorSlots>(comm)];
+  CommunicatorSlot& slot = thread.communicators[mpi::slot_of<kCommunicatorSlots>(comm)];
   const std::uint32_t generation = communicator_generation.load(std::memory_order_relaxed);
   if (slot.comm != comm || slot.generation != generation) {
     Communicator* found = find_or_describe(comm);
@@ -198,7 +198,7 @@ const WorldRanks* find_window(MPI_Win win) {
 
 std::uint64_t type_bytes(Thread& thread, MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return 0;
-  TypeSlot& slot = thread.types[slot_of<kTypeSlots>(type)];
+  TypeSlot& slot = thread.types[mpi::slot_of<kTypeSlots>(type)];
   const std::uint32_t generation = datatype_generation.load(std::memory_order_relaxed);
   if (slot.type != type || slot.generation != generation) {
     MPI_Count bytes = 0;

@@ -11,8 +11,8 @@
 
 #include "core/pattern/pattern.h"
 #include "io/trace_layout.h"
+#include "mpi/handle_slot.h"
 #include "preload/communicator.h"
-#include "preload/handle_slot.h"
 #include "preload/hooks.h"
 #include "preload/process.h"
 #include "preload/receipt.h"
@@ -44,7 +44,7 @@ RequestTable& table() noexcept {
 std::shared_ptr<const KeptRequest> find_request(MPI_Request request) {
   RequestTable& kept = table();
   const std::scoped_lock lock(kept.mutex);
-  const auto found = kept.requests.find(handle_bits(request));
+  const auto found = kept.requests.find(mpi::handle_bits(request));
   return found == kept.requests.end() ? nullptr : found->second;
 }
 
@@ -61,7 +61,7 @@ void keep_request(const char* call, MPI_Request request, const Receipt& receipt)
   auto made = std::make_shared<const KeptRequest>(KeptRequest{call, receipt});
   RequestTable& kept = table();
   const std::scoped_lock lock(kept.mutex);
-  kept.requests[handle_bits(request)] = std::move(made);
+  kept.requests[mpi::handle_bits(request)] = std::move(made);
   kept.size.store(kept.requests.size(), std::memory_order_relaxed);
 }
 
@@ -83,7 +83,7 @@ void free_request(MPI_Request request) noexcept {
   if (kept.size.load(std::memory_order_relaxed) == 0) return;
   shielded([&] {
     const std::scoped_lock lock(kept.mutex);
-    kept.requests.erase(handle_bits(request));
+    kept.requests.erase(mpi::handle_bits(request));
     kept.size.store(kept.requests.size(), std::memory_order_relaxed);
   });
 }

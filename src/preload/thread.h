@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "preload/handle_slot.h"
+#include "mpi/handle_slot.h"
 #include "preload/part.h"
 #include "preload/receipt.h"
 

@@ -26,12 +26,12 @@
 #include "mpi/check.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/entered.h"
-#include "mpi/collect/handle_slot.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/places.h"
 #include "mpi/collect/programs.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/handle.h"
+#include "mpi/handle_slot.h"
 #include "mpi/location.h"
 #include "mpi/split_options.h"
 

@@ -10,9 +10,9 @@
 
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
-#include "mpi/collect/handle_slot.h"
 #include "mpi/collect/operation.h"
 #include "mpi/handle.h"
+#include "mpi/handle_slot.h"
 
 namespace ranktree::mpi::collect {
 namespace {

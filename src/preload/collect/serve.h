@@ -14,7 +14,7 @@
 #include "core/schedule/makers.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/size_class.h"
-#include "preload/handle_slot.h"
+#include "mpi/handle_slot.h"
 #include "preload/next.h"
 
 namespace ranktree::preload {
@@ -82,7 +82,7 @@ void ask(MPI_Comm comm, Member& member) noexcept;
 int call(const Operation& operation) noexcept;
 
 inline Member* member_of(MPI_Comm comm) noexcept {
-  MemberSlot& slot = slots[slot_of<kMemberSlots>(comm)];
+  MemberSlot& slot = slots[mpi::slot_of<kMemberSlots>(comm)];
   if (slot.comm == comm && slot.generation == generation.load(std::memory_order_relaxed)) [[likely]]
     return slot.member;
   return find_member(comm, slot);
@@ -92,7 +92,7 @@ inline Member* member_of(MPI_Comm comm) noexcept {
 std::int64_t size_of(MPI_Datatype type, TypeSlot& slot) noexcept;
 
 inline std::int64_t quick_bytes_of(std::int64_t count, MPI_Datatype type) noexcept {
-  TypeSlot& slot = types[slot_of<kTypeSlots>(type)];
+  TypeSlot& slot = types[mpi::slot_of<kTypeSlots>(type)];
   if (slot.type == type && slot.bytes != 0) [[likely]]
     return count * slot.bytes;
   return count * size_of(type, slot);

@@ -1,10 +1,11 @@
-// Where a handle is in a direct-mapped cache.
+// Where a handle of MPI's is in a direct-mapped cache.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-namespace ranktree::preload {
+namespace ranktree::mpi {
 
 // MPI handles are pointers in Open MPI and ints in MPICH.
 template <typename Handle>
@@ -17,10 +18,11 @@ std::uint64_t handle_bits(Handle handle) noexcept {
 }
 
 // The slot of a handle, from the upper bits of a product: low bits of pointers are all alike.
-template <unsigned slots, typename Handle>
-unsigned slot_of(Handle handle) noexcept {
+template <std::size_t slots, typename Handle>
+std::size_t slot_of(Handle handle) noexcept {
   static_assert((slots & (slots - 1)) == 0);
-  return static_cast<unsigned>(handle_bits(handle) * 0x9E3779B97F4A7C15U >> 40U) & (slots - 1);
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
+  return static_cast<std::size_t>(handle_bits(handle) * kGolden >> 40U) & (slots - 1);
 }
 
-}  // namespace ranktree::preload
+}  // namespace ranktree::mpi
