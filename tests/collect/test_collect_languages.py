@@ -17,11 +17,17 @@ PROGRAMS = ROOT / "tests" / "collect" / "programs"
 RULES = ["native", "messages:binomial/flat:groups=1"]
 
 
-def run(mpi: Mpi, ranks: int, *program: object, **variables: str) -> str:
+def available_gigabytes() -> float:
+    """What the kernel says programs can have."""
+    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) / (1 << 20)
+
+
+def run(mpi: Mpi, ranks: int, *program: object, timeout: int = 60, **variables: str) -> str:
     """What a program prints that ends well."""
     environment = {**os.environ, **variables}
     words = mpi.launch(ranks, *program)
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -55,6 +61,15 @@ def test_python(mpi: Mpi, rule: str) -> None:
 def test_large_counts(mpi: Mpi, rule: str) -> None:
     """Counts and displacements of MPI_Count and MPI_Aint, small and beyond an int."""
     assert run(mpi, 5, mpi.program("collect_large"), RANKTREE_COLL=rule) == "ok\n"
+
+
+@pytest.mark.parametrize("way", ["native", "scheduled"])
+def test_more_elements_than_an_int_counts(mpi: Mpi, way: str) -> None:
+    """A broadcast, and reductions in parts and in one, of 2 GiB a rank. Nonblocking ones are refused by the MPI."""
+    if available_gigabytes() < 12:
+        pytest.skip("needs 8 GB of memory")
+    rule = "native" if way == "native" else "messages:binomial:groups=1"
+    assert run(mpi, 2, mpi.program("collect_large"), way, timeout=120, RANKTREE_COLL=rule) == "ok\n"
 
 
 @pytest.mark.parametrize("language", ["fortran", "python"])

@@ -2,7 +2,8 @@
 // and counts beyond 2^31-1 that share a divisor, without the memory in between; what is refused. Prints "ok".
 //
 //   collect_large            all of that
-//   collect_large memory     messages of more than 2^31 elements: 2 GiB a rank
+//   collect_large native     messages of more than 2^31 elements, 2 GiB a rank, where calls are the MPI's
+//   collect_large scheduled  the same where they are not
 #include <mpi.h>
 #include <ranktree/mpi.h>
 #include <sys/mman.h>
@@ -248,7 +249,7 @@ void check_nothing(const World& w) {
   expect(ranktree_Wait(&request) == MPI_SUCCESS, "its end");
 }
 
-void check_memory(const World& w) {
+void check_memory(const World& w, bool scheduled) {
   constexpr std::int64_t kCount = 2147483648 + 6;
   const Vast vast(static_cast<std::size_t>(kCount));
   auto* const bytes = vast.begin();
@@ -261,6 +262,18 @@ void check_memory(const World& w) {
   expect(ranktree_Allreduce_c(MPI_IN_PLACE, bytes, kCount, MPI_INT8_T, MPI_SUM, w.comm) == MPI_SUCCESS, "a large sum");
   for (const std::int64_t place : places) expect(bytes[place] == w.size * (1 + place % 50), "its sums");
   expect(bytes[1] == 0 && bytes[kCount - 2] == 0, "zeros");
+  // One reduction of all, which has no parts: only where it is not the MPI's.
+  if (w.rank == 1) {
+    for (const std::int64_t place : places) bytes[place] = static_cast<char>(bytes[place] + 3);
+  }
+  ranktree_Request request = RANKTREE_REQUEST_NULL;
+  const void* const own = w.rank == 0 ? MPI_IN_PLACE : bytes;
+  const int code = ranktree_Ireduce_c(own, bytes, kCount, MPI_INT8_T, MPI_MAX, 0, w.comm, &request);
+  if (!scheduled) return expect_refused(code, "a count of one call of the MPI");
+  expect(code == MPI_SUCCESS && ranktree_Wait(&request) == MPI_SUCCESS, "a large maximum");
+  if (w.rank > 0) return;
+  for (const std::int64_t place : places) expect(bytes[place] == w.size * (1 + place % 50) + 3, "its maxima");
+  expect(bytes[1] == 0 && bytes[kCount - 2] == 0, "zeros again");
 }
 
 }  // namespace
@@ -272,7 +285,7 @@ int main(int argument_count, char** arguments) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   const World world = world_of(comm);
   if (argument_count > 1) {
-    check_memory(world);
+    check_memory(world, std::string(arguments[1]) == "scheduled");
   } else {
     check_nothing(world);
     for (int root = 0; root < world.size; ++root) check_small(world, root);
