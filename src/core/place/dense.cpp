@@ -13,6 +13,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/dense_engine.h"
+#include "core/place/engine/dense_scan.h"
 #include "core/place/engine/divide.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
@@ -58,36 +59,12 @@ bool looks_dense(const MatrixView<Number>& matrix) {
   return talking * kShare >= std::int64_t{kRows} * matrix.ranks;
 }
 
-// Whom a rank is tied to most are hardly ever tied to each other: all divisions cost about the same then. Some ranks,
-// and some pairs of partners of each.
-bool is_shapeless(const engine::Graph& guide) {
-  constexpr std::size_t kMany = 24;  // partners on the mean; fewer may have a shape without triangles
-  constexpr engine::Vertex kSample = 64;
-  constexpr std::size_t kStep = 3;
-  constexpr double kRare = 0.1;
-  if (guide.arcs.size() < kMany * guide.size.size()) return false;
-  std::int64_t pairs = 0;
-  std::int64_t tied = 0;
-  for (engine::Vertex i = 0; i < kSample; ++i) {
-    const auto arcs = guide.arcs_of(static_cast<engine::Vertex>(std::int64_t{i} * guide.vertices() / kSample));
-    for (std::size_t j = kStep; j < arcs.size(); j += kStep) {
-      const auto others = guide.arcs_of(arcs[j].to);
-      const auto wanted = arcs[j - kStep].to;
-      ++pairs;
-      tied +=
-          std::any_of(others.begin(), others.end(), [&](const engine::Arc& arc) { return arc.to == wanted; }) ? 1 : 0;
-    }
-  }
-  return static_cast<double>(tied) < kRare * static_cast<double>(pairs);
-}
-
 Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
                        const EngineOptions& options) {
   const SeatTree seats(tree, options.constraints);
   const auto divide = [&](const engine::Graph& guide, bool loose, std::uint64_t seed) {
-    EngineOptions how = options;
-    if (is_shapeless(guide)) how.preset = Preset::kFast;
-    auto divided = engine::divide(seats, guide, how, loose, seed);
+    const auto repeats = engine::is_shapeless(guide) ? engine::Repeats::kNone : engine::Repeats::kWhilePaying;
+    auto divided = engine::divide(seats, guide, options, {loose, repeats}, seed);
     engine::bring_home(seats, seats.pinned(), divided);
     return divided;
   };

@@ -280,10 +280,14 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
 }
 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
-                                           bool loose, std::uint64_t seed) {
-  const Effort effort = effort_of(options.preset);
+                                           DivisionKind kind, std::uint64_t seed) {
+  Effort effort = effort_of(options.preset);
+  if (kind.repeats == Repeats::kNone) {
+    effort.repeats = effort.most_repeats = 1;
+    effort.regroupings = 0;
+  }
   Workers workers(options.threads, options.keep_going);
-  const Spread spread = loose ? Spread::kLoose : Spread::kPacked;
+  const Spread spread = kind.loose ? Spread::kLoose : Spread::kPacked;
   return Multisection(tree, effort, spread, workers).place(guide_of(guide), seed);
 }
 

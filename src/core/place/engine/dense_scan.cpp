@@ -310,6 +310,29 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   return again.result();
 }
 
+bool is_shapeless(const Graph& guide) {
+  constexpr std::size_t kMany = 24;  // partners on the mean; of fewer, none in common says little
+  constexpr Vertex kSample = 64;
+  constexpr std::size_t kStep = 3;
+  constexpr double kRare = 0.1;
+  if (guide.arcs.size() < kMany * guide.size.size()) return false;
+  double partners = 0;
+  double shared = 0;
+  std::vector<Vertex> seen(guide.size.size(), -1);  // by whom last, of the first ones of pairs
+  for (Vertex i = 0; i < kSample; ++i) {
+    const auto arcs = guide.arcs_of(static_cast<Vertex>(std::int64_t{i} * guide.vertices() / kSample));
+    for (std::size_t j = kStep; j < arcs.size(); j += kStep) {
+      const Vertex one = arcs[j - kStep].to;
+      for (const Arc& arc : guide.arcs_of(one)) seen[at(arc.to)] = one;
+      const auto others = guide.arcs_of(arcs[j].to);
+      shared += static_cast<double>(
+          std::count_if(others.begin(), others.end(), [&](const Arc& arc) { return seen[at(arc.to)] == one; }) - 1);
+      partners += static_cast<double>(std::min(guide.arcs_of(one).size(), others.size()) - 1);
+    }
+  }
+  return shared < kRare * partners;
+}
+
 template DenseScan scan(const MatrixView<double>& matrix, std::size_t strongest);
 template DenseScan scan(const MatrixView<float>& matrix, std::size_t strongest);
 

@@ -26,4 +26,9 @@ DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest)
 extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest);
 extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest);
 
+// Two partners of a rank have hardly any other partner in common: as random weights, but neither as places that are
+// near each other nor as clients that share servers. All divisions of such cost nearly the same. Looks at some ranks,
+// and at some pairs of partners of each.
+bool is_shapeless(const Graph& guide);
+
 }  // namespace ranktree::core::place::engine

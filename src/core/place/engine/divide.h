@@ -10,9 +10,16 @@
 
 namespace ranktree::core::place::engine {
 
-// The seat of each vertex of the guide, a rank each. Loose: spread over more subtrees than needed where that is
-// cheaper.
-std::vector<SeatTree::Seat> divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options, bool loose,
-                                   std::uint64_t seed);
+// Of whole bisections.
+enum class Repeats : std::uint8_t { kWhilePaying, kNone };
+
+struct DivisionKind {
+  bool loose = false;  // spread over more subtrees than needed where that is cheaper
+  Repeats repeats = Repeats::kWhilePaying;
+};
+
+// The seat of each vertex of the guide, a rank each.
+std::vector<SeatTree::Seat> divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
+                                   DivisionKind kind, std::uint64_t seed);
 
 }  // namespace ranktree::core::place::engine
