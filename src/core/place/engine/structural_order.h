@@ -11,7 +11,8 @@ namespace ranktree::core::place::engine {
 // Breadth first, so that who talks is near in memory, from a rank like few others, of its partners those first whose
 // surroundings say so: colours are refined (B. Weisfeiler, A. Leman, The reduction of a graph to canonical form, 1968)
 // and told apart by the distance from up to three ranks. Renumbered ranks come in the same order, but for those that
-// look the same. O(arcs + ranks log ranks).
+// look the same. Above 131,072 ranks colours are refined once only, without distances: ranks with the same weights to
+// their partners, whatever those have, come as they are numbered. O(arcs + ranks log ranks).
 std::vector<pattern::Rank> structural_order(const pattern::Affinity& affinity);
 
 }  // namespace ranktree::core::place::engine
