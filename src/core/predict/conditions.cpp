@@ -104,11 +104,11 @@ std::optional<Condition> about_bruck(const Numbers& n) {
   const std::int64_t blocks = blocks_by_bits(ranks);
   const std::int64_t blocks_of_two = blocks_by_bits(groups) * inside + blocks_by_bits(inside) * groups;
   if (rounds_of_two >= rounds && blocks_of_two >= blocks) return never("neither fewer steps nor fewer blocks");
-  const auto words = [](int some, std::int64_t blocks) {
-    return std::to_string(some) + " alpha + " + std::to_string(blocks) + " m beta";
+  const auto words = [](int steps, std::int64_t moved) {
+    return std::to_string(steps) + " alpha + " + std::to_string(moved) + " m beta";
   };
-  const auto cost = [&n](int some, std::int64_t blocks) {
-    return some * n.a + static_cast<double>(blocks) * n.m * n.B;
+  const auto cost = [&n](int steps, std::int64_t moved) {
+    return steps * n.a + static_cast<double>(moved) * n.m * n.B;
   };
   return less(words(rounds_of_two, blocks_of_two) + " < " + words(rounds, blocks), cost(rounds_of_two, blocks_of_two),
               cost(rounds, blocks));
