@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -148,12 +147,13 @@ void check_preloaded(int before) {
     require(numbers.back() == i, "a broadcast");
     std::vector<double> values(static_cast<std::size_t>(size_of(comm)));
     for (std::size_t each = 0; each < values.size(); ++each) {
-      values[each] = (each % 2 == 0 ? 1.0 : -1.0) / (3.0 + static_cast<double>(each) * (1 << (i % 20)));
+      values[each] =
+          (each % 2 == 0 ? 1.0 : -1.0) / (3.0 + static_cast<double>(each) * (1U << (static_cast<unsigned>(i) % 20U)));
     }
     double sum = 0;
     MPI_Allreduce(&values[static_cast<std::size_t>(rank)], &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     const double expected = by_tree(values);
-    require(i < kUnserved || std::memcmp(&sum, &expected, sizeof sum) == 0, "the bits of a sum");
+    require(i < kUnserved || sum == expected, "the bits of a sum");
   }
   MPI_Comm_free(&comm);
 }
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   } else if (what == "message") {
     check_message();
   } else if (what == "preloaded") {
-    check_preloaded(argc > 2 ? std::atoi(argv[2]) : 0);
+    check_preloaded(argc > 2 ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 0);
   } else {
     check_between(what);
   }
