@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
+#include "mpi/handle_slot.h"
 #include "preload/thread.h"
 
 namespace ranktree::preload {
@@ -14,8 +16,8 @@ namespace ranktree::preload {
 void count_send_slow(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept;
 
 // A rank of a communicator has its own slot in the cache of peers.
-inline unsigned peer_slot(MPI_Comm comm, int rank) noexcept {
-  return (slot_of<kPeerSlots>(comm) + static_cast<unsigned>(rank)) & (kPeerSlots - 1);
+inline std::size_t peer_slot(MPI_Comm comm, int rank) noexcept {
+  return (mpi::slot_of<kPeerSlots>(comm) + static_cast<std::size_t>(rank)) & (kPeerSlots - 1);
 }
 
 // Counts one message. MPI_PROC_NULL is nobody. O(1); a few loads when this thread has sent to that rank of that
@@ -24,7 +26,7 @@ inline void count_send(const char* call, MPI_Count count, MPI_Datatype type, int
   Thread* thread = this_thread;
   if (thread != nullptr) [[likely]] {
     const PeerSlot& peer = thread->peers[peer_slot(comm, dest)];
-    const TypeSlot& size = thread->types[slot_of<kTypeSlots>(type)];
+    const TypeSlot& size = thread->types[mpi::slot_of<kTypeSlots>(type)];
     if (peer.comm == comm && peer.rank == dest && size.type == type &&
         peer.generation == communicator_generation.load(std::memory_order_relaxed) &&
         size.generation == datatype_generation.load(std::memory_order_relaxed)) [[likely]] {

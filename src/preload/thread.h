@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "mpi/handle_slot.h"
 #include "preload/part.h"
 #include "preload/receipt.h"
 
