@@ -177,6 +177,21 @@ TEST(Engine, NothingToGainLeavesTheRanksWhereTheyAre) {
   EXPECT_EQ(run_engine(tree, from_matrix(one), options).leaf_of, options.start->leaf_of);
 }
 
+TEST(Engine, RanksThatNeedNotMoveStay) {
+  // Pairs 0-1 and 2-3, apart on two cores of two PUs: one rank of each pair has to leave its core, no other its PU.
+  const Tree tree = machine({2, 2});
+  const Affinity pairs = from_matrix({{0, 9, 0, 0}, {9, 0, 1, 0}, {0, 1, 0, 9}, {0, 0, 9, 0}});
+  EngineOptions options;
+  for (const Placement& start : {Placement{{0, 2, 1, 3}}, Placement{{3, 0, 2, 1}}, Placement{{1, 2, 0, 3}}}) {
+    options.start = start;
+    const Placement found = run_engine(tree, pairs, options);
+    int moved = 0;
+    for (std::size_t rank = 0; rank < 4; ++rank) moved += found.leaf_of[rank] == start.leaf_of[rank] ? 0 : 1;
+    EXPECT_EQ(found.leaf_of[0] / 2, found.leaf_of[1] / 2);
+    EXPECT_LE(moved, 2);
+  }
+}
+
 TEST(Engine, OneLeafTakesOneRankOrAllOfThem) {
   const Tree tree = machine({1});
   EXPECT_EQ(run_engine(tree, random_affinity(1, 0, 1, 1), {}).leaf_of, std::vector<Leaf>{0});

@@ -276,7 +276,9 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   // Where it is close, compared as evaluate() counts, whose sums round differently.
   const bool better =
       found.better || evaluate(tree, affinity, found.placement).total < evaluate(tree, affinity, start).total;
-  return better ? std::move(found.placement) : std::move(start);
+  if (!better) return start;
+  if (options.start && tree.interconnect() == nullptr) engine::stay_home(tree, start, found.placement);
+  return std::move(found.placement);
 }
 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,

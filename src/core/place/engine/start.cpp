@@ -132,6 +132,29 @@ Placement placement_of(const SeatTree& tree, const std::vector<SeatTree::Seat>& 
   return placement;
 }
 
+void stay_home(const topo::Tree& tree, const Placement& start, Placement& placement) {
+  constexpr pattern::Rank kNobody = -1;
+  constexpr pattern::Rank kSeveral = -2;
+  const auto ranks = static_cast<pattern::Rank>(placement.leaf_of.size());
+  std::vector<pattern::Rank> rank_at(at(tree.leaf_count()), kNobody);
+  for (pattern::Rank rank = 0; rank < ranks; ++rank) {
+    pattern::Rank& there = rank_at[at(placement.leaf_of[at(rank)])];
+    there = there == kNobody ? rank : kSeveral;
+  }
+  const auto parent = [&tree](topo::Leaf leaf) { return tree.parent(tree.leaf_object(leaf)); };
+  for (pattern::Rank rank = 0; rank < ranks; ++rank) {
+    const topo::Leaf home = start.leaf_of[at(rank)];
+    const topo::Leaf now = placement.leaf_of[at(rank)];
+    if (home == now || parent(home) != parent(now) || rank_at[at(now)] != rank) continue;
+    const pattern::Rank other = rank_at[at(home)];
+    if (other == kSeveral || (other != kNobody && start.leaf_of[at(other)] == home)) continue;
+    placement.leaf_of[at(rank)] = home;
+    rank_at[at(home)] = rank;
+    if (other != kNobody) placement.leaf_of[at(other)] = now;
+    rank_at[at(now)] = other;
+  }
+}
+
 void check_start(const topo::Tree& tree, const Placement& start, pattern::Rank ranks, const Constraints& constraints) {
   try {
     validate(tree, start, ranks, constraints);

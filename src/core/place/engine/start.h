@@ -21,6 +21,10 @@ void bring_home(const SeatTree& tree, std::span<const SeatTree::Pinned> pinned, 
 
 Placement placement_of(const SeatTree& tree, const std::vector<SeatTree::Seat>& seats);
 
+// Moves nobody without need: ranks that are alone on leaves of one parent change places, which costs nothing in a tree,
+// until those whose leaf in `start` is one of these leaves have it. O(ranks + leaves).
+void stay_home(const topo::Tree& tree, const Placement& start, Placement& placement);
+
 // Throws Error(kInput) when a start that the caller gave is not a placement.
 void check_start(const topo::Tree& tree, const Placement& start, pattern::Rank ranks, const Constraints& constraints);
 
