@@ -162,7 +162,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     parameters: Annotated[str | None, typer.Option(help="what `ranktree calibrate` wrote; else measured first")] = None,
     most: Annotated[int, typer.Option(min=1, max=20, help="ways measured beside native for each size")] = 3,
     seconds: Annotated[float, typer.Option(min=0.01, max=600, help="for each size, all ways together")] = 0.5,
-    margin: Annotated[float, typer.Option(min=0, max=10, help="so much faster than native a rule must be")] = 0.05,
+    margin: Annotated[float, typer.Option(min=0, max=1000, help="so much faster than native a rule must be")] = 0.05,
     mpi: Annotated[
         str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")
     ] = None,
