@@ -2,32 +2,12 @@
 ! integers; buffers that are no plain arrays; errors. BINDING 1: mpif.h, 2: use mpi, 3: use mpi_f08. Prints ok.
 !
 ! With NO_F08 the module ranktree_mpif in place of ranktree.
-#if BINDING == 3
-#define TYPE_HANDLE type(MPI_Datatype)
-#define OP_HANDLE type(MPI_Op)
-#define COMM type(MPI_Comm)
-#else
-#define TYPE_HANDLE integer
-#define OP_HANDLE integer
-#define COMM integer
-#endif
+#include "../../fortran/handles.inc"
 program fortran_collect
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
-#if BINDING == 2
-  use mpi
-#elif BINDING == 3
-  use mpi_f08
-#endif
-#ifdef NO_F08
-  use ranktree_mpif
-#else
-  use ranktree
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "../../fortran/modules.inc"
   integer, parameter :: block = 11, gap = -7
+  character(len=13), parameter :: forms(0:2) = [', blocking   ', ', nonblocking', ', persistent ']
   integer :: code, rank, ranks, root, form, i, total
   integer, allocatable :: counts(:), displacements(:)
   integer, allocatable, asynchronous :: given(:), found(:), expected(:)
@@ -68,14 +48,7 @@ program fortran_collect
 
 contains
 
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(len=*), intent(in) :: what
-    integer :: ignored
-    if (holds) return
-    write (error_unit, '(a, i0, a, i0, 2a)') 'rank ', rank, ', form ', form, ': expected ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
-  end subroutine expect
+#include "../../fortran/expect.inc"
 
   ! What is sent, and two copies of what is received into, so that nothing else may change.
   subroutine begin()
@@ -88,15 +61,15 @@ contains
   subroutine finish(what)
     character(len=*), intent(in) :: what
     integer :: round
-    call expect(code == MPI_SUCCESS, 'success from ' // what)
+    call expect(code == MPI_SUCCESS, 'success from ' // what // forms(form))
     do round = 1, merge(2, 1, form == 2)
       if (form == 2) call ranktree_Start(request)
       if (form > 0) call ranktree_Wait(request)
     end do
-    call expect((request /= RANKTREE_REQUEST_NULL) .eqv. form == 2, 'no request left by ' // what)
+    call expect((request /= RANKTREE_REQUEST_NULL) .eqv. form == 2, 'no request left by ' // what // forms(form))
     if (form == 2) call ranktree_Request_free(request, code)
-    call expect(request == RANKTREE_REQUEST_NULL .and. code == MPI_SUCCESS, 'a request freed of ' // what)
-    call expect(all(found == expected), 'the MPI''s result of ' // what)
+    call expect(request == RANKTREE_REQUEST_NULL .and. code == MPI_SUCCESS, 'a request freed of ' // what // forms(form))
+    call expect(all(found == expected), 'the MPI''s result of ' // what // forms(form))
   end subroutine finish
 
   subroutine check_vectors()

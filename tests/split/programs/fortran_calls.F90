@@ -5,29 +5,10 @@
 !   fortran_calls errors     what goes wrong
 !
 ! With NO_F08 the module ranktree_mpif in place of ranktree.
-#if BINDING == 3
-#define COMM type(MPI_Comm)
-#define INFO type(MPI_Info)
-#else
-#define COMM integer
-#define INFO integer
-#endif
+#include "../../fortran/handles.inc"
 program fortran_calls
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
-#if BINDING == 2
-  use mpi
-#elif BINDING == 3
-  use mpi_f08
-#endif
-#ifdef NO_F08
-  use ranktree_mpif
-#else
-  use ranktree
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "../../fortran/modules.inc"
   integer, parameter :: most = 16
   integer :: code, rank, ranks
   character(len=16) :: task
@@ -56,14 +37,7 @@ program fortran_calls
 
 contains
 
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(len=*), intent(in) :: what
-    integer :: ignored
-    if (holds) return
-    write (error_unit, '(a, i0, 2a)') 'rank ', rank, ': expected ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
-  end subroutine expect
+#include "../../fortran/expect.inc"
 
   ! Lines of several ranks may mix, so that each begins with its rank.
   subroutine print_levels()

@@ -3,29 +3,10 @@
 ! L3 cache, rank 3 is alone in its package.
 !
 !   fortran_reorder PATTERN     PATTERN: what vertices 0 and 3 say to each other, 1,000 bytes each way
-#if BINDING == 3
-#define COMM type(MPI_Comm)
-#define INFO type(MPI_Info)
-#else
-#define COMM integer
-#define INFO integer
-#endif
+#include "../../fortran/handles.inc"
 program fortran_reorder
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
-#if BINDING == 2
-  use mpi
-#elif BINDING == 3
-  use mpi_f08
-#endif
-#ifdef NO_F08
-  use ranktree_mpif
-#else
-  use ranktree
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "../../fortran/modules.inc"
   integer :: code, rank
 
   call MPI_Init(code)
@@ -42,14 +23,7 @@ program fortran_reorder
 
 contains
 
-  subroutine expect(holds, what)
-    logical, intent(in) :: holds
-    character(len=*), intent(in) :: what
-    integer :: ignored
-    if (holds) return
-    write (error_unit, '(a, i0, 2a)') 'rank ', rank, ': expected ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
-  end subroutine expect
+#include "../../fortran/expect.inc"
 
   ! What reordering says it did.
   function told(comm, key) result(text)
