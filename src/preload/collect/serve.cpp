@@ -1,19 +1,13 @@
 #include "preload/collect/serve.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <new>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +16,7 @@
 #include "mpi/collect/size_class.h"
 #include "preload/calls_library.h"
 #include "preload/init_entries.h"
+#include "preload/settings.h"
 
 namespace ranktree::preload {
 
@@ -44,19 +39,7 @@ constexpr int kMostServed = 256;  // communicators of a process at a time
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as in the header
 constinit std::atomic<std::uint32_t> first_served_call{kFirstServedCall};
 
-std::string_view setting(const char* name) noexcept {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes to it
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-// One line on standard error when RANKTREE_VERBOSE=1.
-void say(const char* text) noexcept {
-  if (setting("RANKTREE_VERBOSE") != "1") return;
-  std::array<char, 1280> line{};
-  const int written = std::snprintf(line.data(), line.size(), "ranktree: collectives: %.1100s\n", text);
-  if (written <= 0) return;
-  if (write(STDERR_FILENO, line.data(), std::min(static_cast<std::size_t>(written), line.size() - 1)) < 0) return;
-}
+constexpr const char* kWhat = "collectives";  // at the beginning of what is told
 
 // The functions of libranktree_mpi_<mpi>; null where it is missing.
 struct Calls {
@@ -74,15 +57,15 @@ struct Calls {
       const CallsLibrary library("ranktree_collect_call");
       Calls found;
       if (!library.missing().empty()) {
-        say(library.missing().c_str());
+        say(kWhat, library.missing().c_str());
       } else if (library.find("ranktree_collect_call", found.call) &&
                  library.find("ranktree_collect_shortcuts", found.shortcuts)) {
         return found;
       } else {
-        say(RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
+        say(kWhat, RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
       }
     } catch (...) {
-      say("out of memory; collectives are left to the MPI");
+      say(kWhat, "out of memory; collectives are left to the MPI");
     }
     return {};
   }
@@ -182,10 +165,10 @@ Member* make_member(MPI_Comm comm, int keyval) noexcept {
 
 void decide() noexcept {
   const Inside within;
-  const std::string_view own = setting("RANKTREE_COLL");
-  const std::string_view bits = setting("RANKTREE_REPRODUCIBLE");
-  const bool same_bits = !own.empty() && !bits.empty() && bits != "0";
-  const bool chosen = !own.empty() && own != "native";
+  const bool own = is_set("RANKTREE_COLL");
+  const bool same_bits =
+      own && is_set("RANKTREE_REPRODUCIBLE") && std::string_view(setting("RANKTREE_REPRODUCIBLE")) != "0";
+  const bool chosen = own && std::string_view(setting("RANKTREE_COLL")) != "native";
   std::array<int, 2> wanted{chosen || same_bits ? 1 : 0, same_bits ? 1 : 0};
   if (PMPI_Bcast(wanted.data(), 2, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   first_served_call.store(wanted[1] != 0 ? 1 : kFirstServedCall, std::memory_order_relaxed);
@@ -231,7 +214,8 @@ void ask(MPI_Comm comm, Member& member) noexcept {
   if (member.shortcuts == nullptr) return;
   members.served.fetch_add(1, std::memory_order_relaxed);
   static std::atomic<bool> told{false};
-  if (member.rank == 0 && *member.shortcuts->message != '\0' && !told.exchange(true)) say(member.shortcuts->message);
+  if (member.rank == 0 && *member.shortcuts->message != '\0' && !told.exchange(true))
+    say(kWhat, member.shortcuts->message);
 }
 
 int call(const Operation& operation) noexcept {

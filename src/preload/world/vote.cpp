@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "preload/world/library.h"
+#include "preload/settings.h"
 #include "preload/world/reason.h"
 
 namespace ranktree::preload {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "preload/next.h"
+#include "preload/settings.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
 #include "preload/world/reason.h"
