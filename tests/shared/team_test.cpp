@@ -391,6 +391,31 @@ TEST(Broadcast, HandsOnWhatIsThere) {
   EXPECT_TRUE(got == data);
 }
 
+// The root's size counts, on whatever cells and rounds others have expected, and the calls behind are in step.
+TEST(Broadcast, FollowsTheSizeOfItsRoot) {
+  constexpr int kRanks = 3;
+  constexpr std::size_t kCell = 2 * kSmallCell;
+  const std::array<std::size_t, 7> sizes = {0, 1, kSmallCell, kSmallCell + 1, 3 * kCell, 9 * kCell, 40 * kCell};
+  const Memory memory(Team::bytes_for(kRanks, kCell));
+  on_ranks(kRanks, [&](int rank) {
+    Team team(memory.span(), rank, kRanks, kCell);
+    team.set_part(kSmallCell);
+    for (std::size_t i = 0; i < 20 * sizes.size() * sizes.size(); ++i) {
+      const int root = static_cast<int>(i / 10 % kRanks);
+      const std::size_t sent = sizes[i % sizes.size()];
+      const std::size_t room = rank == root ? sent : sizes[i / sizes.size() % sizes.size()];
+      Bytes data(room + 1, std::byte{0xa5});
+      if (rank == root) std::fill_n(data.begin(), room, static_cast<std::byte>(i % 100));
+      Broadcast call(team, root, std::span(data).first(room));
+      while (!call.progress()) std::this_thread::yield();
+      EXPECT_EQ(call.sent(), sent);
+      const auto filled = static_cast<std::ptrdiff_t>(std::min(room, sent));
+      EXPECT_EQ(std::count(data.begin(), data.begin() + filled, static_cast<std::byte>(i % 100)), filled);
+      EXPECT_EQ(std::count(data.begin() + filled, data.end(), std::byte{0xa5}), data.end() - data.begin() - filled);
+    }
+  });
+}
+
 class Budget : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
 
 TEST_P(Budget, IsKeptByCells) {

@@ -11,9 +11,6 @@
 namespace ranktree::core::shared {
 namespace {
 
-// What of a broadcast is made known at once.
-constexpr std::size_t kPart = std::size_t{64} << 10U;
-
 // Of a block, what is moved in a round that begins at its byte `before`.
 std::size_t piece(std::size_t block, std::size_t before, std::size_t most) {
   return block > before ? std::min(block - before, most) : 0;
@@ -34,19 +31,25 @@ bool Barrier::put() {
 bool Barrier::take() { return all_did(Counter::kPut); }
 
 Broadcast::Broadcast(Team& team, int root, std::span<std::byte> data)
-    : Call(team, data.size()), root_(root), data_(data), available_(data.size()) {}
+    : Call(team, data.size()),
+      root_(root),
+      data_(data),
+      available_(data.size()),
+      sent_(data.size()),
+      knows_(team.rank() == root) {}
 
-std::size_t Broadcast::bytes_now() const { return piece(data_.size(), before_, round_bytes()); }
+std::size_t Broadcast::bytes_now() const { return piece(sent_, before_, round_bytes()); }
 
 bool Broadcast::put() {
   if (rank() != root_) return true;
+  if (before_ == 0 && parts_ == 0) tell_bytes(sent_);
   const std::size_t bytes = bytes_now();
-  while (parts_ * kPart < bytes) {
-    const std::size_t from = parts_ * kPart;
-    const std::size_t part = std::min(kPart, bytes - from);
-    if (before_ + from + part > available_) return false;
-    copy_bytes(cell(0) + from, data_.data() + before_ + from, part);
-    if (++parts_ * kPart < bytes) did_part(Counter::kPut, parts_);
+  while (parts_ * part() < bytes) {
+    const std::size_t from = parts_ * part();
+    const std::size_t size = std::min(part(), bytes - from);
+    if (before_ + from + size > available_) return false;
+    copy_bytes(cell(0) + from, data_.data() + before_ + from, size);
+    if (++parts_ * part() < bytes) did_part(Counter::kPut, parts_);
   }
   did_all(Counter::kPut);
   return true;
@@ -54,20 +57,32 @@ bool Broadcast::put() {
 
 bool Broadcast::take() {
   if (rank() == root_) return true;
-  const std::size_t bytes = bytes_now();
   const std::uint64_t there = parts_done(root_, Counter::kPut);
-  const std::size_t until = there == kAll ? bytes : std::min<std::size_t>(there * kPart, bytes);
-  if (const std::size_t from = parts_ * kPart; from < until) {
-    copy_bytes(data_.data() + before_ + from, cell(0) + from, until - from);
+  if (there == 0) return false;
+  if (!knows_) learn();
+  const std::size_t bytes = bytes_now();
+  const std::size_t until = there == kAll ? bytes : std::min<std::size_t>(there * part(), bytes);
+  if (const std::size_t from = parts_ * part(); from < until) {
+    const std::size_t first = before_ + from;
+    if (const std::size_t room = piece(data_.size(), first, until - from); room > 0) {
+      copy_bytes(data_.data() + first, cell(0) + from, room);
+    }
     parts_ = there;
   }
   return there == kAll;
 }
 
+// The root's cells and rounds, whatever this rank has expected.
+void Broadcast::learn() {
+  sent_ = told_bytes(root_);
+  use_cells_for(sent_);
+  knows_ = true;
+}
+
 bool Broadcast::last() {
   before_ += round_bytes();
   parts_ = 0;
-  return before_ >= data_.size();
+  return before_ >= sent_;
 }
 
 Gather::Gather(Team& team, int root, std::span<const std::byte> own, const Blocks& blocks)

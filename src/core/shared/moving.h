@@ -37,9 +37,12 @@ class Barrier final : public Call {
   bool last() override { return true; }
 };
 
+// The root's size counts: who has less room takes what fits, who has more keeps the rest as it is.
 class Broadcast final : public Call {
  public:
   Broadcast(Team& team, int root, std::span<std::byte> data);
+  // Once it is done: what the root has sent.
+  [[nodiscard]] std::size_t sent() const { return sent_; }
   // At the root: only so many bytes are there yet; all of them unless said. Never fewer than before.
   void make_available(std::size_t bytes) { available_ = bytes; }
 
@@ -48,11 +51,14 @@ class Broadcast final : public Call {
   bool take() override;
   bool last() override;
   [[nodiscard]] bool writes() const override { return rank() == root_; }
+  void learn();
   [[nodiscard]] std::size_t bytes_now() const;
 
   int root_;
   std::span<std::byte> data_;
   std::size_t available_;
+  std::size_t sent_;         // in all; told by the root
+  bool knows_;               // it
   std::size_t before_ = 0;   // bytes of earlier rounds
   std::uint64_t parts_ = 0;  // of this round
 };

@@ -14,6 +14,14 @@ constexpr std::uint64_t kSmallDepth = 8;
 constexpr std::uint64_t kLargeDepth = 2;
 // A rank's counters, on a pair of cache lines of their own: processors fetch pairs.
 constexpr std::size_t kLine = 128;
+// Behind the counters, in the same cache line: the sizes of operations that began in the last rounds, as many as there
+// are cells. Of large ones the first list says kIsLarge alone.
+constexpr std::size_t kSmallSizes = 12;  // in 2 bytes
+constexpr std::size_t kLargeSizes = 5;   // in 8 bytes
+constexpr std::uint16_t kIsLarge = UINT16_MAX;
+static_assert(kSmallSizes * sizeof(std::uint16_t) == 3 * sizeof(std::uint64_t));
+static_assert((kSmallSizes + kSmallDepth) * sizeof(std::uint16_t) == kLargeSizes * sizeof(std::uint64_t));
+static_assert(kSmallCell < kIsLarge);
 
 std::size_t small_bytes(int ranks) {
   return kSmallDepth * static_cast<std::size_t>(ranks) * (kSmallCell + Team::kAlignment);
@@ -41,16 +49,24 @@ Team::Team(std::span<std::byte> memory, int rank, int ranks, std::size_t cell)
       ranks_(ranks),
       cell_(cell) {}
 
+std::uint64_t* Team::line_of(int rank) const {
+  return reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
+}
+
 std::uint64_t Team::read(int rank, Counter counter) const {
-  auto* const line = reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
-  return std::atomic_ref(line[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
+  return std::atomic_ref(line_of(rank)[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
 }
 
 void Team::count(Counter counter, std::uint64_t value) {
   static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
-  auto* const line = reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank_) * kLine);
-  std::atomic_ref(line[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
+  std::atomic_ref(line_of(rank_)[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
 }
+
+std::uint16_t* Team::small_size(int rank) const {
+  return reinterpret_cast<std::uint16_t*>(line_of(rank)) + kSmallSizes + round_ % kSmallDepth;
+}
+
+std::uint64_t* Team::large_size(int rank) const { return line_of(rank) + kLargeSizes + round_ % kLargeDepth; }
 
 Call::Call(Team& team, std::size_t bytes) : team_(team), small_(bytes <= kSmallCell) {}
 
@@ -63,6 +79,19 @@ std::byte* Call::cell(int index) const {
   const std::size_t cells = static_cast<std::size_t>(ranks()) + (small_ ? 0 : 1);
   std::byte* const set = small_ ? team_.small_ : team_.large_;
   return set + (turn * cells + static_cast<std::size_t>(index)) * Team::stride(cell_bytes());
+}
+
+// Who tells has the cells of the round, so nobody reads any more what was told as many rounds before as there are
+// cells. The counter that is written next publishes it.
+void Call::tell_bytes(std::size_t bytes) {
+  if (!small_) std::atomic_ref(*team_.large_size(rank())).store(bytes, std::memory_order_relaxed);
+  const std::uint16_t size = small_ ? static_cast<std::uint16_t>(bytes) : kIsLarge;
+  std::atomic_ref(*team_.small_size(rank())).store(size, std::memory_order_relaxed);
+}
+
+std::size_t Call::told_bytes(int rank) const {
+  const std::uint16_t size = std::atomic_ref(*team_.small_size(rank)).load(std::memory_order_relaxed);
+  return size != kIsLarge ? size : std::atomic_ref(*team_.large_size(rank)).load(std::memory_order_relaxed);
 }
 
 std::uint64_t Call::parts_done(int rank, Counter counter) const {

@@ -37,6 +37,11 @@ class Team {
   // About 2 (ranks + 1) cells: two for each rank and two for what has been merged, and the small ones.
   static std::size_t bytes_for(int ranks, std::size_t cell);
 
+  // A root tells of a large vector in parts of so many bytes, the same on all ranks. Small ones overlap better, where
+  // ranks run at the same time; where they take turns on a processor each part is another turn.
+  void set_part(std::size_t bytes) { part_ = bytes; }
+  [[nodiscard]] std::size_t part() const { return part_; }
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] std::size_t cell() const { return cell_; }
@@ -47,6 +52,9 @@ class Team {
   static std::size_t stride(std::size_t cell) { return cell + kAlignment; }
   [[nodiscard]] std::uint64_t read(int rank, Counter counter) const;
   void count(Counter counter, std::uint64_t value);
+  [[nodiscard]] std::uint64_t* line_of(int rank) const;
+  [[nodiscard]] std::uint16_t* small_size(int rank) const;
+  [[nodiscard]] std::uint64_t* large_size(int rank) const;
 
   std::byte* lines_;
   std::byte* small_;
@@ -54,6 +62,7 @@ class Team {
   int rank_;
   int ranks_;
   std::size_t cell_;
+  std::size_t part_ = std::size_t{64} << 10U;
   std::uint64_t round_ = 0;  // the next one
 };
 
@@ -105,6 +114,14 @@ class Call {
   // The same of single ranks, in their order: the lowest not known to have done it.
   [[nodiscard]] int& seen() { return seen_; }
   [[nodiscard]] bool did(int rank, Counter counter) const { return parts_done(rank, counter) == kAll; }
+
+  // What this rank is going to put, told to those who take it: in an operation's first round, before anything of it is
+  // counted. They read it there once they have seen that something is.
+  void tell_bytes(std::size_t bytes);
+  [[nodiscard]] std::size_t told_bytes(int rank) const;
+  // Which cells the operation uses, for who learns that from another rank.
+  void use_cells_for(std::size_t bytes) { small_ = bytes <= kSmallCell; }
+  [[nodiscard]] std::size_t part() const { return team_.part(); }
 
  private:
   static constexpr unsigned kPartBits = 16;

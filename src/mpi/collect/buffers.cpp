@@ -203,6 +203,11 @@ void Buffers::pack(Buffer buffer, std::size_t first, std::size_t count) {
   }
 }
 
+void Buffers::shorten(std::int64_t bytes) {
+  Staged& into = staged(Buffer::kOutput);
+  if (!into.blocks.empty()) into.blocks[0].count = (request_.count - bytes) / into.layout.size;
+}
+
 void Buffers::unpack() const {
   if (!receives_) return;
   const Staged& into = staged_[1];

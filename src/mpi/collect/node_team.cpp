@@ -34,6 +34,9 @@ constexpr std::size_t kBudget = std::size_t{16} << 20U;
 // Ahead of the team's memory: who sees what the first rank has written here sees the same memory.
 constexpr std::size_t kHead = 4096;
 
+// Of a broadcast among ranks that run at the same time: the others copy one part while the root copies the next.
+constexpr std::size_t kPartAtOnce = std::size_t{16} << 10U;
+
 // Where a segment is, as the node's first rank tells the others.
 struct Invitation {
   std::array<char, 64> name{};  // empty: there is none
@@ -130,6 +133,7 @@ void NodeTeam::watch_processors() {
   int ranks = 0;
   check(PMPI_Comm_size(node_comm_, &ranks), "MPI_Comm_size");
   may_spin_ = CPU_COUNT(&allowed) >= ranks;
+  if (may_spin_ && team_) team_->set_part(kPartAtOnce);
 }
 
 int NodeTeam::leader(int node, int root) const {

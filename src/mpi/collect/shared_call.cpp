@@ -1,5 +1,7 @@
 #include "mpi/collect/shared_call.h"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -17,6 +19,7 @@
 #include "core/shared/moving.h"
 #include "mpi/collect/across.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/errors.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
@@ -147,11 +150,21 @@ bool SharedCall::advance_down() {
   return downward_->progress();
 }
 
+// Of a broadcast: what its root, or the node's leader, has sent beyond what this rank expects.
+std::int64_t SharedCall::bytes_too_many() const {
+  const auto* const broadcast = std::get_if<core::shared::Broadcast>(&down_);
+  if (broadcast == nullptr || buffers_.request().collective != Collective::kBroadcast) return 0;
+  return static_cast<std::int64_t>(broadcast->sent()) - buffers_.request().count;
+}
+
 void SharedCall::conclude() {
   for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
   if (result_ != nullptr) put_result();
+  const std::int64_t more = bytes_too_many();
+  if (more < 0) buffers_.shorten(-more);
   buffers_.unpack();
   if (failure_) std::rethrow_exception(failure_);
+  if (more > 0) check_own(MPI_ERR_TRUNCATE, "a broadcast's root has sent more than there is room for");
   reducer_.errors.check();
   if (across_) across_->errors().check();
 }

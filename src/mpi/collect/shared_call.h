@@ -65,6 +65,7 @@ class SharedCall final : public Turn {
   bool advance() override;
   bool advance_across();
   bool advance_down();
+  [[nodiscard]] std::int64_t bytes_too_many() const;
   void conclude();
 
   // shared_moving.cpp
