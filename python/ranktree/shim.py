@@ -26,6 +26,7 @@ HANDED_ON = (
     "RANKTREE_COLL",
     "RANKTREE_COLL_PARAMETERS",
     "RANKTREE_COLL_LOG",
+    "RANKTREE_COLL_NONBLOCKING",
 )
 WORLD = ("RANKTREE_REORDER", "RANKTREE_CART")  # what the world library is for
 TRACING = ("RANKTREE_TRACE", "RANKTREE_SPLIT")  # and the tracing library

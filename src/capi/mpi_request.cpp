@@ -3,7 +3,6 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -11,15 +10,13 @@
 
 #include "mpi/agree.h"
 #include "mpi/check.h"
-#include "mpi/collect/arguments.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/owned_types.h"
 #include "mpi/collect/running.h"
-#include "mpi/collect/types.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
-#include "mpi/handle.h"
 #include "ranktree/mpi_collect.h"
 
 namespace collect = ranktree::mpi::collect;
@@ -27,26 +24,7 @@ namespace mpi = ranktree::mpi;
 
 struct ranktree_request {
   ranktree_request(const collect::Operation& given, bool lasting, std::shared_ptr<const void> referred)
-      : operation(given), persistent(lasting), kept(std::move(referred)) {
-    // User functions are given the program's own handle of a reduction's type.
-    if (!collect::among_several(operation.comm) || collect::reduces(operation)) return;
-    int rank = 0;
-    mpi::check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
-    if (collect::sends(operation, rank)) own(operation.send, types[0]);
-    if (collect::receives(operation, rank)) own(operation.receive, types[1]);
-  }
-
-  // MPI lets programs free datatypes of operations that are under way. What it ignores on a rank may be anything.
-  static void own(collect::Operation::Side& side, mpi::Datatype& type) {
-    if (side.type == MPI_DATATYPE_NULL) return;
-    std::array<int, 3> numbers{};
-    int combiner = MPI_COMBINER_NAMED;
-    mpi::check(PMPI_Type_get_envelope(side.type, &numbers[0], &numbers[1], &numbers[2], &combiner),
-               "MPI_Type_get_envelope");
-    if (combiner == MPI_COMBINER_NAMED) return;
-    mpi::check(PMPI_Type_dup(side.type, type.receive()), "MPI_Type_dup");
-    side.type = type.get();
-  }
+      : operation(given), persistent(lasting), kept(std::move(referred)), types(operation) {}
 
   void start() {
     running = collect::call_nonblocking(operation);
@@ -60,7 +38,7 @@ struct ranktree_request {
   collect::Operation operation;
   bool persistent;
   std::shared_ptr<const void> kept;
-  std::array<mpi::Datatype, 2> types;
+  collect::OwnedTypes types;
   std::unique_ptr<collect::Running> running;  // while active
   std::shared_ptr<collect::Context> context;
 };

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "core/predict/choice.h"
 #include "mpi/agree.h"
@@ -45,13 +46,10 @@ const std::shared_ptr<Context>* context_for(const Operation& operation, bool may
   }
 }
 
-// The MPI drives its own.
-std::unique_ptr<Running> start_under_way(const std::shared_ptr<Context>& context, const Operation& operation,
+std::optional<Nonblocking> unless_native(const std::shared_ptr<Context>& context, const Operation& operation,
                                          const Choice& choice) {
-  if (choice.way == Way::kNative) return start_native(operation);
-  auto begun = std::make_unique<UnderWay>(context);
-  begun->enlist(start(context, operation, choice));
-  return begun;
+  if (choice.way == Way::kNative) return std::nullopt;
+  return Nonblocking{context, operation, &choice};
 }
 
 // The MPI has called the error handler; the reason that was kept before is of another call.
@@ -130,16 +128,30 @@ void prepare(MPI_Comm comm) {
   }
 }
 
-std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
+std::optional<Nonblocking> decide_nonblocking(const Operation& operation) {
   const Entered entered;
   const std::shared_ptr<Context>* const context = context_for(operation, false);
-  if (context == nullptr) return start_native(operation);
+  if (context == nullptr) return std::nullopt;
   if (is_known_reproducible(**context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
-    return start_under_way(*context, ordered, *reproducible_choice(**context, ordered));
+    return unless_native(*context, ordered, *reproducible_choice(**context, ordered));
   }
-  if (!(*context)->has_chooser()) return start_native(operation);
-  return start_under_way(*context, operation, *(*context)->chooser().begin(operation, false).choice);
+  if (!(*context)->has_chooser()) return std::nullopt;
+  return unless_native(*context, operation, *(*context)->chooser().begin(operation, false).choice);
+}
+
+std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call) {
+  const Entered entered;
+  auto begun = std::make_unique<UnderWay>(call.context);
+  begun->enlist(start(call.context, call.operation, *call.choice));
+  return begun;
+}
+
+// The MPI drives its own.
+std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
+  const Entered entered;
+  const std::optional<Nonblocking> ours = decide_nonblocking(operation);
+  return ours ? begin_nonblocking(*ours) : start_native(operation);
 }
 
 }  // namespace ranktree::mpi::collect

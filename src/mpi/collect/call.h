@@ -4,7 +4,10 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
+#include "core/predict/choice.h"
+#include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
 
@@ -24,5 +27,15 @@ void prepare(MPI_Comm comm);
 // Nonblocking and local: until prepare() or call() has been called on the communicator, the MPI's own. Throws MpiError,
 // AgreedError. What it returns outlives the communicator's handle.
 std::unique_ptr<Running> call_nonblocking(const Operation& operation);
+
+// The same in two steps, for callers who make the MPI's own calls themselves: what such a call is to be, nothing where
+// it is the MPI's own; then its beginning. In between nothing else may be called on the communicator.
+struct Nonblocking {
+  std::shared_ptr<Context> context;
+  Operation operation;
+  const core::predict::Choice* choice = nullptr;  // the chooser's, until it has begun
+};
+std::optional<Nonblocking> decide_nonblocking(const Operation& operation);
+std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call);
 
 }  // namespace ranktree::mpi::collect

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "preload/collect/nonblocking.h"
 #include "preload/collect/serve.h"
 #include "preload/next.h"
 #include "preload_has.h"
@@ -16,7 +17,9 @@ inline void* unwritten(const void* buffer) noexcept { return const_cast<void*>(b
 
 using ranktree::preload::Collective;
 using ranktree::preload::for_each_rank;
+using ranktree::preload::making;
 using ranktree::preload::Member;
 using ranktree::preload::Operation;
 using ranktree::preload::serve;
+using ranktree::preload::serve_nonblocking;
 using ranktree::preload::unwritten;

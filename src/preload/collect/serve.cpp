@@ -14,8 +14,8 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload.h"
 #include "mpi/collect/size_class.h"
-#include "preload/calls_library.h"
-#include "preload/init_entries.h"
+#include "preload/collect/calls.h"
+#include "preload/collect/nonblocking.h"
 #include "preload/settings.h"
 
 namespace ranktree::preload {
@@ -38,38 +38,6 @@ constexpr int kMostServed = 256;  // communicators of a process at a time
 // The first where reductions must have the same bits every time; decided in MPI_Init.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as in the header
 constinit std::atomic<std::uint32_t> first_served_call{kFirstServedCall};
-
-constexpr const char* kWhat = "collectives";  // at the beginning of what is told
-
-// The functions of libranktree_mpi_<mpi>; null where it is missing.
-struct Calls {
-  decltype(&ranktree_collect_call) call = nullptr;
-  decltype(&ranktree_collect_shortcuts) shortcuts = nullptr;
-
-  static const Calls& instance() noexcept {
-    static const Calls calls = load();
-    return calls;
-  }
-
- private:
-  static Calls load() noexcept {
-    try {
-      const CallsLibrary library("ranktree_collect_call");
-      Calls found;
-      if (!library.missing().empty()) {
-        say(kWhat, library.missing().c_str());
-      } else if (library.find("ranktree_collect_call", found.call) &&
-                 library.find("ranktree_collect_shortcuts", found.shortcuts)) {
-        return found;
-      } else {
-        say(kWhat, RANKTREE_CALLS_LIBRARY " has no ranktree_collect_call; collectives are left to the MPI");
-      }
-    } catch (...) {
-      say(kWhat, "out of memory; collectives are left to the MPI");
-    }
-    return {};
-  }
-};
 
 int forget(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
 
@@ -163,16 +131,18 @@ Member* make_member(MPI_Comm comm, int keyval) noexcept {
 
 }  // namespace
 
-void decide() noexcept {
+void decide(int provided) noexcept {
   const Inside within;
   const bool own = is_set("RANKTREE_COLL");
   const bool same_bits =
       own && is_set("RANKTREE_REPRODUCIBLE") && std::string_view(setting("RANKTREE_REPRODUCIBLE")) != "0";
   const bool chosen = own && std::string_view(setting("RANKTREE_COLL")) != "native";
-  std::array<int, 2> wanted{chosen || same_bits ? 1 : 0, same_bits ? 1 : 0};
-  if (PMPI_Bcast(wanted.data(), 2, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  const bool wants = chosen || same_bits;
+  std::array<int, 3> wanted{wants ? 1 : 0, same_bits ? 1 : 0, wants && wants_nonblocking() ? 1 : 0};
+  if (PMPI_Bcast(wanted.data(), 3, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   first_served_call.store(wanted[1] != 0 ? 1 : kFirstServedCall, std::memory_order_relaxed);
   serving.store(wanted[0] != 0, std::memory_order_relaxed);
+  if (wanted[2] != 0 && !serving_nonblocking.load(std::memory_order_relaxed)) begin_nonblocking(provided);
 }
 
 Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept {
@@ -224,5 +194,3 @@ int call(const Operation& operation) noexcept {
 }
 
 }  // namespace ranktree::preload
-
-RANKTREE_INIT_ENTRIES(ranktree::preload::decide)

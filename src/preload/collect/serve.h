@@ -69,8 +69,9 @@ class Inside {
   ~Inside() { inside = false; }
 };
 
-// Called when MPI has been initialised, on every rank: rank 0 says whether anything is to be served.
-void decide() noexcept;
+// Called when MPI has been initialised, on every rank: rank 0 says whether anything is to be served. `provided`: what
+// the MPI gave where it was asked for MPI_THREAD_MULTIPLE.
+void decide(int provided) noexcept;
 
 // The communicator's, made at its first call; null where it cannot be had.
 Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept;

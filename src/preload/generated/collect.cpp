@@ -152,6 +152,96 @@ RANKTREE_ENTRY int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype data
 }
 #endif
 
+#if RANKTREE_HAS_MPI_Cart_create
+RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
+  return making(comm_cart, RANKTREE_NEXT(MPI_Cart_create)(), comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
+  return making(comm_cart, RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, ndims, dims, periods, reorder, comm_cart);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Cart_sub
+RANKTREE_ENTRY int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Cart_sub)(), comm, remain_dims, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Cart_sub)(), comm, remain_dims, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_create
+RANKTREE_ENTRY int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_create)(), comm, group, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_create)(), comm, group, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_create_group
+RANKTREE_ENTRY int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_create_group)(), comm, group, tag, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_create_group)(), comm, group, tag, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_dup
+RANKTREE_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_dup)(), comm, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_dup)(), comm, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_dup_with_info
+RANKTREE_ENTRY int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_dup_with_info)(), comm, info, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_dup_with_info)(), comm, info, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_split
+RANKTREE_ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_split)(), comm, color, key, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_split)(), comm, color, key, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Comm_split_type
+RANKTREE_ENTRY int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(MPI_Comm_split_type)(), comm, split_type, key, info, newcomm);
+}
+RANKTREE_ENTRY int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+  return making(newcomm, RANKTREE_NEXT(PMPI_Comm_split_type)(), comm, split_type, key, info, newcomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Dist_graph_create
+RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
+  return making(comm_dist_graph, RANKTREE_NEXT(MPI_Dist_graph_create)(), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+}
+RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
+  return making(comm_dist_graph, RANKTREE_NEXT(PMPI_Dist_graph_create)(), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Dist_graph_create_adjacent
+RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
+  return making(comm_dist_graph, RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+}
+RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
+  return making(comm_dist_graph, RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
+}
+#endif
+
 #if RANKTREE_HAS_MPI_Gather
 RANKTREE_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const auto describe = [&](const Member&) -> Operation {
@@ -194,6 +284,114 @@ RANKTREE_ENTRY int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype
     return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, member), for_each_rank(displs, member)}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Gatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Graph_create
+RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
+  return making(comm_graph, RANKTREE_NEXT(MPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
+}
+RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
+  return making(comm_graph, RANKTREE_NEXT(PMPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Iallreduce
+RANKTREE_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Iallreduce_c
+RANKTREE_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Ibcast
+RANKTREE_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Ibcast_c
+RANKTREE_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Intercomm_merge
+RANKTREE_ENTRY int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return making(newintracomm, RANKTREE_NEXT(MPI_Intercomm_merge)(), intercomm, high, newintracomm);
+}
+RANKTREE_ENTRY int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return making(newintracomm, RANKTREE_NEXT(PMPI_Intercomm_merge)(), intercomm, high, newintracomm);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Ireduce
+RANKTREE_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+#endif
+
+#if RANKTREE_HAS_MPI_Ireduce_c
+RANKTREE_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  const auto describe = [&](const Member&) -> Operation {
+    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
+  };
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 #endif
 

@@ -1,0 +1,71 @@
+// From MPI_Init to MPI_Finalize, and the end of requests.
+#include <mpi.h>
+
+#include <atomic>
+
+#include "preload/collect/calls.h"
+#include "preload/collect/nonblocking.h"
+#include "preload/collect/serve.h"
+#include "preload/next.h"
+
+namespace ranktree::preload {
+namespace {
+
+void set_up(int provided) {
+  decide(provided);
+  if (serving_nonblocking.load(std::memory_order_relaxed)) prepare(MPI_COMM_WORLD);
+}
+
+// MPI_Init, or MPI_Init_thread where more has to be asked for.
+template <typename Init, typename InitThread>
+int init(Init next, InitThread next_thread, int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  const int code = asks_for_threads() ? next_thread()(argc, argv, MPI_THREAD_MULTIPLE, &provided) : next()(argc, argv);
+  if (code == MPI_SUCCESS) set_up(provided);
+  return code;
+}
+
+template <typename InitThread>
+int init_thread(InitThread next, int* argc, char*** argv, int required, int* provided) {
+  const int code = next()(argc, argv, asks_for_threads() ? MPI_THREAD_MULTIPLE : required, provided);
+  if (code == MPI_SUCCESS) set_up(*provided);
+  return code;
+}
+
+template <typename Next>
+int finalize(Next next) {
+  end_nonblocking();
+  return next();
+}
+
+template <typename Next>
+int request_free(Next next, MPI_Request* request) {
+  if (serving_nonblocking.load(std::memory_order_relaxed) && request != nullptr && Calls::instance().free(request)) {
+    return MPI_SUCCESS;
+  }
+  return next(request);
+}
+
+}  // namespace
+}  // namespace ranktree::preload
+
+RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
+  return ranktree::preload::init(RANKTREE_NEXT(MPI_Init), RANKTREE_NEXT(MPI_Init_thread), argc, argv);
+}
+RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
+  return ranktree::preload::init(RANKTREE_NEXT(PMPI_Init), RANKTREE_NEXT(PMPI_Init_thread), argc, argv);
+}
+RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return ranktree::preload::init_thread(RANKTREE_NEXT(MPI_Init_thread), argc, argv, required, provided);
+}
+RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return ranktree::preload::init_thread(RANKTREE_NEXT(PMPI_Init_thread), argc, argv, required, provided);
+}
+RANKTREE_ENTRY int MPI_Finalize() { return ranktree::preload::finalize(RANKTREE_NEXT(MPI_Finalize)()); }
+RANKTREE_ENTRY int PMPI_Finalize() { return ranktree::preload::finalize(RANKTREE_NEXT(PMPI_Finalize)()); }
+RANKTREE_ENTRY int MPI_Request_free(MPI_Request* request) {
+  return ranktree::preload::request_free(RANKTREE_NEXT(MPI_Request_free)(), request);
+}
+RANKTREE_ENTRY int PMPI_Request_free(MPI_Request* request) {
+  return ranktree::preload::request_free(RANKTREE_NEXT(PMPI_Request_free)(), request);
+}
