@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/place/engine/coarsening.h"
 #include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
@@ -108,7 +109,8 @@ void expect_sizes_of_members(const Coarse& coarse) {
 }
 
 TEST(Coarsening, KeepsAllWeightBetweenDifferentVertices) {
-  Coarsening coarsening;
+  ranktree::core::Workers workers(1);
+  Coarsening coarsening(workers);
   Coarse coarse;  // used again, larger and smaller ones in turn
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Guide graph = random_guide(seed % 2 == 0 ? 90 : 31, 1 + seed % 4, seed);
@@ -118,6 +120,83 @@ TEST(Coarsening, KeepsAllWeightBetweenDifferentVertices) {
     EXPECT_EQ(coarse.total, totals_of(coarse.graph)) << seed;
     expect_sizes_of_members(coarse);
   }
+}
+
+// A ring with chords, weights 1 to 9; a tenth of the vertices have most of the chords.
+Guide large_guide(int vertices, int chords, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::map<Vertex, float>> rows(static_cast<std::size_t>(vertices));
+  const auto talk = [&](std::size_t a, std::size_t b) {
+    if (a == b) return;
+    const auto weight = static_cast<float>(1 + random.below(9));
+    rows[a][static_cast<Vertex>(b)] = weight;
+    rows[b][static_cast<Vertex>(a)] = weight;
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) talk(i, (i + 1) % rows.size());
+  for (int i = 0; i < chords; ++i) talk(random.below(rows.size()), random.below(rows.size() / 10));
+  Guide graph;
+  graph.size.assign(rows.size(), 1);
+  for (const auto& row : rows) {
+    for (const auto& [to, weight] : row) graph.arcs.push_back({to, weight});
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+void expect_same(const Guide& a, const Guide& b) {
+  EXPECT_EQ(a.offset, b.offset);
+  EXPECT_EQ(a.size, b.size);
+  EXPECT_TRUE(std::equal(a.arcs.begin(), a.arcs.end(), b.arcs.begin(), b.arcs.end(),
+                         [](const GuideArc& c, const GuideArc& d) { return c.to == d.to && c.weight == d.weight; }));
+}
+
+TEST(Coarsening, DoesNotDependOnHowManyWorkersShareIt) {
+  const Guide graph = large_guide(9001, 40000, 3);
+  ASSERT_GT(graph.arcs.size(), 65536U);  // from where a graph is shared
+  std::vector<Coarse> coarse(3);
+  for (int i = 0; i < 3; ++i) {
+    ranktree::core::Workers workers(i + 1);
+    Coarsening coarsening(workers);
+    Random random(7);
+    coarsening.run(graph, 2, nullptr, random, coarse[static_cast<std::size_t>(i)]);
+  }
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_EQ(coarse[i].part_of, coarse[0].part_of);
+    EXPECT_EQ(coarse[i].total, coarse[0].total);
+    expect_same(coarse[i].graph, coarse[0].graph);
+  }
+  EXPECT_EQ(between_parts(coarse[0].graph, themselves(coarse[0].graph)), between_parts(graph, coarse[0].part_of));
+}
+
+TEST(Pieces, KeepWhatIsWithinThemInOrder) {
+  const Guide graph = random_guide(40, 8, 5);
+  std::vector<Vertex> part_of;
+  std::vector<Vertex> name;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    part_of.push_back(vertex * 7 % 3);
+    name.push_back(100 + vertex);
+  }
+  ranktree::core::Workers workers(2);
+  const std::vector<Piece> pieces = pieces_of(graph, name, part_of, 4, workers);  // nobody is in the last one
+  ASSERT_EQ(pieces.size(), 4U);
+  EXPECT_EQ(pieces[3].graph.vertices(), 0);
+  std::map<std::pair<Vertex, Vertex>, float> expected;
+  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+    for (const GuideArc& arc : graph.arcs_of(vertex)) {
+      if (vertex * 7 % 3 == arc.to * 7 % 3) expected[{100 + vertex, 100 + arc.to}] = arc.weight;
+    }
+  }
+  std::map<std::pair<Vertex, Vertex>, float> found;
+  for (const Piece& piece : pieces) {
+    EXPECT_TRUE(std::is_sorted(piece.name.begin(), piece.name.end()));
+    for (Vertex vertex = 0; vertex < piece.graph.vertices(); ++vertex) {
+      for (const GuideArc& arc : piece.graph.arcs_of(vertex)) {
+        found[{piece.name[static_cast<std::size_t>(vertex)], piece.name[static_cast<std::size_t>(arc.to)]}] =
+            arc.weight;
+      }
+    }
+  }
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ class Workers {
   Workers(Workers&&) = delete;
   Workers& operator=(Workers&&) = delete;
 
+  // With the owner.
+  [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()) + 1; }
+
   // work(0) .. work(count - 1), each once, in any order; returns when all have ended. What is thrown goes on to the
   // caller, that of the lowest index first; the rest is then told to stop. `steps` is about what all of it takes, an
   // arc of a graph looked at being one: little is not shared. Any thread may call it, also from within such work.

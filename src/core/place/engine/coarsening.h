@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 
@@ -22,19 +23,34 @@ struct Coarse {
 // than `most`; with sides, only vertices of the same side are joined. Keeps memory between calls.
 class Coarsening {
  public:
-  // O(vertices + arcs). Replaces `coarse`, whose memory is used again.
+  explicit Coarsening(Workers& workers) : workers_(workers) {}
+
+  // O(vertices + arcs). Replaces `coarse`, whose memory is used again. The workers share large graphs: the same
+  // result, however many they are.
   void run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse);
 
  private:
   void choose_order(Random& random);
   [[nodiscard]] Vertex heaviest_neighbour(Vertex vertex) const;
   [[nodiscard]] Vertex heaviest_allowed(Vertex vertex) const;
+  [[nodiscard]] Vertex best_partner(Vertex vertex) const;  // -1: none
   void match_neighbours();
+  void match_blocks();
   void match_by_common_neighbour();
   void match_isolated();
   [[nodiscard]] bool may_join(Vertex a, Vertex b) const;
+  [[nodiscard]] bool is_alone(Vertex vertex) const { return next_[static_cast<std::size_t>(vertex)] == vertex; }
   void join(Vertex a, Vertex b);
-  void number_parts(Coarse& coarse) const;
+  void join_neighbour(Vertex vertex, Vertex partner);
+  void number_parts(std::vector<Vertex>& part_of) const;
+
+  // Vertices, and where the rows of the parts go whose first vertex is one of them.
+  struct Range {
+    Vertex first = 0, last = 0;
+    Vertex first_part = 0;
+    std::int64_t begin = 0, end = 0;
+    std::int64_t place = 0;  // of the first row, once all are put together
+  };
   // The arcs of a part, from `begin` on.
   template <class Slot>
   struct Row {
@@ -46,17 +62,26 @@ class Coarsening {
   template <class Slot>
   double append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const;
   template <class Slot>
-  void contract_pairs(std::vector<Slot>& slots, Coarse& coarse) const;
+  void contract_range(Range& range, GuideArc* arcs, std::vector<Slot>& slots, Coarse& coarse) const;
+  [[nodiscard]] std::vector<Range> ranges(int count) const;
+  template <class Slot>
+  void contract_ranges(std::vector<std::vector<Slot>>& slots, Coarse& coarse);
+  template <class Slot>
+  void contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse);
 
+  Workers& workers_;
   const Guide* graph_ = nullptr;
   std::int64_t most_ = 0;
   const Sides* sides_ = nullptr;
+  bool is_shared_ = false;
   std::vector<Vertex> order_, shuffled_;
-  std::vector<Vertex> mate_;  // -1: none
-  std::vector<float> worth_;  // 1 / size of those without a mate, 0 of others
-  std::size_t pairs_ = 0;
-  std::vector<std::int32_t> slots_;
-  std::vector<std::int64_t> long_slots_;  // of graphs with more arcs than that counts
+  std::vector<Vertex> next_;                           // the other one of a pair; itself: alone
+  std::vector<Vertex> wish_;                           // by place in the order
+  std::vector<float> worth_;                           // 1 / size of those without a partner, 0 of others
+  std::size_t joined_ = 0;                             // pairs
+  BasicArcs<float> rows_;                              // of ranges, before they are put together
+  std::vector<std::vector<std::int32_t>> slots_;       // by range
+  std::vector<std::vector<std::int64_t>> long_slots_;  // of graphs with more arcs than that counts
 };
 
 }  // namespace ranktree::core::place::engine

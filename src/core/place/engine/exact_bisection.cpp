@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
@@ -17,25 +16,20 @@ constexpr std::size_t kMost = kExactVertices;
 
 using Ties = std::array<float, kMost>;
 
-// Vertices are called by their places in an order, the most weight first; they are seated in that order.
+// Vertices are called by their places in an order; they are seated in that order.
 class Search {
  public:
   Search(const Guide& graph, int zero, int most_steps)
       : count_(graph.size.size()), room_{zero, static_cast<int>(count_) - zero}, steps_(most_steps) {
-    std::array<float, kMost> total{};
+    std::array<Ties, kMost> between{};
     for (std::size_t i = 0; i < count_; ++i) {
-      for (const GuideArc& arc : graph.arcs_of(static_cast<Vertex>(i))) total.at(i) += arc.weight;
-    }
-    std::iota(order_.begin(), order_.end(), std::uint8_t{0});
-    std::stable_sort(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count_),
-                     [&](std::uint8_t a, std::uint8_t b) { return total.at(a) > total.at(b); });
-    std::array<std::uint8_t, kMost> place{};
-    for (std::size_t i = 0; i < count_; ++i) place.at(order_.at(i)) = static_cast<std::uint8_t>(i);
-    for (std::size_t i = 0; i < count_; ++i) {
-      for (const GuideArc& arc : graph.arcs_of(order_.at(i))) {
-        const std::size_t other = place[static_cast<std::size_t>(arc.to)];
-        if (other > i) later_[i][other] = arc.weight;
+      for (const GuideArc& arc : graph.arcs_of(static_cast<Vertex>(i))) {
+        between.at(i).at(static_cast<std::size_t>(arc.to)) = arc.weight;
       }
+    }
+    choose_order(between);
+    for (std::size_t i = 0; i < count_; ++i) {
+      for (std::size_t j = i + 1; j < count_; ++j) later_[i][j] = between[order_[i]][order_[j]];
     }
   }
 
@@ -46,6 +40,27 @@ class Search {
   }
 
  private:
+  // The most weight first, then always who is tied most to those before (ties: the most weight, then the first): what a
+  // division costs shows early.
+  void choose_order(const std::array<Ties, kMost>& between) {
+    Ties total{};
+    for (const Ties& row : between) {
+      for (std::size_t j = 0; j < kMost; ++j) total[j] += row[j];
+    }
+    Ties tie{};  // to those before
+    std::array<bool, kMost> chosen{};
+    for (std::size_t i = 0; i < count_; ++i) {
+      std::size_t next = kMost;
+      for (std::size_t j = 0; j < count_; ++j) {
+        if (chosen[j]) continue;
+        if (next == kMost || tie[j] > tie[next] || (tie[j] == tie[next] && total[j] > total[next])) next = j;
+      }
+      chosen[next] = true;
+      order_[i] = static_cast<std::uint8_t>(next);
+      for (std::size_t j = 0; j < kMost; ++j) tie[j] += between[next][j];
+    }
+  }
+
   // What the vertices without a seat cost at least: each the smaller of its ties to the two sides. Those with a seat
   // have none, so that all are added up, four at a time.
   [[nodiscard]] static float least(const std::array<Ties, 2>& tie) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -170,51 +171,46 @@ Piece guide_of(const Graph& graph) {
 
 namespace {
 
-struct Place {
-  Vertex part;
-  Vertex local;  // what the vertex is called within the part
-};
-
-// Appends the arcs of a vertex that stay within its part, to where they end there.
-void append_inner_arcs(std::span<const GuideArc> arcs, Vertex part, const Place* place_of, BasicArcs<float>& result) {
-  std::size_t end = result.size();
-  result.resize(end + arcs.size());
-  GuideArc* const rows = result.data();
-  for (const GuideArc& arc : arcs) {
-    const Place place = place_of[arc.to];
-    rows[end] = {place.local, arc.weight};
-    end += place.part == part ? 1 : 0;
+// The piece of the vertices order[begin] .. order[end - 1]; `place` of each vertex is its place in the order.
+Piece piece_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> members, Vertex begin,
+               const Vertex* place) {
+  const auto count = static_cast<std::uint32_t>(members.size());
+  Piece piece;
+  piece.name.reserve(members.size());
+  piece.graph.size.reserve(members.size());
+  piece.graph.offset.reserve(members.size() + 1);
+  std::size_t most = 0;
+  for (const Vertex vertex : members) most += graph.arcs_of(vertex).size();
+  piece.graph.arcs.resize(most + 1);
+  GuideArc* const arcs = piece.graph.arcs.data();
+  std::size_t end = 0;
+  for (const Vertex vertex : members) {
+    piece.name.push_back(name[at(vertex)]);
+    piece.graph.size.push_back(graph.size[at(vertex)]);
+    for (const GuideArc& arc : graph.arcs_of(vertex)) {  // without a branch on whether it stays within the piece
+      const Vertex local = place[arc.to] - begin;
+      arcs[end] = {local, arc.weight};
+      end += static_cast<std::uint32_t>(local) < count ? 1 : 0;
+    }
+    piece.graph.offset.push_back(static_cast<std::int64_t>(end));
   }
-  result.resize(end);
+  piece.graph.arcs.resize(end);
+  return piece;
 }
 
 }  // namespace
 
 std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
-                             Vertex parts) {
+                             Vertex parts, Workers& workers) {
+  const Members members = members_of(part_of, parts);
+  std::vector<Vertex> place(part_of.size());
+  for (std::size_t i = 0; i < place.size(); ++i) place[at(members.order[i])] = static_cast<Vertex>(i);
   std::vector<Piece> pieces(at(parts));
-  std::vector<std::size_t> arcs(at(parts), 0);
-  std::vector<Place> place_of(part_of.size());
-  std::vector<Vertex> count(at(parts), 0);
-  for (std::size_t vertex = 0; vertex < part_of.size(); ++vertex) {
-    const Vertex part = part_of[vertex];
-    place_of[vertex] = {part, count[at(part)]++};
-    arcs[at(part)] += graph.arcs_of(static_cast<Vertex>(vertex)).size();
-  }
-  for (std::size_t part = 0; part < pieces.size(); ++part) {
-    pieces[part].name.reserve(at(count[part]));
-    pieces[part].graph.size.reserve(at(count[part]));
-    pieces[part].graph.offset.reserve(at(count[part]) + 1);
-    pieces[part].graph.arcs.reserve(arcs[part]);
-  }
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    const Vertex part = part_of[at(vertex)];
-    Piece& piece = pieces[at(part)];
-    piece.name.push_back(name[at(vertex)]);
-    piece.graph.size.push_back(graph.size[at(vertex)]);
-    append_inner_arcs(graph.arcs_of(vertex), part, place_of.data(), piece.graph.arcs);
-    piece.graph.offset.push_back(static_cast<std::int64_t>(piece.graph.arcs.size()));
-  }
+  workers.for_each(parts, static_cast<std::int64_t>(graph.arcs.size()), [&](int part) {
+    const auto begin = members.begin[at(part)];
+    const std::span order(members.order.data() + begin, at(members.begin[at(part) + 1] - begin));
+    pieces[at(part)] = piece_of(graph, name, order, static_cast<Vertex>(begin), place.data());
+  });
   return pieces;
 }
 

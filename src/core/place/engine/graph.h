@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/workers.h"
+
 namespace ranktree::core::place::engine {
 
 using Vertex = std::int32_t;
@@ -86,6 +88,6 @@ Piece guide_of(const Graph& graph);
 // The pieces that `part_of` cuts a graph into, vertices in the order they had; arcs between pieces are dropped. The
 // graph's vertices are called `name`. O(vertices + arcs + parts).
 std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
-                             Vertex parts);
+                             Vertex parts, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

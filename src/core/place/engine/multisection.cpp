@@ -159,7 +159,7 @@ void Multisection::divide(std::span<const Child> children, const Guide& graph, s
   const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most),
                                     is_once_enough(graph, children.size()), seed);
   const std::vector<Vertex> side(sides.begin(), sides.end());
-  const auto pieces = pieces_of(graph, name, side, 2);
+  const auto pieces = pieces_of(graph, name, side, 2, workers_);
   workers_.for_each(2, steps_of(graph), [&](int i) {
     divide(i == 0 ? children.first(half) : children.subspan(half), pieces[at(i)].graph, pieces[at(i)].name,
            seed_of(seed, 100 + static_cast<std::uint64_t>(i)), part_of);
@@ -220,7 +220,7 @@ void Multisection::place_below(int level, SeatTree::Group group, const Piece& pi
     return;
   }
   const std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
-  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()));
+  const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {
     place_below(level + 1, children[at(i)].group, pieces[at(i)], seed_of(seed, 103 + static_cast<std::uint64_t>(i)));
   });

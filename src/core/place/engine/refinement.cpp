@@ -17,6 +17,14 @@ constexpr int kWord = 64;  // bits
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+// Whether a neighbour is on the other side is a coin toss: arithmetic instead of branches. `condition` is 0 or 1.
+float weight_if(unsigned condition, float weight) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(weight) & (0U - condition));
+}
+double negative_if(unsigned condition, double weight) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(weight) ^ (std::uint64_t{condition} << 63U));
+}
+
 }  // namespace
 
 std::int64_t size_of_side_zero(const Guide& graph, const Sides& sides) {
@@ -29,7 +37,7 @@ double cut_of(const Guide& graph, const Sides& sides) {
   double cut = 0;
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     if (sides[at(vertex)] != 0) continue;
-    for (const GuideArc& arc : graph.arcs_of(vertex)) cut += sides[at(arc.to)] != 0 ? arc.weight : 0;
+    for (const GuideArc& arc : graph.arcs_of(vertex)) cut += weight_if(sides[at(arc.to)], arc.weight);
   }
   return cut;
 }
@@ -57,7 +65,7 @@ void Refinement::load(const Guide& graph, const Known& known, const Sides& sides
     const double total = known.total[at(vertex)];
     double outside = 0;
     if (known.inner.empty() || known.inner[at(vertex)] == 0) {
-      for (const GuideArc& arc : graph.arcs_of(vertex)) outside += sides[at(arc.to)] != side ? arc.weight : 0;
+      for (const GuideArc& arc : graph.arcs_of(vertex)) outside += weight_if(sides[at(arc.to)] ^ side, arc.weight);
     }
     nodes_[at(vertex)] = {2 * outside - total, static_cast<float>(total), -1, -1, -1, side, 0};
     cut += outside;
@@ -75,7 +83,7 @@ int Refinement::bucket_of(double gain) const {
   const auto bits = std::bit_cast<std::uint32_t>(share);
   const int rank = static_cast<int>((bits & 0x7fffffffU) >> (23U - kSubBits)) - kFirst;
   const int distance = std::clamp(rank, 0, kHalf - 1);
-  return bits >> 31U != 0 ? kHalf - 1 - distance : kHalf + distance;
+  return kHalf + (distance ^ -static_cast<int>(bits >> 31U));  // mirrored where negative
 }
 
 void Refinement::push(Vertex vertex) {
@@ -167,7 +175,7 @@ void Refinement::move(Vertex vertex) {
   const std::uint8_t side = node.side ^= 1U;
   for (const GuideArc& arc : graph_->arcs_of(vertex)) {
     Node& other = nodes_[at(arc.to)];
-    other.gain += other.side == side ? -2.0 * arc.weight : 2.0 * arc.weight;
+    other.gain += negative_if(1U ^ other.side ^ side, 2.0 * arc.weight);
     if (other.locked != 0) continue;
     if (other.bucket >= 0) {
       if (other.bucket == bucket_of(other.gain)) continue;
@@ -183,7 +191,7 @@ void Refinement::take_back(Vertex vertex) {
   const std::uint8_t side = node.side ^= 1U;
   for (const GuideArc& arc : graph_->arcs_of(vertex)) {
     Node& other = nodes_[at(arc.to)];
-    other.gain += other.side == side ? -2.0 * arc.weight : 2.0 * arc.weight;
+    other.gain += negative_if(1U ^ other.side ^ side, 2.0 * arc.weight);
   }
 }
 
