@@ -235,17 +235,18 @@ TEST(Cell, LookingAgainCostsOnePercentAtMost) {
   EXPECT_GE(ranks.rounds, 2);
 }
 
-// Before many calls of small messages ranks meet, which takes them as long as a call.
-TEST(Cell, MeetingsOfSmallMessagesAreAmongWhatLookingAgainCosts) {
-  Cell cell({kBoth[0]}, 8, 1);
+// Before many calls ranks meet, which takes them as long as two calls.
+void check_meetings(std::int64_t bytes, int nodes) {
+  constexpr double kMeeting = 2;
+  Cell cell({kBoth[0]}, bytes, nodes);
   const auto round = [&cell] {
     double cost = 0;  // beyond calls of the way in use
     for (bool decided = false; !decided;) {
       const Cell::Turn turn = cell.next();
       if (!turn.trial) continue;
       const double seconds = turn.choice->way == Way::kNative ? 1.8 : 1.0;
-      cost += seconds - 1 + (turn.meets ? 1 : 0);
-      if (!cell.record(seconds)) continue;
+      cost += seconds - 1 + (turn.meets ? kMeeting : 0);
+      if (!cell.record(seconds, turn.meets ? kMeeting : 0)) continue;
       [[maybe_unused]] const auto alone = cell.unagreed();
       decided = cell.agreed();
     }
@@ -254,7 +255,61 @@ TEST(Cell, MeetingsOfSmallMessagesAreAmongWhatLookingAgainCosts) {
   round();
   ASSERT_TRUE(cell.winner() == way_of(kOne));
   const double calls = cell.settled();
-  EXPECT_LE(round(), 0.01 * calls);
+  EXPECT_LE(round(), 0.01 * calls) << bytes;
+}
+
+TEST(Cell, MeetingsAreAmongWhatLookingAgainCosts) {
+  check_meetings(8, 1);
+  check_meetings(1 << 20, 1);
+  check_meetings(1 << 20, 2);
+}
+
+TEST(Trials, OfMeetingsTheRankThatComesLastCounts) {
+  Trials trials(2, {.passes = 1, .apart = 3});
+  for (int call = 0; call < 7; ++call) {
+    if (!trials.record(1, call == 3 ? 100 : 5)) continue;  // the first is not timed, nobody meets
+    const auto shared = trials.unagreed();
+    EXPECT_EQ(shared.back(), -5);
+    shared.back() = std::max(shared.back(), -3.0);  // of another rank, as MPI_MAX has it
+    trials.agreed(5, 5);
+  }
+  ASSERT_TRUE(trials.ended());
+  EXPECT_EQ(trials.meeting(), 3);
+}
+
+TEST(Cell, AWayThatSparesBytesIsTakenWhereNothingIsQuicker) {
+  const std::vector<Candidate> sparing = {{way_of(kOne), 1e-6, true}};
+  const auto winner = [&](double native, double own) {
+    Ranks ranks(2, sparing);
+    ranks.make_calls(60, seconds_of(native, own, 0));
+    EXPECT_FALSE(ranks.cell().on_trial());
+    return ranks.cell().winner();
+  };
+  EXPECT_TRUE(winner(10, 9.9) == way_of(kOne));
+  EXPECT_TRUE(winner(10, 10.1) == way_of(kOne));
+  EXPECT_EQ(winner(10, 10.3).way, Way::kNative);
+}
+
+TEST(Cell, AWayThatSparesBytesIsTakenBeforeOneThatIsAsQuick) {
+  const std::vector<Candidate> both = {{way_of(kOne), 1e-6}, {way_of(kTwo), 2e-6, true}};
+  const auto winner = [&](double own, double sparing) {
+    Ranks ranks(2, both);
+    ranks.make_calls(80, seconds_of(10, own, sparing));
+    EXPECT_FALSE(ranks.cell().on_trial());
+    return ranks.cell().winner();
+  };
+  EXPECT_TRUE(winner(7, 7.1) == way_of(kTwo));
+  EXPECT_TRUE(winner(7, 7.5) == way_of(kOne));
+}
+
+TEST(Cell, AWayThatSparesBytesKeepsItsPlaceWhileItIsAsQuickAsTheMpi) {
+  Ranks ranks(2, {{way_of(kOne), 1e-6, true}});
+  ranks.make_calls(600, seconds_of(10, 9, 0));
+  ASSERT_TRUE(ranks.cell().winner() == way_of(kOne));
+  ranks.make_calls(4000, seconds_of(10, 10.1, 0));
+  EXPECT_TRUE(ranks.cell().winner() == way_of(kOne));
+  ranks.make_calls(20000, seconds_of(10, 10.4, 0));
+  EXPECT_TRUE(ranks.cell().winner_is_native());
 }
 
 TEST(Links, AreMeasuredBetweenTheFirstRanksThereAre) {

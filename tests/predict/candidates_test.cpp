@@ -84,6 +84,63 @@ TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
   }
 }
 
+std::int64_t moved_between_nodes(const schedule::Schedule& all, const std::vector<std::int32_t>& node_of) {
+  std::int64_t moved = 0;
+  for (const schedule::Program& program : all) {
+    for (const schedule::Step& step : program.steps) {
+      if (step.action != schedule::Action::kSend) continue;
+      const bool inside =
+          node_of[static_cast<std::size_t>(program.rank)] == node_of[static_cast<std::size_t>(step.peer)];
+      moved += inside ? 0 : step.from.count;
+    }
+  }
+  return moved;
+}
+
+// Counted in the schedules themselves, on 4 nodes of 4, and of 4, 4, 4 and 3 ranks.
+TEST(Candidates, SayWhichOfThemMoveTheLeastBetweenNodes) {
+  constexpr std::int64_t kBlock = 100000;
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce,
+                                      Collective::kAllgather, Collective::kReduceScatter}) {
+    for (const Rank ranks : {15, 16}) {
+      for (const bool packed : {true, false}) {
+        const Hierarchy machine = nodes(ranks, 4, packed);
+        std::vector<std::int32_t> node_of;
+        for (Rank rank = 0; rank < ranks; ++rank) node_of.push_back(packed ? rank / 4 : rank % 4);
+        const bool blocks = collective == Collective::kAllgather || collective == Collective::kReduceScatter;
+        const std::int64_t vector = blocks ? kBlock * ranks : kBlock;
+        const std::int64_t least = (collective == Collective::kAllreduce ? 6 : 3) * vector;
+        int sparing = 0;
+        for (const Candidate& each : ask(collective, kBlock, machine, true, true, 40)) {
+          sparing += each.spares ? 1 : 0;
+          if (each.choice.way == Way::kShared && each.spares && !blocks) {
+            const auto all = schedule::make_all({.collective = collective, .ranks = 4, .count = kBlock},
+                                                {each.choice.plan.algorithms[0], each.choice.plan.segment});
+            EXPECT_LE(moved_between_nodes(all, {0, 1, 2, 3}), least) << to_text(each.choice);
+          }
+          if (each.choice.way != Way::kMessages) continue;
+          EXPECT_FALSE(each.spares && each.choice.groups == 1) << to_text(each.choice);
+          if (each.choice.groups != 0) continue;
+          const schedule::Request request{.collective = collective, .ranks = ranks, .count = kBlock};
+          const auto moved = moved_between_nodes(transform_all(request, machine, each.choice.plan), node_of);
+          EXPECT_GE(moved, least) << to_text(each.choice);
+          EXPECT_TRUE(!each.spares || moved == least) << to_text(each.choice) << collective_name(collective) << ranks;
+        }
+        EXPECT_GE(sparing, 2) << collective_name(collective);
+      }
+    }
+  }
+}
+
+TEST(Candidates, SpareNothingWhereBytesDoNotCount) {
+  const auto none = [](const std::vector<Candidate>& found) {
+    return std::none_of(found.begin(), found.end(), [](const Candidate& each) { return each.spares; });
+  };
+  EXPECT_TRUE(none(ask(Collective::kBroadcast, 1024, nodes(16, 4), true)));
+  EXPECT_TRUE(none(ask(Collective::kAlltoall, 1 << 20, nodes(16, 4), true)));
+  EXPECT_TRUE(none(ask(Collective::kBroadcast, 1 << 20, Hierarchy::flat(16), false)));
+}
+
 TEST(Candidates, AreTreesForShortMessagesAndSlicesForLongOnes) {
   const Hierarchy machine = nodes(512, 16);
   EXPECT_TRUE(proposes(ask(Collective::kBroadcast, 8, machine), Algorithm::kBinomial, 1));
@@ -148,6 +205,23 @@ TEST(WorthATrial, IsNothingThatCostsTimesAsMuchButSharedMemory) {
     EXPECT_TRUE(each.seconds <= 2.5 * found.front().seconds || is_shared(each)) << to_text(each.choice);
   }
   EXPECT_TRUE(worth_a_trial({}, 3).empty());
+}
+
+// The closed forms do not know how well the segments of a pipeline between leaders overlap.
+TEST(WorthATrial, IsAWayThroughSharedMemoryThatSparesTheNetwork) {
+  const auto way = [](Way which, Algorithm algorithm, double seconds, bool spares) {
+    Candidate made{.choice = {.way = which}, .seconds = seconds, .spares = spares};
+    made.choice.plan.algorithms = {algorithm};
+    return made;
+  };
+  const std::vector<Candidate> possible{
+      way(Way::kMessages, Algorithm::kPipeline, 10, true), way(Way::kShared, Algorithm::kScatterDoubling, 11, false),
+      way(Way::kShared, Algorithm::kScatterRing, 12, false), way(Way::kMessages, Algorithm::kSplitBinary, 13, false),
+      way(Way::kShared, Algorithm::kPipeline, 20, true)};
+  const auto tried = worth_a_trial(possible, 3);
+  ASSERT_EQ(tried.size(), 3U);
+  EXPECT_EQ(tried.front().choice, possible.front().choice);
+  EXPECT_EQ(tried.back().choice, possible.back().choice);
 }
 
 // Where no way through shared memory can be carried out, as for vectors on several nodes, messages remain.

@@ -37,6 +37,7 @@ constexpr double kAlike = 1.01;  // costs within this are the same
 constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial in the program's calls
 // Larger messages between nodes wait for an answer of the receiver first: 64 KiB and more with Open MPI's sockets.
 constexpr std::int64_t kMostAcross = 32768;
+constexpr std::int64_t kWorthSparing = 65536;  // bytes, of the whole vector: below, latencies count
 
 bool is_reduction(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
@@ -54,16 +55,63 @@ bool same_kind(const Choice& a, const Choice& b) {
          a.plan.algorithms.front() == b.plan.algorithms.front();
 }
 
+// Among so many ranks, each of which has a vector or is to have it, what must move there at least, and no more.
+bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
+  switch (algorithm) {
+    case Algorithm::kFlat:
+    case Algorithm::kChain:
+    case Algorithm::kPipeline:
+    case Algorithm::kBinary:
+    case Algorithm::kBinomial:
+    case Algorithm::kLinear:
+    case Algorithm::kNonOverlapping:
+      return collective != Collective::kReduceScatter;  // a tree for each way
+    case Algorithm::kRing:
+    case Algorithm::kSegmentedRing:
+    case Algorithm::kPairwise:
+      return true;
+    case Algorithm::kRabenseifner:
+      return collective == Collective::kAllreduce && std::has_single_bit(static_cast<std::uint32_t>(ranks));
+    case Algorithm::kRecursiveDoubling:
+      return collective == Collective::kAllgather || ranks == 2;
+    default:
+      return false;
+  }
+}
+
+// Where all ranks have blocks for all, and where one has or gets them, most ways move the same.
+bool bytes_count(const Question& question, const Machine& machine) {
+  switch (question.collective) {
+    case Collective::kBroadcast:
+    case Collective::kReduce:
+    case Collective::kAllreduce:
+      return machine.nodes() > 1 && question.bytes >= kWorthSparing;
+    case Collective::kAllgather:
+    case Collective::kReduceScatter:
+      return machine.nodes() > 1 && question.bytes * machine.ranks() >= kWorthSparing;
+    default:
+      return false;
+  }
+}
+
+// By the machine's levels, on all of which one algorithm is between nodes.
+bool spares(const Question& question, const Choice& choice, const Machine& machine) {
+  const bool by_levels = choice.way == Way::kShared || (choice.way == Way::kMessages && choice.groups == 0);
+  if (!by_levels || choice.plan.algorithms.empty() || !bytes_count(question, machine)) return false;
+  if (choice.way == Way::kMessages && choice.plan.form == Form::kSameIndex) return false;
+  return moves_least(question.collective, choice.plan.algorithms.front(), machine.nodes());
+}
+
 bool alike(const Candidate& a, const Candidate& b) {
   return a.choice.way == b.choice.way && a.choice.plan.algorithms == b.choice.plan.algorithms &&
          a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
 }
 
-// Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells.
-void keep_shared(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most) {
-  const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
-  const auto best = std::find_if(found.begin(), found.end(), is_shared);
-  if (best == found.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), is_shared)) return;
+// The cheapest that is wanted is among them, in the place of the dearest where there is no other.
+template <typename Wanted>
+void keep(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most, const Wanted& wanted) {
+  const auto best = std::find_if(found.begin(), found.end(), wanted);
+  if (best == found.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), wanted)) return;
   if (chosen.size() < most) {
     chosen.push_back(*best);
   } else {
@@ -83,7 +131,11 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, st
       if (!known) chosen.push_back(each);
     }
   }
-  keep_shared(found, chosen, most);
+  // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells. So is, of
+  // its ways, one that spares the network: its segments overlap more than the forms say.
+  const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
+  keep(found, chosen, most, is_shared);
+  keep(found, chosen, most, [&](const Candidate& each) { return is_shared(each) && each.spares; });
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   return chosen;
@@ -102,6 +154,7 @@ class Search {
       add_groups();
     }
     if (question_.shared_memory && machine_.ranks_of_node() > 1) add_shared();
+    for (Candidate& each : found_) each.spares = spares(question_, each.choice, machine_);
     by_cost();
     evaluate_few(static_cast<std::size_t>(most));
     return pick(found_, std::numeric_limits<double>::infinity(), static_cast<std::size_t>(most));

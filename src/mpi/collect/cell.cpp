@@ -42,7 +42,8 @@ Trials::Plan plan_for(std::int64_t bytes, int nodes) {
 
 Cell::Cell(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes)
     : contestants_(1), interval_(kFirstInterval / 2), plan_(plan_for(bytes, nodes)) {
-  for (const core::predict::Candidate& each : candidates) contestants_.push_back({each.choice, each.seconds});
+  for (const core::predict::Candidate& each : candidates)
+    contestants_.push_back({each.choice, each.seconds, each.spares});
   for (std::size_t i = 0; i < contestants_.size(); ++i) members_.push_back(i);
   if (members_.size() == 1) {
     left_ = kForEver;
@@ -106,6 +107,7 @@ void Cell::confirm(std::size_t best) {
 }
 
 void Cell::keep_times() {
+  meeting_ = trials_.meeting();
   for (std::size_t member = 0; member < members_.size(); ++member) {
     Contestant& contestant = contestants_[members_[member]];
     contestant.measured = trials_.time(member);
@@ -126,7 +128,24 @@ std::size_t Cell::quickest() const {
     const bool only_equal = best != 0 && trials_.time(member) * (best == in_use ? kMargin : 1) >= trials_.time(best);
     if (!only_equal) best = member;
   }
-  return members_[best];
+  return members_[sparing_one(best)];
+}
+
+// In all that is measured: no slower than noise is.
+bool Cell::is_as_quick(std::size_t member, std::size_t as) const {
+  return trials_.time(member) <= kNotSlower * trials_.time(as) &&
+         trials_.together(member) <= kNotSlower * trials_.together(as) &&
+         trials_.apart(member) <= kNotSlower * trials_.apart(as);
+}
+
+// The quickest of the sparing ways that are as quick as the best one; the best one where there is none.
+std::size_t Cell::sparing_one(std::size_t best) const {
+  std::size_t chosen = best;
+  for (std::size_t member = 1; member < members_.size() && !contestants_[members_[best]].spares; ++member) {
+    if (!contestants_[members_[member]].spares || trials_.dropped(member) || !is_as_quick(member, best)) continue;
+    if (chosen == best || trials_.time(member) < trials_.time(chosen)) chosen = member;
+  }
+  return chosen;
 }
 
 // Turns of one pass are compared, since a machine's load changes; one unlucky pass of three may be
@@ -138,14 +157,14 @@ bool Cell::beats_native(std::size_t member) const {
          trials_.wins(member) >= trials_.passes() - trials_.passes() / 3;
 }
 
-// How many calls of the way in use a contestant's part of a round costs beyond as many of those. To meet counts as a
-// call where messages are small, as nothing where they are large. The way in use costs its meetings, too.
+// How many calls of the way in use a contestant's part of a round costs beyond as many of those. The way in use costs
+// its meetings, too.
 double Cell::cost_of(std::size_t contestant) const {
   const double unit = contestants_[winner_].measured;
   if (!(unit > 0)) return 0;
   const double excess = std::max(0.0, contestants_[contestant].measured / unit - 1);
-  const double meetings = plan_.together > 0 ? (plan_.apart + 1) * kPassesLater : 0;
-  return excess * (plan_.preparing + plan_.calls() * kPassesLater) + meetings;
+  const double meetings = (plan_.apart + (plan_.together > 0 ? 1 : 0)) * kPassesLater;
+  return excess * (plan_.preparing + plan_.calls() * kPassesLater) + meetings * meeting_ / unit;
 }
 
 // The next round has the MPI's own call, the way in use, the best of the others, and of the rest who can be paid for.

@@ -15,13 +15,15 @@ namespace ranktree::mpi::collect {
 
 // The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
 // rounds, in nearly all passes, and slower neither in loops nor in calls apart. Rounds come back after 1000 calls and
-// later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the ways' times,
-// with a call's time for each meeting of small messages and none for one of large messages.
+// later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the times of ways
+// and of meetings. Where nothing is quicker by more than noise, a way that moves the least between nodes replaces one
+// that does not say so, the MPI's own among them.
 class Cell {
  public:
   struct Contestant {
     core::predict::Choice choice;
     double model = 0;      // seconds; of the MPI's own call nothing is known
+    bool spares = false;   // bytes between nodes, as Candidate::spares
     double measured = 0;   // its time in the last round, 0 where it never took part
     int failures = 0;      // 2: takes part no more
     bool dropped = false;  // in its last round
@@ -39,7 +41,7 @@ class Cell {
   // A call's turn. The caller says what a trial took.
   Turn next();
   // As Trials. agreed() is true where a round has ended with a decision that stands, until settled() calls have passed.
-  bool record(double seconds) { return trials_.record(seconds); }
+  bool record(double seconds, double meeting = 0) { return trials_.record(seconds, meeting); }
   std::span<double> unagreed() { return trials_.unagreed(); }
   bool agreed();
 
@@ -61,6 +63,8 @@ class Cell {
   void confirm(std::size_t best);
   [[nodiscard]] std::size_t quickest() const;
   [[nodiscard]] bool beats_native(std::size_t member) const;
+  [[nodiscard]] bool is_as_quick(std::size_t member, std::size_t as) const;
+  [[nodiscard]] std::size_t sparing_one(std::size_t best) const;
   void settle();
   [[nodiscard]] double cost_of(std::size_t contestant) const;
 
@@ -70,6 +74,7 @@ class Cell {
   std::vector<std::size_t> members_;  // of the round under way, or of the next one
   std::size_t winner_ = 0;
   std::vector<std::size_t> confirming_;  // contestants that must win once more
+  double meeting_ = 0;                   // seconds, in the last round
   std::uint32_t interval_ = 0;
   std::uint32_t left_ = 0;
   Trials::Plan plan_;  // of the first round

@@ -96,6 +96,8 @@ class Selector final : public Chooser {
   [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
   Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
+  bool ask_for_shared_memory();
+  [[nodiscard]] double seconds_to_meet() const;
   std::unique_ptr<Cell> make_cell(const Operation& operation, const Kind& kind);
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
   Decision counted(const Operation& operation, Decision decision);
@@ -219,6 +221,8 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
   std::unique_ptr<Cell>& cell = cells_.at(kind.index);
+  if (blocking && !cell) ask_for_shared_memory();
+  if (!is_usual(context_, operation)) return {};
   if (!blocking) {
     if (!cell || cell->on_trial() || !can_run(context_, operation, cell->winner())) return {};
     return {.choice = &cell->winner()};
@@ -233,9 +237,20 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   const Cell::Turn turn = cell->next();
   Decision decision{.choice = turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
   if (!can_run(context_, operation, *decision.choice)) decision.choice = &native_choice();
-  if (turn.meets) meet(context_.comm());
+  if (turn.meets) decision.meeting = seconds_to_meet();
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
+}
+
+// Collective the first time; whether there is some.
+bool Selector::ask_for_shared_memory() {
+  return context_.node_count() < context_.size() && context_.node_team() != nullptr;
+}
+
+double Selector::seconds_to_meet() const {
+  const double start = PMPI_Wtime();
+  meet(context_.comm());
+  return PMPI_Wtime() - start;
 }
 
 bool Selector::is_deciding(const Operation& operation) const {
@@ -249,7 +264,7 @@ void Selector::end(const Decision& decision) {
   if (!decision.trial) return;
   const double seconds = PMPI_Wtime() - decision.started;
   Cell& cell = *cells_.at(decision.cell);
-  if (!cell.record(seconds)) return;
+  if (!cell.record(seconds, decision.meeting)) return;
   meet(context_.comm());
   const std::span<double> times = cell.unagreed();
   check(
@@ -290,8 +305,7 @@ std::vector<Candidate> Selector::propose(const Operation& operation, const Kind&
   if (!settings_.parameters && context_.node_count() > 1 && !std::exchange(links_known_, true)) {
     parameters_ = with_measured_links(parameters_, context_);
   }
-  const bool several_on_a_node = context_.node_count() < context_.size();
-  const bool shared = several_on_a_node && context_.node_team() != nullptr;
+  const bool shared = ask_for_shared_memory();
   std::vector<Candidate> candidates;
   attempt_together(context_.comm(), [&] {
     const core::predict::Question question{.collective = operation.collective,

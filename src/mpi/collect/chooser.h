@@ -22,6 +22,7 @@ class Chooser {
     std::uint32_t cell = 0;                                  // the chooser's own
     bool trial = false;
     double started = 0;
+    double meeting = 0;  // seconds, in which ranks met before it
   };
 
   // Collective, the first time for a communicator: reads the settings and agrees on them.

@@ -60,6 +60,16 @@ class SharedRunning final : public Running {
 
 }  // namespace
 
+bool is_usual(Context& context, const Operation& operation) {
+  if (!reduces(operation)) return true;
+  if (!can_reduce(operation.op, operation.receive.type)) return false;
+  if (operation.vector && !is_commutative(operation.op)) return false;
+  const TypeLayout layout = layout_of(operation.receive.type);
+  if (layout.extent <= 0 || layout.true_extent > layout.extent) return false;
+  const NodeTeam* const team = context.has_node_team() ? context.node_team() : nullptr;
+  return team == nullptr || elements_fit(context, *team, operation);
+}
+
 bool can_share(Context& context, const Operation& operation, const Choice& choice) {
   const Collective collective = operation.collective;
   if (collective == Collective::kAlltoall) return false;

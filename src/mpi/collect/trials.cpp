@@ -29,7 +29,8 @@ Trials::Trials(std::size_t contestants, const Plan& plan)
       seconds_(contestants * static_cast<std::size_t>(plan.passes) * width(), 0.0),
       finished_(contestants, 0) {
   std::iota(order_.begin(), order_.end(), std::size_t{1});
-  shared_.reserve(seconds_.size());
+  meetings_.reserve(seconds_.size());
+  shared_.reserve(seconds_.size() + 1);
 }
 
 Trials::Turn Trials::turn() const {
@@ -37,7 +38,8 @@ Trials::Turn Trials::turn() const {
   return {order_[place_], timed, timed && (call_ == 0 || call_ >= plan_.together)};
 }
 
-bool Trials::record(double seconds) {
+bool Trials::record(double seconds, double meeting) {
+  if (turn().meets) meetings_.push_back(meeting);
   const std::size_t contestant = order_[place_];
   if (pass_ >= 0) keep(contestant, seconds);
   if (++call_ < (pass_ < 0 ? plan_.preparing : plan_.calls())) return false;
@@ -80,12 +82,14 @@ void Trials::for_each_unagreed(Use use) {
 std::span<double> Trials::unagreed() {
   shared_.clear();
   for_each_unagreed([this](double seconds) { shared_.push_back(seconds); });
+  shared_.push_back(-median(meetings_));
   return shared_;
 }
 
 void Trials::agreed(double much, double clearly) {
   auto next = shared_.begin();
   for_each_unagreed([&next](double& seconds) { seconds = *next++; });
+  meeting_ = -*next;
   first_unagreed_ = pass_;
   if (ended()) return;
   double quickest = kNever;

@@ -36,10 +36,10 @@ class Trials {
   // The next call's. The round has not ended.
   [[nodiscard]] Turn turn() const;
 
-  // A call has been made, in so many seconds on this rank. True where the ranks must agree before they go on: each
-  // number of unagreed() becomes the greatest of all ranks, then agreed() is called. After the second pass, and at the
-  // end.
-  bool record(double seconds);
+  // A call has been made, in so many seconds on this rank, after so many in which ranks met. True where the ranks must
+  // agree before they go on: each number of unagreed() becomes the greatest of all ranks, then agreed() is called.
+  // After the second pass, and at the end.
+  bool record(double seconds, double meeting = 0);
   std::span<double> unagreed();
   // Who was more than `much` times slower than the quickest in both passes has no more turns; never the first. (One
   // turn may have been unlucky: a rank lost its core.) Where somebody was more than `clearly` times quicker than the
@@ -52,6 +52,8 @@ class Trials {
   [[nodiscard]] double together(std::size_t contestant) const;
   [[nodiscard]] double apart(std::size_t contestant) const;
   [[nodiscard]] double time(std::size_t contestant) const;
+  // What a meeting costs the rank that comes last: of the ranks' medians the least.
+  [[nodiscard]] double meeting() const { return meeting_; }
   // Passes in which its turn was quicker than the first contestant's.
   [[nodiscard]] int wins(std::size_t contestant) const;
   // Those that there were.
@@ -76,11 +78,13 @@ class Trials {
   std::vector<std::size_t> order_;     // of the turns of this pass
   std::vector<double> seconds_;        // [(contestant * passes + pass) * width + number]
   std::vector<std::size_t> finished_;  // passes of each
-  std::vector<double> shared_;         // those not agreed on
-  int pass_ = -1;                      // -1: calls that are not timed
-  int first_unagreed_ = 0;             // pass
-  std::size_t place_ = 0;              // in order_
-  int call_ = 0;                       // of the turn
+  std::vector<double> meetings_;       // this rank's
+  double meeting_ = 0;
+  std::vector<double> shared_;  // those not agreed on, and what is left of a meeting, negative
+  int pass_ = -1;               // -1: calls that are not timed
+  int first_unagreed_ = 0;      // pass
+  std::size_t place_ = 0;       // in order_
+  int call_ = 0;                // of the turn
   double sum_ = 0;
 };
 
