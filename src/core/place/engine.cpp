@@ -59,6 +59,9 @@ constexpr Effort kFast{.coarsest = 60,
                        .patience_share = 0.05,
                        .pair_rounds = 0,
                        .regroupings = 0,
+                       .annealing = 0,
+                       .annealing_below = 0,
+                       .anneal_arcs = 0,
                        .search_passes = 1,
                        .search_groups = 1,
                        .runs = 1,
@@ -74,6 +77,8 @@ Effort effort_of(Preset preset) {
     effort.repeats = 2;
     effort.most_repeats = 5;
     effort.once = 128;
+    effort.annealing = 100;
+    effort.anneal_arcs = 4000000;
     effort.search_passes = 2;
     effort.search_groups = 3;
     effort.runs = 12;
@@ -86,6 +91,9 @@ Effort effort_of(Preset preset) {
   effort.patience_share = 0.1;
   effort.pair_rounds = 3;
   effort.regroupings = 2;
+  effort.annealing = 1500;
+  effort.annealing_below = 100;
+  effort.anneal_arcs = 30000000;
   effort.search_passes = 20;
   effort.search_groups = 6;
   effort.runs = 16;
@@ -230,7 +238,9 @@ class Engine {
       if (!workers_.ask()) return;
       const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
       const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
-      candidates[at(i)].seats = engine::Multisection(tree_, effort_, spread, workers_).place(guide, seed_of(seed, 0));
+      Effort effort = effort_;
+      if (i / spreads % 2 == 1) effort.annealing = effort.annealing_below = 0;  // what is cut above is not all
+      candidates[at(i)].seats = engine::Multisection(tree_, effort, spread, workers_).place(guide, seed_of(seed, 0));
       engine::bring_home(tree_, pinned_, candidates[at(i)].seats);
       search(candidates[at(i)], seed_of(seed, 1));
     });
@@ -317,6 +327,7 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
                                            DivisionKind kind, std::uint64_t seed) {
   Effort effort = effort_of(options.preset);
+  effort.annealing = effort.annealing_below = 0;  // of a guide only; exchanges on the whole pattern decide
   if (kind.repeats == Repeats::kNone) {
     effort.repeats = effort.most_repeats = 1;
     effort.regroupings = 0;

@@ -18,6 +18,9 @@ struct Effort {
   double patience_share;     // ... and their share of the vertices, whichever is more
   int pair_rounds;           // rounds of refinement between the parts of one division
   int regroupings;           // rounds of dividing few parts of one division anew
+  int annealing;             // trials for each rank on a border of the root's division, about; 0: none ...
+  int annealing_below;       // ... of other divisions
+  std::int64_t anneal_arcs;  // looked at in one annealing, at most
   int search_passes;         // of the search by swaps
   int search_groups;         // groups that a rank may be swapped into, the strongest tied first
   int runs;                  // whole placements of small graphs with different seeds

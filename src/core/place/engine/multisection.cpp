@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/place/engine/annealing.h"
 #include "core/place/engine/bisection.h"
 #include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
@@ -219,7 +220,12 @@ void Multisection::place_below(int level, SeatTree::Group group, const Piece& pi
     place_below(level + 1, children.front().group, piece, seed);
     return;
   }
-  const std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
+  std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
+  if (!hubs_ && piece.graph.vertices() > kSmall) {
+    const int trials = level == 0 ? effort_.annealing : effort_.annealing_below;
+    anneal(piece.graph, static_cast<Vertex>(children.size()), {trials, effort_.anneal_arcs, seed_of(seed, 99)},
+           workers_, part_of);
+  }
   const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {
     place_below(level + 1, children[at(i)].group, pieces[at(i)], seed_of(seed, 103 + static_cast<std::uint64_t>(i)));
