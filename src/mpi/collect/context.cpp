@@ -255,6 +255,7 @@ Chooser& Context::chooser() {
   if (!chooser_) {
     meet(comm());
     chooser_ = Chooser::make(*this);
+    shortcuts_ = &chooser_->shortcuts();
   }
   return *chooser_;
 }

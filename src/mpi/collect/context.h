@@ -21,9 +21,10 @@
 
 namespace ranktree::mpi::collect {
 
-class NodeTeam;  // the shared memory of the ranks of one node, node_team.h
-class Chooser;   // which way each call goes, chooser.h
-class Programs;  // schedules made ready to run, programs.h
+class NodeTeam;    // the shared memory of the ranks of one node, node_team.h
+class Chooser;     // which way each call goes, chooser.h
+struct Shortcuts;  // calls that are the MPI's own, size_class.h
+class Programs;    // schedules made ready to run, programs.h
 
 // Made at the first collective call on an intracommunicator, freed with it (an attribute that MPI_Comm_dup does not
 // copy) and with the last operation that is under way. All members that do not depend on the calling rank are the same
@@ -69,6 +70,8 @@ class Context {
   // Made at the first use, collectively.
   [[nodiscard]] Chooser& chooser();
   [[nodiscard]] bool has_chooser() const { return chooser_ != nullptr; }
+  // The chooser's; null before there is one.
+  [[nodiscard]] Shortcuts* shortcuts() const { return shortcuts_; }
 
   [[nodiscard]] Programs& programs() { return *programs_; }
   [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
@@ -137,6 +140,7 @@ class Context {
   // After the communicators that they use, so that they go first.
   std::unique_ptr<NodeTeam> node_team_;
   std::unique_ptr<Chooser> chooser_;
+  Shortcuts* shortcuts_ = nullptr;
 };
 
 }  // namespace ranktree::mpi::collect

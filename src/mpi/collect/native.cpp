@@ -23,7 +23,7 @@ int number(const Side& side) { return side.count < 0 ? -1 : static_cast<int>(sid
 
 // MPICH 4.0 does not look at the counts of reductions.
 bool is_negative_reduction(const Operation& operation) {
-  return reduces(operation) && operation.receive.count < 0 && operation.root != MPI_PROC_NULL;
+  return operation.receive.count < 0 && reduces(operation) && operation.root != MPI_PROC_NULL;
 }
 
 bool fits(const Operation& operation) {
