@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 
@@ -80,6 +81,11 @@ bool ranktree_collect_free(MPI_Request* request) noexcept {
   if (collect::within_call() || !collect::ProgressThread::instance().free_later(*request)) return false;
   *request = MPI_REQUEST_NULL;
   return true;
+}
+
+void ranktree_collect_finish(int count, const MPI_Request* requests) noexcept {
+  if (count <= 0 || requests == nullptr || collect::within_call()) return;
+  collect::ProgressThread::instance().finish({requests, static_cast<std::size_t>(count)});
 }
 
 void ranktree_collect_log(const char* text) noexcept {

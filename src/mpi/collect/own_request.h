@@ -51,6 +51,7 @@ class OwnRequest {
   std::atomic<int> owners_ = 2;
   // The thread's.
   bool unwanted_ = false;  // the program has freed the request
+  bool busy_ = false;      // somebody drives it, without the lock
   OwnRequest* next_ = nullptr;
   OwnRequest* previous_ = nullptr;
 };

@@ -25,6 +25,8 @@ RANKTREE_API bool ranktree_collect_begin(const ranktree::mpi::collect::Operation
                                          int* code) noexcept;
 // MPI_Request_free, where it is one of ours and under way. Else false.
 RANKTREE_API bool ranktree_collect_free(MPI_Request* request) noexcept;
+// Before a wait of the MPI's for all of these: drives those that are ours until they are complete.
+RANKTREE_API void ranktree_collect_finish(int count, const MPI_Request* requests) noexcept;
 // A line in RANKTREE_COLL_LOG.
 RANKTREE_API void ranktree_collect_log(const char* text) noexcept;
 }

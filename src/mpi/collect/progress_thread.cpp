@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <mutex>
 #include <new>
+#include <span>
 #include <system_error>
 #include <thread>
 
@@ -130,13 +131,18 @@ void ProgressThread::unlink(OwnRequest& own) noexcept {
   (own.next_ == nullptr ? last_ : own.next_->previous_) = own.previous_;
 }
 
-// One look at each. Only this thread takes them out of the list, so the lock need not be held while one is driven.
+// One look at each that nobody else is busy with. The lock is not held while one is driven; it stays in the list then.
 bool ProgressThread::drive(std::unique_lock<std::mutex>& lock) noexcept {
   bool any = false;
   for (OwnRequest* own = first_; own != nullptr;) {
-    lock.unlock();
-    const bool ended = own->progress();
-    lock.lock();
+    bool ended = false;
+    if (!own->busy_) {
+      own->busy_ = true;
+      lock.unlock();
+      ended = own->progress();
+      lock.lock();
+      own->busy_ = false;
+    }
     OwnRequest* const next = own->next_;
     if (ended) {
       unlink(*own);
@@ -149,6 +155,30 @@ bool ProgressThread::drive(std::unique_lock<std::mutex>& lock) noexcept {
   return any;
 }
 
+bool ProgressThread::has_any(std::span<const MPI_Request> requests) const noexcept {
+  for (const OwnRequest* own = first_; own != nullptr; own = own->next_) {
+    if (std::find(requests.begin(), requests.end(), own->request()) != requests.end()) return true;
+  }
+  return false;
+}
+
+void ProgressThread::finish(std::span<const MPI_Request> requests) noexcept {
+  if (under_way_.load(std::memory_order_relaxed) == 0) return;
+  constexpr int kSpins = 64;
+  const Entered entered;
+  std::unique_lock lock(mutex_);
+  ++waiters_;
+  for (int tries = 0; has_any(requests); ++tries) {
+    drive(lock);
+    if (tries < kSpins) continue;
+    lock.unlock();
+    sched_yield();
+    lock.lock();
+  }
+  --waiters_;
+  if (first_ != nullptr && waiters_ == 0) wake_.notify_one();
+}
+
 void ProgressThread::run() noexcept {
   const Entered entered;
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // short sleeps are short
@@ -156,7 +186,7 @@ void ProgressThread::run() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (first_ == nullptr) rest.reset();
-    wake_.wait(lock, [this] { return first_ != nullptr || stopping_; });
+    wake_.wait(lock, [this] { return first_ == nullptr ? stopping_ : waiters_ == 0; });
     if (first_ == nullptr) return;
     if (drive(lock)) {
       rest.reset();

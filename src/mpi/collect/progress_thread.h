@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <span>
 #include <thread>
 
 namespace ranktree::mpi::collect {
@@ -33,6 +34,9 @@ class ProgressThread {
   // MPI_Request_free of a request that is under way: the thread frees it when it is complete (MPICH would at once, and
   // not know it any more then). False where it is none of those.
   bool free_later(MPI_Request request) noexcept;
+  // Before a wait of the MPI's for all of these: until none of them is under way. The caller drives and completes what
+  // is, and the thread rests meanwhile: two threads that take turns on a processor are slower than one.
+  void finish(std::span<const MPI_Request> requests) noexcept;
 
  private:
   ProgressThread() = default;
@@ -40,6 +44,7 @@ class ProgressThread {
   void run() noexcept;
   bool drive(std::unique_lock<std::mutex>& lock) noexcept;
   void unlink(OwnRequest& own) noexcept;
+  [[nodiscard]] bool has_any(std::span<const MPI_Request> requests) const noexcept;
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -48,6 +53,7 @@ class ProgressThread {
   std::atomic<int> under_way_ = 0;
   bool crowded_ = true;
   bool stopping_ = false;
+  int waiters_ = 0;  // threads in finish()
   OwnRequest* first_ = nullptr;
   OwnRequest* last_ = nullptr;
 };

@@ -18,7 +18,9 @@ Calls load() noexcept {
                library.find("ranktree_collect_start_thread", found.start_thread) &&
                library.find("ranktree_collect_stop_thread", found.stop_thread) &&
                library.find("ranktree_collect_begin", found.begin) &&
-               library.find("ranktree_collect_free", found.free) && library.find("ranktree_collect_log", found.log)) {
+               library.find("ranktree_collect_free", found.free) &&
+               library.find("ranktree_collect_finish", found.finish) &&
+               library.find("ranktree_collect_log", found.log)) {
       return found;
     } else {
       say(kWhat, RANKTREE_CALLS_LIBRARY " is another version's; collectives are left to the MPI");

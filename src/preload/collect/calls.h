@@ -16,6 +16,7 @@ struct Calls {
   decltype(&ranktree_collect_stop_thread) stop_thread = nullptr;
   decltype(&ranktree_collect_begin) begin = nullptr;
   decltype(&ranktree_collect_free) free = nullptr;
+  decltype(&ranktree_collect_finish) finish = nullptr;
   decltype(&ranktree_collect_log) log = nullptr;
 
   // Opened at the first use.

@@ -1,4 +1,5 @@
-// From MPI_Init to MPI_Finalize, and the end of requests.
+// From MPI_Init to MPI_Finalize, and the end of requests. That all waits and tests know our requests is the MPI's
+// doing; the two waits here only help.
 #include <mpi.h>
 
 #include <atomic>
@@ -46,6 +47,13 @@ int request_free(Next next, MPI_Request* request) {
   return next(request);
 }
 
+// What the MPI waits for is complete then, or not ours.
+template <typename Next, typename... Arguments>
+int wait(Next next, int count, const MPI_Request* requests, Arguments... arguments) {
+  if (serving_nonblocking.load(std::memory_order_relaxed)) Calls::instance().finish(count, requests);
+  return next(arguments...);
+}
+
 }  // namespace
 }  // namespace ranktree::preload
 
@@ -68,4 +76,16 @@ RANKTREE_ENTRY int MPI_Request_free(MPI_Request* request) {
 }
 RANKTREE_ENTRY int PMPI_Request_free(MPI_Request* request) {
   return ranktree::preload::request_free(RANKTREE_NEXT(PMPI_Request_free)(), request);
+}
+RANKTREE_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return ranktree::preload::wait(RANKTREE_NEXT(MPI_Wait)(), 1, request, request, status);
+}
+RANKTREE_ENTRY int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return ranktree::preload::wait(RANKTREE_NEXT(PMPI_Wait)(), 1, request, request, status);
+}
+RANKTREE_ENTRY int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return ranktree::preload::wait(RANKTREE_NEXT(MPI_Waitall)(), count, requests, count, requests, statuses);
+}
+RANKTREE_ENTRY int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  return ranktree::preload::wait(RANKTREE_NEXT(PMPI_Waitall)(), count, requests, count, requests, statuses);
 }
