@@ -25,6 +25,7 @@
 #include "mpi/collect/decisions.h"
 #include "mpi/collect/links.h"
 #include "mpi/collect/log.h"
+#include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/settings.h"
@@ -247,9 +248,11 @@ bool Selector::ask_for_shared_memory() {
   return context_.node_count() < context_.size() && context_.node_team() != nullptr;
 }
 
+// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing.
 double Selector::seconds_to_meet() const {
   const double start = PMPI_Wtime();
-  meet(context_.comm());
+  NodeTeam* const team = context_.node_count() == 1 ? context_.node_team() : nullptr;
+  team != nullptr ? team->meet() : meet(context_.comm());
   return PMPI_Wtime() - start;
 }
 

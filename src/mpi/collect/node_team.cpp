@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "core/shared/moving.h"
 #include "core/shared/team.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
@@ -61,6 +62,15 @@ std::optional<Segment> accepted(const Invitation& invitation, std::size_t bytes)
   }
   return segment;
 }
+
+class Meeting final : public Turn {
+ public:
+  explicit Meeting(Team& team) : barrier_(team) {}
+
+ private:
+  bool advance() override { return barrier_.progress(); }
+  core::shared::Barrier barrier_;
+};
 
 void pause() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -194,6 +204,17 @@ void NodeTeam::leave(Turn& turn) noexcept {
     (before == nullptr ? first_ : before->next_) = one->next_;
     if (last_ == one) last_ = before;
     return;
+  }
+}
+
+void NodeTeam::meet() {
+  Meeting meeting(*team_);
+  enter(meeting);
+  try {
+    finish(meeting);
+  } catch (...) {
+    leave(meeting);
+    throw;
   }
 }
 

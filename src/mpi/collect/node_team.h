@@ -76,6 +76,9 @@ class NodeTeam {
   // Ends it whatever has happened.
   void leave(Turn& turn) noexcept;
 
+  // A barrier of the node's ranks. Throws MpiError.
+  void meet();
+
   // Lets the MPI make progress: a rank that waits in shared memory may have sent what others wait for.
   void poke();
 
