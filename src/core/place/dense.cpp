@@ -13,7 +13,6 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/dense_engine.h"
-#include "core/place/engine/dense_scan.h"
 #include "core/place/engine/divide.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
@@ -35,16 +34,20 @@ constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many 
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-engine::DenseEffort effort_of(Preset preset) {
+// Of patterns of few ranks, divisions take most of the time; the matrix does where ranks are many.
+engine::DenseEffort effort_of(Preset preset, Rank ranks) {
+  constexpr Rank kFew = 1024;
+  constexpr Rank kMany = 4096;
   switch (preset) {
     case Preset::kFast:
-      return {16, 1, 1, 2};
+      return {16, 1, 1, {1, 2, {2, 3}, {50, 1.0}}};
     case Preset::kDefault:
-      return {32, 3, 4, 3};
+      return {ranks <= kFew ? 32 : 24, 3, 3, {4, 3, {10, 5}, {250, 1.5}}};
     case Preset::kStrong:
       break;
   }
-  return {48, 4, 10, 6};
+  const int careful = ranks <= kFew ? 3 : 0;
+  return {ranks <= kFew ? 48 : 32, 7, ranks > kMany ? 1 : careful, {10, 6, {40, 8}, {1000, 2.0}}};
 }
 
 // Some rows, evenly apart.
@@ -62,17 +65,19 @@ bool looks_dense(const MatrixView<Number>& matrix) {
 Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
                        const EngineOptions& options) {
   const SeatTree seats(tree, options.constraints);
-  const auto divide = [&](const engine::Graph& guide, bool loose, std::uint64_t seed) {
-    const auto repeats = engine::is_shapeless(guide) ? engine::Repeats::kNone : engine::Repeats::kWhilePaying;
-    auto divided = engine::divide(seats, guide, options, {loose, repeats}, seed);
+  const Rank ranks = pattern::ranks_of(matrix);
+  const auto divide = [&](const engine::Graph& guide, engine::DenseRequest::Manner manner, std::uint64_t seed) {
+    EngineOptions guided = options;
+    if (!manner.careful) guided.preset = Preset::kDefault;
+    auto divided = engine::divide(seats, guide, guided, {manner.loose, engine::Repeats::kWhilePaying}, seed);
     engine::bring_home(seats, seats.pinned(), divided);
     return divided;
   };
   auto seat_of = engine::seats_of(seats, start);
   std::vector<std::uint8_t> fixed(seats.pinned().empty() ? 0 : seat_of.size(), 0);
   for (const SeatTree::Pinned& pinned : seats.pinned()) fixed[at(pinned.rank)] = 1;
-  engine::place_dense({seats, effort_of(options.preset), options.seed, fixed, options.keep_going, divide}, matrix,
-                      seat_of);
+  engine::place_dense({seats, effort_of(options.preset, ranks), options.seed, fixed, options.keep_going, divide},
+                      matrix, seat_of);
   return engine::placement_of(seats, seat_of);
 }
 

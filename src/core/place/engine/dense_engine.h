@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/pattern/matrix.h"
+#include "core/place/engine/dense_search.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 
@@ -16,8 +17,8 @@ namespace ranktree::core::place::engine {
 struct DenseEffort {
   int strongest;  // pairs of each rank that guide the division
   int divisions;  // of patterns of few ranks, the best kept; larger ones afford fewer
-  int passes;     // of exchanges between the children of a group
-  int homes;      // children that a rank may go to, the strongest tied first
+  int careful;    // the first of them, as the preset divides; what follows is divided as by default
+  DenseSearch::Limits search;
 };
 
 struct DenseRequest {
@@ -26,9 +27,12 @@ struct DenseRequest {
   std::uint64_t seed;
   std::span<const std::uint8_t> fixed;  // ranks that stay where they start; empty: none
   std::function<bool()> keep_going;     // if there is one
-  // Seats for the vertices of a guide, which are ranks; loose: spread over more subtrees than needed where that is
-  // cheaper.
-  std::function<std::vector<SeatTree::Seat>(const Graph& guide, bool loose, std::uint64_t seed)> divide;
+  struct Manner {
+    bool careful;
+    bool loose;  // spread over more subtrees than needed where that is cheaper
+  };
+  // Seats for the vertices of a guide, which are ranks.
+  std::function<std::vector<SeatTree::Seat>(const Graph& guide, Manner manner, std::uint64_t seed)> divide;
 };
 
 // Makes a placement cheaper, never dearer. Throws Error(kInput), naming the entry, when one is negative or not finite.

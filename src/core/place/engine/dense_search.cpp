@@ -10,6 +10,9 @@
 #include "core/base/random.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine/dense_exchange.h"
+#include "core/place/engine/dense_pairs.h"
+#include "core/place/engine/dense_subtrees.h"
+#include "core/place/engine/dense_ties.h"
 #include "core/place/engine/dense_weights.h"
 #include "core/place/engine/seat_tree.h"
 
@@ -20,8 +23,9 @@ using pattern::Rank;
 using Seat = SeatTree::Seat;
 using Group = SeatTree::Group;
 
-constexpr std::size_t kLocal = 1024;                      // ranks whose pairs are copied together
-constexpr std::size_t kMostSums = std::size_t{1} << 23U;  // of members to children, beyond 256 children
+constexpr std::size_t kLocal = 1024;  // ranks whose pairs are copied together
+constexpr std::size_t kFewChildren = 256;
+constexpr std::size_t kMostSums = std::size_t{1} << 23U;  // of members to children, where these are more
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -38,7 +42,10 @@ class Search {
       run_apart(level, group, members);
       return;
     }
-    exchange(level, group, members);
+    if (pays(level, group, members)) {
+      DenseSubtrees<Number>(search_, weights_, random_, seat_of_).exchange(level, group, members);
+      exchange(level, group, members);
+    }
     std::vector<std::vector<Rank>> below(at(tree().child_count(level, group)));
     const Group first = tree().first_child(level, group);
     for (const Rank rank : members) below[at(tree().group(level + 1, seat_of_[at(rank)]) - first)].push_back(rank);
@@ -72,11 +79,16 @@ class Search {
     for (std::size_t i = 0; i < count; ++i) seat_of_[at(members[i])] = seats[i];
   }
 
+  // Whether there is anything to gain between the children of a group, and its sums do not take too much memory.
+  [[nodiscard]] bool pays(int level, Group group, const std::vector<Rank>& members) const {
+    const auto children = at(tree().child_count(level, group));
+    if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return false;
+    return children <= kFewChildren || children * members.size() <= kMostSums;
+  }
+
   void exchange(int level, Group group, const std::vector<Rank>& members) {
     const Group first = tree().first_child(level, group);
     const auto children = at(tree().child_count(level, group));
-    if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return;
-    if (children > 256 && children * members.size() > kMostSums) return;
     Division division{members, {}, {}};
     for (const Rank rank : members) division.child_of.push_back(tree().group(level + 1, seat_of_[at(rank)]) - first);
     for (std::size_t i = 0; i < children; ++i) {
@@ -89,8 +101,11 @@ class Search {
         move_to_free(members[at(one)], level + 1, first + child);
       }
     };
-    DenseExchange<Number> search(weights_, division, search_.fixed, exchanged);
+    DenseTies<Number> ties(weights_, division);
+    DensePairs<Number> pairs(ties, search_.fixed, exchanged);
+    DenseExchange<Number> search(ties, search_.fixed, exchanged);
     for (int i = 0; i < search_.limits.passes && go_on(); ++i) {
+      pairs.run(search_.limits.pairs, search_.keep_going, random_);
       if (search.pass(search_.limits.homes, random_) <= 0) break;
     }
   }
@@ -133,12 +148,20 @@ double cost_of(const SeatTree& tree, const DenseWeights<Number>& weights, double
   }
   double inside = 0;
   double cost = 0;
-  for (const auto& home : homes) {
-    for (std::size_t i = 0; i < home.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const double weight = weights.weight(home[i], home[j]);
-        inside += weight;
-        cost += weight * tree.distance(seat_of[at(home[i])], seat_of[at(home[j])]);
+  for (auto& home : homes) {
+    std::sort(home.begin(), home.end(), [&](Rank a, Rank b) { return seat_of[at(a)] < seat_of[at(b)]; });
+    std::vector<std::size_t> begin(at(tree.levels()) + 1, 0);  // by level: who shares the group begins here
+    for (std::size_t i = 1; i < home.size(); ++i) {
+      const Seat seat = seat_of[at(home[i])];
+      const Seat before = seat_of[at(home[i - 1])];
+      for (int level = 1; level <= tree.levels(); ++level) {
+        if (tree.group(level, seat) != tree.group(level, before)) begin[at(level)] = i;
+      }
+      for (int level = 1; level < tree.levels(); ++level) {
+        double sum = 0;
+        for (std::size_t j = begin[at(level)]; j < begin[at(level) + 1]; ++j) sum += weights.weight(home[i], home[j]);
+        inside += sum;
+        cost += sum * tree.cost(level);
       }
     }
   }

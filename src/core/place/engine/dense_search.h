@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/place/engine/dense_annealing.h"
+#include "core/place/engine/dense_pairs.h"
 #include "core/place/engine/dense_weights.h"
 #include "core/place/engine/seat_tree.h"
 
@@ -13,8 +15,10 @@ namespace ranktree::core::place::engine {
 
 struct DenseSearch {
   struct Limits {
-    int passes;  // over all ranks of a group
+    int passes;  // over all ranks of a group that has room to spare
     int homes;   // children that a rank may go to, the strongest tied first
+    PairLimits pairs;
+    AnnealingLimits annealing;  // of subtrees below the root's children
   };
   const SeatTree& tree;
   Limits limits;

@@ -21,6 +21,27 @@ struct DenseWeights {
     return symmetric ? 2 * there : there + static_cast<double>(matrix.at(b, a)) * scale;
   }
 
+  // plus[i] += d and minus[i] -= d, where d is what `one` exchanges with the i-th of `others`, less what `other` does.
+  void shift_rows(pattern::Rank one, pattern::Rank other, std::span<const pattern::Rank> others, double* plus,
+                  double* minus) const {
+    if (!symmetric) {
+      add_row(one, others, 1, plus);
+      add_row(other, others, -1, plus);
+      add_row(one, others, -1, minus);
+      add_row(other, others, 1, minus);
+      return;
+    }
+    const Number* first = matrix.row(one);
+    const Number* second = matrix.row(other);
+    const bool all = others.size() == static_cast<std::size_t>(matrix.ranks);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const auto column = all ? i : static_cast<std::size_t>(others[i]);
+      const double more = 2 * scale * (static_cast<double>(first[column]) - static_cast<double>(second[column]));
+      plus[i] += more;
+      minus[i] -= more;
+    }
+  }
+
   // sums[i] += factor x what a rank exchanges with the i-th of `others`; its own entry counts as any.
   void add_row(pattern::Rank rank, std::span<const pattern::Rank> others, double factor, double* sums) const {
     const Number* there = matrix.row(rank);
