@@ -52,6 +52,13 @@ def test_a_root_that_sends_more_than_others_take_is_told_to_them(mpi: Mpi, ranks
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_elements_that_fit_into_no_cell_are_no_trial(mpi: Mpi, ranks: int) -> None:
+    """Among reductions of one kind, those that shared memory cannot take are the MPI's own."""
+    result = run(mpi.launch(ranks, mpi.program("shared_unusual")))
+    assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
+
+
 def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi) -> None:
     """A large message under way while its sender waits in shared memory."""
     command = mpi.launch(2, mpi.program("shared_trap"))
