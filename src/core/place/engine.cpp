@@ -77,8 +77,8 @@ Effort effort_of(Preset preset) {
     effort.repeats = 2;
     effort.most_repeats = 5;
     effort.once = 128;
-    effort.annealing = 100;
-    effort.anneal_arcs = 4000000;
+    effort.annealing = 400;
+    effort.anneal_arcs = 3500000;
     effort.search_passes = 2;
     effort.search_groups = 3;
     effort.runs = 12;
@@ -91,9 +91,9 @@ Effort effort_of(Preset preset) {
   effort.patience_share = 0.1;
   effort.pair_rounds = 3;
   effort.regroupings = 2;
-  effort.annealing = 1500;
+  effort.annealing = 2000;
   effort.annealing_below = 100;
-  effort.anneal_arcs = 30000000;
+  effort.anneal_arcs = 40000000;
   effort.search_passes = 20;
   effort.search_groups = 6;
   effort.runs = 16;
