@@ -13,7 +13,9 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
+#include "core/place/engine/bisection.h"
 #include "core/place/engine/coarsening.h"
+#include "core/place/engine/effort.h"
 #include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
@@ -166,6 +168,47 @@ TEST(Coarsening, DoesNotDependOnHowManyWorkersShareIt) {
     expect_same(coarse[i].graph, coarse[0].graph);
   }
   EXPECT_EQ(between_parts(coarse[0].graph, themselves(coarse[0].graph)), between_parts(graph, coarse[0].part_of));
+}
+
+// A clique of hubs, each with two ranks that talk to nobody else: half of what there is has to leave the hubs' side.
+TEST(Bisection, PeelsOffWhatIsAroundHubs) {
+  constexpr Vertex kHubs = 20;
+  Guide graph;
+  graph.size.assign(3 * kHubs, 1);
+  for (Vertex vertex = 0; vertex < 3 * kHubs; ++vertex) {
+    for (Vertex other = 0; other < 3 * kHubs; ++other) {
+      const bool hubs = vertex < kHubs && other < kHubs && vertex != other;
+      const bool leaf =
+          std::max(vertex, other) >= kHubs && std::min(vertex, other) < kHubs && vertex % kHubs == other % kHubs;
+      if (hubs || leaf) graph.arcs.push_back({other, 1});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  const Effort effort{.coarsest = 60,
+                      .starts = 2,
+                      .most_starts = 2,
+                      .repeats = 1,
+                      .most_repeats = 1,
+                      .alike = 0.02,
+                      .once = 0,
+                      .passes = 4,
+                      .patience = 50,
+                      .patience_share = 0.05,
+                      .pair_rounds = 0,
+                      .regroupings = 0,
+                      .annealing = 0,
+                      .annealing_below = 0,
+                      .anneal_arcs = 0,
+                      .search_passes = 1,
+                      .search_groups = 1,
+                      .runs = 1,
+                      .search_arcs = 0};
+  ranktree::core::Workers workers(1);
+  Bisection bisection(effort, workers);
+  Sides sides;
+  EXPECT_EQ(bisection.peel(graph, totals_of(graph), {30, 30}, sides), 30);
+  EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 30);
+  EXPECT_EQ(std::count(sides.begin(), sides.begin() + kHubs, 1), kHubs);
 }
 
 TEST(Pieces, KeepWhatIsWithinThemInOrder) {

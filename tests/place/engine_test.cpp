@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -314,6 +315,47 @@ TEST(Engine, TheAnswerDoesNotDependOnTheNumberOfThreads) {
         options.threads = threads;
         EXPECT_EQ(run_engine(*tree, halo, options).leaf_of, alone) << threads;
       }
+    }
+  }
+}
+
+// Few ranks talk to most: i and j with a chance that falls with the product of their numbers.
+Affinity hubs(int ranks, int pairs) {
+  Random random(11);
+  const auto draw = [&] {
+    const double share = static_cast<double>(random.below(1U << 20U)) / (1U << 20U);
+    return static_cast<int>(std::pow(share, 4) * ranks);
+  };
+  std::vector<std::map<int, double>> rows(static_cast<std::size_t>(ranks));
+  for (int i = 0; i < pairs; ++i) {
+    const int a = draw();
+    const int b = draw();
+    if (a != b) rows[static_cast<std::size_t>(a)][b] = rows[static_cast<std::size_t>(b)][a] = 1;
+  }
+  Affinity affinity;
+  affinity.ranks = ranks;
+  affinity.indptr.assign(1, 0);
+  for (const auto& row : rows) {
+    for (const auto& [rank, weight] : row) {
+      affinity.indices.push_back(rank);
+      affinity.weights.push_back(weight);
+    }
+    affinity.indptr.push_back(static_cast<std::int64_t>(affinity.indices.size()));
+  }
+  return affinity;
+}
+
+TEST(Engine, SharesALargePatternWithHubsWithTheSameAnswer) {
+  const Tree tree = machine({16, 16, 4, 4});
+  const Affinity pattern = hubs(4000, 60000);
+  ASSERT_GT(pattern.indices.size(), 65536U);  // from where threads share a graph
+  for (const Preset preset : {Preset::kFast, Preset::kDefault}) {
+    EngineOptions options;
+    options.preset = preset;
+    const std::vector<Leaf> alone = run_engine(tree, pattern, options).leaf_of;
+    for (const int threads : {2, 3}) {
+      options.threads = threads;
+      EXPECT_EQ(run_engine(tree, pattern, options).leaf_of, alone) << threads;
     }
   }
 }

@@ -38,6 +38,13 @@ bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides*
   return coarse_[level].graph.vertices() <= 0.95 * graph.vertices();
 }
 
+// The coarsest graph, so many levels above the graph itself.
+const Guide& Bisection::coarsen(const Guide& graph, std::size_t& level) {
+  const Guide* smallest = &graph;
+  while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
+  return *smallest;
+}
+
 // The vertex with the strongest ties, or the next that has none; -1: all were looked at.
 template <class Queue>
 Vertex Bisection::next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned) {
@@ -103,8 +110,8 @@ void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Si
   }
 }
 
-// The best of some growths: of what is outside the window the least, then the smallest cut.
-void Bisection::first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides) {
+// The best of some growths: of what is outside the window the least, then the smallest cut, which it returns.
+double Bisection::first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides) {
   constexpr std::int64_t kStart = 48;  // ranks; one start more for so many
   double best_cut = 0;
   std::int64_t best_excess = -1;
@@ -120,6 +127,7 @@ void Bisection::first_division(const Guide& graph, std::size_t level, Window win
     best_excess = excess;
     std::swap(sides, next_);
   }
+  return best_cut;
 }
 
 // Known: the coarser graph's last refinement tells which vertices are tied to their own side only.
@@ -162,17 +170,31 @@ double Bisection::divide(const Guide& graph, std::span<const double> total, Wind
                          Sides& sides) {
   size_ = graph.vertices();
   total_ = total;
-  const Guide* smallest = &graph;
   std::size_t level = 0;
-  while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
-  if (!go_on(*smallest)) return give_up(graph, aim, sides);
-  first_division(*smallest, level, window, aim, sides);
+  const Guide& smallest = coarsen(graph, level);
+  if (!go_on(smallest)) return give_up(graph, aim, sides);
+  first_division(smallest, level, window, aim, sides);
   if (level > 0) {
     const double cut = refine_upwards(graph, level, window, sides);
-    return go_on(*smallest) ? cut : give_up(graph, aim, sides);
+    return go_on(smallest) ? cut : give_up(graph, aim, sides);
   }
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
   return refinement_.run(graph, {total_, {}}, window, largest(graph), effort_.passes, sides);
+}
+
+double Bisection::peel(const Guide& graph, std::span<const double> total, Window window, Sides& sides) {
+  sides.assign(graph.size.size(), 1);
+  return refinement_.run(graph, {total, {}}, window, 1, effort_.passes, sides);
+}
+
+double Bisection::first_cut(const Guide& graph, Window window, std::int64_t aim) {
+  const std::vector<double> total = totals_of(graph);
+  size_ = graph.vertices();
+  total_ = total;
+  std::size_t level = 0;
+  const Guide& smallest = coarsen(graph, level);
+  Sides sides;
+  return go_on(smallest) ? first_division(smallest, level, window, aim, sides) : 0;
 }
 
 bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {

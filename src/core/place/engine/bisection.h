@@ -33,12 +33,18 @@ class Bisection {
   // A division of its own, of vertices of size 1 and the weight of whose arcs is `total`; `aim` is what side 0 grows to
   // at first. The cut. When the workers are to stop, any division within the window.
   double divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim, Sides& sides);
+  // The same without coarser graphs: all are on side 1, and those leave that cost least. Where few vertices have most
+  // of the arcs, that is what is around them; coarser graphs hide it, as the ones are merged with the others.
+  double peel(const Guide& graph, std::span<const double> total, Window window, Sides& sides);
+  // What divide() cuts on the coarsest graph; 0 when the workers are to stop.
+  double first_cut(const Guide& graph, Window window, std::int64_t aim);
   // Tries to make a division within the window better; keeps it otherwise. True when it did.
   bool improve(const Guide& graph, Window window, Sides& sides);
 
  private:
   static double give_up(const Guide& graph, std::int64_t aim, Sides& sides);
   bool go_on(const Guide& graph);
+  const Guide& coarsen(const Guide& graph, std::size_t& level);
   bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
   template <class Queue>
   Vertex next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned);
@@ -47,7 +53,7 @@ class Bisection {
   template <class Queue>
   void grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Sides& sides);
   void grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides);
-  void first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides);
+  double first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides);
   [[nodiscard]] std::span<const double> total_of(std::size_t level) const;
   double refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides);
   double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);

@@ -43,16 +43,28 @@ bool alike(const std::vector<Trial>& trials, double share) {
   return cuts.size() < 2 || cuts[1] - cuts[0] <= share * cuts[0];
 }
 
-// Where few ranks talk to very many, as in power laws, all cuts found are about the same.
-bool has_hubs(const Guide& graph) {
-  constexpr double kUneven = 4;
+// The mean square of the degrees over the square of their mean: 1 where all are alike.
+double unevenness(const Guide& graph) {
   double squares = 0;
   for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
     const auto degree = static_cast<double>(graph.arcs_of(vertex).size());
     squares += degree * degree;
   }
   const auto arcs = static_cast<double>(graph.arcs.size());
-  return squares * static_cast<double>(graph.vertices()) > kUneven * arcs * arcs;
+  return arcs > 0 ? squares / arcs * (static_cast<double>(graph.vertices()) / arcs) : 1;
+}
+
+// Where few ranks talk to very many, as in power laws, all cuts found are about the same.
+bool has_hubs(const Guide& graph) {
+  constexpr double kUneven = 4;
+  return unevenness(graph) > kUneven;
+}
+
+// Many arcs, and some ranks have far more than others.
+bool has_core(const Guide& graph) {
+  constexpr std::size_t kMany = 4;  // arcs a rank
+  constexpr double kUneven = 1.5;
+  return graph.arcs.size() > kMany * graph.size.size() && unevenness(graph) > kUneven;
 }
 
 }  // namespace
@@ -60,6 +72,7 @@ bool has_hubs(const Guide& graph) {
 std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_t seed) {
   seat_of_.assign(guide.name.size(), -1);
   hubs_ = has_hubs(guide.graph);
+  peeled_ = is_peeled(guide.graph, seed);
   place_below(0, 0, guide, seed);
   return std::move(seat_of_);
 }
@@ -103,6 +116,18 @@ bool Multisection::is_once_enough(const Guide& graph, std::size_t children) cons
   return hubs_ || graph.vertices() <= (small_parts ? std::max(kSmall, effort_.once) : kSmall);
 }
 
+// Of a power law, what is around the ranks that talk to most is best taken off at once: coarser graphs hide it. Where
+// there is something else to be found, coarser graphs show it.
+bool Multisection::is_peeled(const Guide& graph, std::uint64_t seed) {
+  constexpr double kFarAbove = 3;
+  if (!hubs_ || effort_.most_repeats > 1 || !has_core(graph)) return false;
+  const std::int64_t half = graph.vertices() / 2;
+  const Bisections::Loan bisection = bisections_.lend(seed);
+  Sides sides;
+  const double cut = bisection->peel(graph, totals_of(graph), {half, half}, sides);
+  return bisection->first_cut(graph, {half, half}, half) > kFarAbove * cut;
+}
+
 // The best of several bisections; ties go to the first.
 Sides Multisection::best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed) {
   constexpr int kSteps = 2000;
@@ -112,6 +137,10 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     return only;
   }
   const std::vector<double> total = totals_of(graph);
+  if (peeled_ && has_core(graph)) {
+    bisections_.lend(seed)->peel(graph, total, window, only);
+    return only;
+  }
   std::vector<Trial> trials;
   const auto try_until = [&](int count) {
     const std::size_t first = trials.size();

@@ -41,6 +41,7 @@ class Multisection {
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
   static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
   [[nodiscard]] bool is_once_enough(const Guide& graph, std::size_t children) const;
+  bool is_peeled(const Guide& graph, std::uint64_t seed);
   Sides best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed);
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
               std::vector<Vertex>& part_of);
@@ -54,7 +55,8 @@ class Multisection {
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
-  bool hubs_ = false;  // in what is divided
+  bool hubs_ = false;    // in what is divided
+  bool peeled_ = false;  // divided by taking off what is around them
   std::vector<SeatTree::Seat> seat_of_;
 };
 

@@ -83,7 +83,7 @@ int Refinement::bucket_of(double gain) const {
   const auto bits = std::bit_cast<std::uint32_t>(share);
   const int rank = static_cast<int>((bits & 0x7fffffffU) >> (23U - kSubBits)) - kFirst;
   const int distance = std::clamp(rank, 0, kHalf - 1);
-  return kHalf + (distance ^ -static_cast<int>(bits >> 31U));  // mirrored where negative
+  return bits >> 31U != 0 ? kHalf - 1 - distance : kHalf + distance;
 }
 
 void Refinement::push(Vertex vertex) {
