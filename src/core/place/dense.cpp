@@ -13,6 +13,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/dense_engine.h"
+#include "core/place/engine/dense_search.h"
 #include "core/place/engine/divide.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
@@ -46,8 +47,9 @@ engine::DenseEffort effort_of(Preset preset, Rank ranks) {
     case Preset::kStrong:
       break;
   }
-  const int careful = ranks <= kFew ? 3 : 0;
-  return {ranks <= kFew ? 48 : 32, 7, ranks > kMany ? 1 : careful, {10, 6, {40, 8}, {1000, 2.0}}};
+  const engine::DenseSearch::Limits limits{10, 6, {40, 8}, {1000, 2.0}};
+  if (ranks > kFew && ranks <= kMany) return {32, 1, 0, limits};
+  return {48, 7, 3, limits};
 }
 
 // Some rows, evenly apart.

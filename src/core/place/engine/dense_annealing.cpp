@@ -102,7 +102,7 @@ void DenseAnnealing<Number>::apply(const Step& step) {
 template <class Number>
 void DenseAnnealing<Number>::run(const AnnealingLimits& limits, const std::function<bool()>& keep_going,
                                  Random& random) {
-  constexpr double kMostSteps = 4e8;  // of a round, members^2 where all proposals are accepted
+  constexpr double kMostSteps = 8e8;  // of a round, members^2 where all proposals are accepted
   const auto members = static_cast<double>(ties_.members());
   if (members < 2) return;
   find_partners();

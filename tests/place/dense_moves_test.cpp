@@ -1,0 +1,148 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/pattern/pattern.h"
+#include "core/place/engine/dense_annealing.h"
+#include "core/place/engine/dense_exchange.h"
+#include "core/place/engine/dense_pairs.h"
+#include "core/place/engine/dense_ties.h"
+#include "core/place/engine/dense_weights.h"
+
+namespace {
+
+using namespace ranktree::core::place::engine;
+using ranktree::core::Random;
+using ranktree::core::pattern::Rank;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// Members in children of equal size, with whole numbers as weights.
+struct Case {
+  Case(Rank count, std::int32_t children, bool symmetric, std::uint64_t seed)
+      : values(at(count) * at(count)), members(at(count)), weights{{count, values.data()}, symmetric, 1} {
+    Random random(seed);
+    for (Rank i = 0; i < count; ++i) {
+      for (Rank j = 0; j < count; ++j) {
+        double& value = values[at(i) * at(count) + at(j)];
+        value = symmetric && j < i ? values[at(j) * at(count) + at(i)] : static_cast<double>(random.below(50));
+      }
+    }
+    std::iota(members.begin(), members.end(), 0);
+    division.members = members;
+    division.room.assign(at(children), count / children);
+    for (Rank i = 0; i < count; ++i) division.child_of.push_back(i % children);
+  }
+  Case(const Case&) = delete;
+  Case& operator=(const Case&) = delete;
+
+  // What all of a child exchange with a member.
+  [[nodiscard]] double tie(std::int32_t child, Rank member) const {
+    double sum = 0;
+    for (const Rank other : members) {
+      if (other != member && division.child_of[at(other)] == child) sum += weights.weight(member, other);
+    }
+    return sum;
+  }
+  [[nodiscard]] double kept() const {
+    double sum = 0;
+    for (const Rank member : members) sum += tie(division.child_of[at(member)], member);
+    return sum / 2;
+  }
+
+  std::vector<double> values;
+  std::vector<Rank> members;
+  DenseWeights<double> weights;
+  Division division;
+};
+
+void expect_ties(const Case& given, const DenseTies<double>& ties) {
+  for (std::int32_t child = 0; child < static_cast<std::int32_t>(given.division.room.size()); ++child) {
+    for (const Rank member : given.members) ASSERT_EQ(ties.tie(child, member), given.tie(child, member));
+  }
+}
+
+const Exchanged kNobodyAsks = [](std::int32_t, std::int32_t, std::int32_t) {};
+
+TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
+  for (const bool symmetric : {true, false}) {
+    Case given(21, 3, symmetric, 1);
+    DenseTies<double> ties(given.weights, given.division);
+    expect_ties(given, ties);
+    for (const auto& [one, other] : std::vector<std::pair<int, int>>{{0, 1}, {3, 5}, {20, 0}, {1, 0}}) {
+      if (ties.child_of(one) != ties.child_of(other)) ties.exchange(one, other);
+      expect_ties(given, ties);
+    }
+    ties.move(4, 0);
+    expect_ties(given, ties);
+    EXPECT_EQ(ties.held(0).size(), 8U);
+  }
+}
+
+TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
+  Case given(60, 5, true, 2);
+  const double before = given.kept();
+  DenseTies<double> ties(given.weights, given.division);
+  Random random(3);
+  DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, {}, random);
+  EXPECT_GT(given.kept(), before);
+  expect_ties(given, ties);
+  for (std::int32_t child = 0; child < 5; ++child) EXPECT_EQ(ties.held(child).size(), 12U);
+}
+
+// Each partner is in the other child: one exchange is enough, and the one after it would undo it.
+TEST(DensePairs, KeepTheBestStateOnTheWay) {
+  Case given(4, 2, true, 4);
+  given.values = {0, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 0};  // 0 with 3, 1 with 2; children {0, 2}, {1, 3}
+  given.weights.matrix.values = given.values.data();
+  DenseTies<double> ties(given.weights, given.division);
+  Random random(5);
+  DensePairs<double>(ties, {}, kNobodyAsks).run({3, 2}, {}, random);
+  EXPECT_EQ(given.division.child_of[0], given.division.child_of[3]);
+  EXPECT_EQ(given.division.child_of[1], given.division.child_of[2]);
+}
+
+TEST(DensePairs, LeaveThoseWhoStay) {
+  Case given(40, 4, true, 6);
+  std::vector<std::uint8_t> fixed(40, 0);
+  for (const std::size_t i : {0U, 7U, 22U}) fixed[i] = 1;
+  const auto before = given.division.child_of;
+  DenseTies<double> ties(given.weights, given.division);
+  Random random(7);
+  DensePairs<double>(ties, fixed, kNobodyAsks).run({20, 4}, {}, random);
+  DenseAnnealing<double>(ties, fixed, kNobodyAsks).run({50, 2}, {}, random);
+  for (const std::size_t i : {0U, 7U, 22U}) EXPECT_EQ(given.division.child_of[i], before[i]);
+}
+
+TEST(DenseAnnealing, NeverKeepsLessThanBefore) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Case given(48, 4, true, seed);
+    DenseTies<double> ties(given.weights, given.division);
+    Random random(seed);
+    DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, {}, random);
+    const double before = given.kept();
+    DenseAnnealing<double>(ties, {}, kNobodyAsks).run({40, 3}, {}, random);
+    EXPECT_GE(given.kept(), before);
+    expect_ties(given, ties);
+  }
+}
+
+// Eight blocks, of which each child has one member at first; a pair weighs 20 within them.
+TEST(DenseAnnealing, FindsPlantedBlocks) {
+  constexpr Rank kCount = 64;
+  Case given(kCount, 8, true, 8);
+  for (Rank i = 0; i < kCount; ++i) {
+    for (Rank j = 0; j < kCount; ++j) given.values[at(i) * at(kCount) + at(j)] = i / 8 == j / 8 ? 10 : 1;
+  }
+  DenseTies<double> ties(given.weights, given.division);
+  Random random(9);
+  DenseAnnealing<double>(ties, {}, kNobodyAsks).run({300, 1}, {}, random);
+  EXPECT_EQ(given.kept(), 8 * 28 * 20);
+}
+
+}  // namespace
