@@ -45,6 +45,7 @@ Guide grid_guide(Vertex rows, Vertex columns, std::uint64_t most) {
 // Vertices in the order of their numbers, as many in each part.
 std::vector<Vertex> stripes(const Guide& graph, Vertex parts) {
   std::vector<Vertex> part_of;
+  part_of.reserve(graph.size.size());
   for (std::int64_t i = 0; i < graph.vertices(); ++i) {
     part_of.push_back(static_cast<Vertex>(i * parts / graph.vertices()));
   }

@@ -78,7 +78,7 @@ Effort effort_of(Preset preset) {
     effort.most_repeats = 5;
     effort.once = 128;
     effort.annealing = 400;
-    effort.anneal_arcs = 3500000;
+    effort.anneal_arcs = 4000000;
     effort.search_passes = 2;
     effort.search_groups = 3;
     effort.runs = 12;
@@ -93,7 +93,7 @@ Effort effort_of(Preset preset) {
   effort.regroupings = 2;
   effort.annealing = 2000;
   effort.annealing_below = 100;
-  effort.anneal_arcs = 40000000;
+  effort.anneal_arcs = 35000000;
   effort.search_passes = 20;
   effort.search_groups = 6;
   effort.runs = 16;

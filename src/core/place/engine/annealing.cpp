@@ -311,7 +311,7 @@ class Annealing {
   // For each vertex on a border.
   [[nodiscard]] double trials() const {
     const double degree = static_cast<double>(graph_.arcs.size()) / static_cast<double>(graph_.size.size());
-    const double most = static_cast<double>(effort_.steps) / (degree + 8) / static_cast<double>(border_);
+    const double most = static_cast<double>(effort_.steps) / (2 * degree) / static_cast<double>(border_);
     return std::min<double>(effort_.trials, most);
   }
 
