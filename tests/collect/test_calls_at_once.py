@@ -59,7 +59,7 @@ def test_calls_that_synchronise_pass_on_what_is_under_way(mpi: Mpi, call: str) -
 
 
 def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:
-    run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive_doubling:groups=1")
+    run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive-doubling:groups=1")
 
 
 def test_the_reason_of_an_error_is_its_own(mpi: Mpi) -> None:
