@@ -107,6 +107,15 @@ TEST(Annealing, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(annealed(graph, 48, 100, 3, first), one);
 }
 
+// As where ranks are packed and leave whole subtrees free.
+TEST(Annealing, EmptyPartsStayEmpty) {
+  const Guide graph = grid_guide(96, 96, 9);
+  const std::vector<Vertex> first = stripes(graph, 48);
+  const std::vector<Vertex> result = annealed(graph, 48 + 40, 100, 2, first);
+  EXPECT_LT(cut(graph, result), cut(graph, first));
+  EXPECT_EQ(sizes(result, 48 + 40), sizes(first, 48 + 40));
+}
+
 TEST(Annealing, LeavesWhatIsBestAsItIs) {
   Guide graph;  // 32 cliques of 4 in a ring, each tied a little to the next
   constexpr Vertex kCliques = 32;

@@ -347,7 +347,7 @@ class Annealing {
     std::vector<std::uint8_t> done(members.size(), 0);
     workers_.for_each(static_cast<int>(count), static_cast<std::int64_t>(10 * graph_.arcs.size()), [&](int i) {
       const std::vector<Vertex>& own = members[at(i)];
-      const Guide graph = graph_within(own, before, region_of_part);
+      const Guide graph = graph_within(own, static_cast<Vertex>(i), before, region_of_part);
       std::vector<Vertex> part_of;
       part_of.reserve(own.size());
       for (const Vertex vertex : own) part_of.push_back(before[at(vertex)]);
@@ -358,12 +358,11 @@ class Annealing {
     return std::all_of(done.begin(), done.end(), [](std::uint8_t each) { return each != 0; });
   }
 
-  // Vertices of one region, and the arcs between them.
-  [[nodiscard]] Guide graph_within(const std::vector<Vertex>& own, const std::vector<Vertex>& part_of,
+  // The vertices of a region, none where its parts are empty, and the arcs between them.
+  [[nodiscard]] Guide graph_within(const std::vector<Vertex>& own, Vertex region, const std::vector<Vertex>& part_of,
                                    const std::vector<Vertex>& region_of_part) const {
     Guide graph;
     graph.size.assign(own.size(), 1);
-    const Vertex region = region_of_part[at(part_of[at(own.front())])];
     for (const Vertex vertex : own) {
       for (const GuideArc& arc : graph_.arcs_of(vertex)) {
         if (region_of_part[at(part_of[at(arc.to)])] == region) graph.arcs.push_back({local_[at(arc.to)], arc.weight});
