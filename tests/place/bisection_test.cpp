@@ -184,26 +184,8 @@ TEST(Bisection, PeelsOffWhatIsAroundHubs) {
     }
     graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
   }
-  const Effort effort{.coarsest = 60,
-                      .starts = 2,
-                      .most_starts = 2,
-                      .repeats = 1,
-                      .most_repeats = 1,
-                      .alike = 0.02,
-                      .once = 0,
-                      .passes = 4,
-                      .patience = 50,
-                      .patience_share = 0.05,
-                      .pair_rounds = 0,
-                      .regroupings = 0,
-                      .annealing = 0,
-                      .annealing_below = 0,
-                      .anneal_arcs = 0,
-                      .search_passes = 1,
-                      .search_groups = 1,
-                      .runs = 1,
-                      .search_arcs = 0};
   ranktree::core::Workers workers(1);
+  const Effort effort;
   Bisection bisection(effort, workers);
   Sides sides;
   EXPECT_EQ(bisection.peel(graph, totals_of(graph), {30, 30}, sides), 30);

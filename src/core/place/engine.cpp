@@ -46,29 +46,8 @@ using pattern::Rank;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// What the presets have in common is fast's; decisions 0012, 0018 and 0022 say what each number buys.
-constexpr Effort kFast{.coarsest = 60,
-                       .starts = 2,
-                       .most_starts = 6,
-                       .repeats = 1,
-                       .most_repeats = 1,
-                       .alike = 0.02,
-                       .once = 0,
-                       .passes = 4,
-                       .patience = 50,
-                       .patience_share = 0.05,
-                       .pair_rounds = 0,
-                       .regroupings = 0,
-                       .annealing = 0,
-                       .annealing_below = 0,
-                       .anneal_arcs = 0,
-                       .search_passes = 1,
-                       .search_groups = 1,
-                       .runs = 1,
-                       .search_arcs = 16000};
-
 Effort effort_of(Preset preset) {
-  Effort effort = kFast;
+  Effort effort;
   if (preset == Preset::kFast) return effort;
   effort.most_starts = 12;
   effort.passes = 6;
