@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from collect_log import served
 
-SOURCES = Path(__file__).resolve().parent / "preload"
 SECONDS = 180
 # What shared memory or messages can do for every collective; what a rule cannot do goes to the MPI.
 RULES = {
@@ -25,12 +25,6 @@ Program = Callable[..., Path]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="session")
-def made(compiled: Callable[..., Path]) -> Program:
-    """Compiles a source of tests/collect/preload with an MPI's own wrapper."""
-    return lambda mpi, source, *options: compiled(mpi, SOURCES / source, "-O1", *options)
-
-
 @pytest.fixture
 def run(ranktree: Run, mpi) -> Run:
     """Runs a program under `ranktree run --collectives`, or by itself."""
@@ -45,14 +39,6 @@ def run(ranktree: Run, mpi) -> Run:
         return result.stdout
 
     return start
-
-
-def served(log: Path) -> dict[str, int]:
-    """The calls of each collective that were not the MPI's own, of all communicators in the log."""
-    found: dict[str, int] = {}
-    for name, ours in re.findall(r"(\w+) (\d+) of \d+ not by the MPI", log.read_text(encoding="utf-8")):
-        found[name] = found.get(name, 0) + int(ours)
-    return found
 
 
 @pytest.mark.parametrize(("wanted", "ranks"), [("auto", 2), ("messages", 3), ("shared", 3)])

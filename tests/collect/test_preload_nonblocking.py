@@ -1,15 +1,14 @@
 """Nonblocking collectives of unmodified programs, as requests of the MPI that a thread of ranktree completes."""
 
-import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from collect_log import served
 
 from tests.conftest import Mpi
 
-SOURCES = Path(__file__).resolve().parent / "preload"
 SECONDS = 60
 RULES = {
     "messages": (
@@ -24,12 +23,6 @@ CHAIN = "bcast=messages:chain:groups=1"
 
 Program = Callable[..., Path]
 Start = Callable[..., str]
-
-
-@pytest.fixture(scope="session")
-def made(compiled: Callable[..., Path]) -> Program:
-    """Compiles a source of tests/collect/preload with an MPI's own wrapper."""
-    return lambda mpi, source, *options: compiled(mpi, SOURCES / source, "-O1", *options)
 
 
 @pytest.fixture
@@ -49,14 +42,6 @@ def start(ranktree: Callable[..., subprocess.CompletedProcess[str]], mpi: Mpi, m
         return result.stdout
 
     return run
-
-
-def served(log: Path) -> dict[str, int]:
-    """The calls of each collective that were not the MPI's own, of all communicators in the log."""
-    found: dict[str, int] = {}
-    for name, ours in re.findall(r"(\w+) (\d+) of \d+ not by the MPI", log.read_text(encoding="utf-8")):
-        found[name] = found.get(name, 0) + int(ours)
-    return found
 
 
 @pytest.mark.parametrize(("rule", "ranks"), [("messages", 2), ("messages", 3), ("pipelines", 3), ("shared", 3)])
