@@ -1,5 +1,6 @@
 """Collectives through shared memory, on real MPIs, against the MPI's own results."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -59,11 +60,14 @@ def test_elements_that_fit_into_no_cell_are_no_trial(mpi: Mpi, ranks: int) -> No
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
 
 
-def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi) -> None:
-    """A large message under way while its sender waits in shared memory."""
+@pytest.mark.parametrize("alone", [True, False], ids=["on processors of their own", "on one processor"])
+def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi, alone: bool) -> None:
+    """A large message under way while its sender waits in shared memory, spinning or asleep."""
     command = mpi.launch(2, mpi.program("shared_trap"))
     if mpi.name == "openmpi":
         command[1:1] = ["--mca", "btl", "tcp,self"]
+    if not alone:
+        command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
     result = run(command, timeout=30)
     assert (result.returncode, result.stdout) == (0, "no trap\n"), result.stderr
 

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <random>
 #include <span>
 #include <string>
@@ -20,6 +18,8 @@
 #include "core/shared/combining.h"
 #include "core/shared/moving.h"
 #include "core/shared/team.h"
+#include "mpi/collect/futex.h"
+#include "team_memory.h"
 
 namespace {
 
@@ -36,23 +36,11 @@ using ranktree::core::shared::Reduce;
 using ranktree::core::shared::ReduceScatter;
 using ranktree::core::shared::Scatter;
 using ranktree::core::shared::Team;
+using ranktree::mpi::collect::wake;
+using ranktree::tests::Memory;
+using ranktree::tests::sleep;
 
 using Bytes = std::vector<std::byte>;
-
-// Memory as the system gives it: zero, at the beginning of a page.
-class Memory {
- public:
-  explicit Memory(std::size_t bytes) : bytes_(bytes), data_(new (kPage) std::byte[bytes]()) {}
-  [[nodiscard]] std::span<std::byte> span() const { return {data_.get(), bytes_}; }
-
- private:
-  static constexpr std::align_val_t kPage{4096};
-  struct Free {
-    void operator()(std::byte* data) const { operator delete[](data, kPage); }
-  };
-  std::size_t bytes_;
-  std::unique_ptr<std::byte[], Free> data_;
-};
 
 // x -> a x + b modulo 2^32: composition is associative and not commutative.
 struct Map {
@@ -136,9 +124,17 @@ class Player {
     if (what == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
     if (what < 8) std::this_thread::yield();
   }
+  // Nobody is forgotten: a sleeper that nobody wakes would sleep to its end.
+  void wait() {
+    if (team_.may_sleep() && team_.awaited()) {
+      EXPECT_TRUE(sleep(team_, *team_.awaited(), std::chrono::seconds(10)));
+    } else {
+      std::this_thread::yield();
+    }
+  }
   void finish(Call& call) {
     delay();
-    while (!call.progress()) std::this_thread::yield();
+    while (!call.progress()) wait();
     EXPECT_TRUE(call.progress());
     delay();
   }
@@ -311,28 +307,30 @@ void on_ranks(int ranks, const Work& work) {
   }
 }
 
-void play_all(int ranks, std::size_t cell, const std::vector<Drawn>& drawn) {
+void play_all(int ranks, std::size_t cell, const std::vector<Drawn>& drawn, bool asleep = false) {
   const Memory memory(Team::bytes_for(ranks, cell));
   on_ranks(ranks, [&](int rank) {
     Team team(memory.span(), rank, ranks, cell);
+    if (asleep) team.let_sleep(wake);
     Player player(team, static_cast<unsigned>(rank));
     for (const Drawn& one : drawn) player.play(one);
   });
 }
 
-class Sequences : public testing::TestWithParam<std::tuple<int, std::size_t>> {};
+class Sequences : public testing::TestWithParam<std::tuple<int, std::size_t, bool>> {};
 
 TEST_P(Sequences, GiveWhatEachOperationMust) {
-  const auto [ranks, cell] = GetParam();
-  play_all(ranks, cell, draw(ranks, cell, 160, static_cast<unsigned>(ranks)));
+  const auto [ranks, cell, asleep] = GetParam();
+  play_all(ranks, cell, draw(ranks, cell, 160, static_cast<unsigned>(ranks)), asleep);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Sequences,
                          testing::Combine(testing::Values(1, 2, 3, 4, 5, 7, 8, 13, 16),
-                                          testing::Values(kSmallCell, 5 * kSmallCell)),
+                                          testing::Values(kSmallCell, 5 * kSmallCell), testing::Bool()),
                          [](const auto& one) {
                            return std::to_string(std::get<0>(one.param)) + "RanksCell" +
-                                  std::to_string(std::get<1>(one.param));
+                                  std::to_string(std::get<1>(one.param)) +
+                                  (std::get<2>(one.param) ? "Asleep" : "Awake");
                          });
 
 // Nothing but small calls, in which one rank waits for nobody: it may be ahead, but not by more than there are cells.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,6 +23,15 @@ constexpr std::uint16_t kIsLarge = UINT16_MAX;
 static_assert(kSmallSizes * sizeof(std::uint16_t) == 3 * sizeof(std::uint64_t));
 static_assert((kSmallSizes + kSmallDepth) * sizeof(std::uint16_t) == kLargeSizes * sizeof(std::uint64_t));
 static_assert(kSmallCell < kIsLarge);
+// In the line's second half, which others write: for each counter, in 4 bytes, whether somebody sleeps until it
+// changes.
+constexpr std::size_t kSleepers = 16;
+static_assert(kSleepers * sizeof(std::uint32_t) >= (kLargeSizes + kLargeDepth) * sizeof(std::uint64_t));
+
+// What changes with each count: the kernel compares 4 bytes.
+const std::uint32_t* low_half(const std::uint64_t* counter) {
+  return reinterpret_cast<const std::uint32_t*>(counter) + (std::endian::native == std::endian::little ? 0 : 1);
+}
 
 std::size_t small_bytes(int ranks) {
   return kSmallDepth * static_cast<std::size_t>(ranks) * (kSmallCell + Team::kAlignment);
@@ -53,13 +63,34 @@ std::uint64_t* Team::line_of(int rank) const {
   return reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
 }
 
-std::uint64_t Team::read(int rank, Counter counter) const {
-  return std::atomic_ref(line_of(rank)[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
+std::uint32_t* Team::sleepers_of(int rank, Counter counter) const {
+  return reinterpret_cast<std::uint32_t*>(line_of(rank)) + kSleepers + static_cast<std::size_t>(counter);
 }
 
+std::uint64_t Team::read(int rank, Counter counter) {
+  const std::uint64_t value =
+      std::atomic_ref(line_of(rank)[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
+  awaited_ = {rank, counter, value};
+  return value;
+}
+
+// Who sleeps says so first and sleeps only while the counter is what it was; who counts looks for sleepers afterwards.
+// In one order of these four at least one sees the other.
 void Team::count(Counter counter, std::uint64_t value) {
   static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
-  std::atomic_ref(line_of(rank_)[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
+  std::uint64_t& word = line_of(rank_)[static_cast<std::size_t>(counter)];
+  if (!may_sleep()) return std::atomic_ref(word).store(value, std::memory_order_release);
+  std::atomic_ref(word).store(value, std::memory_order_seq_cst);
+  const std::atomic_ref sleepers(*sleepers_of(rank_, counter));
+  if (sleepers.load(std::memory_order_seq_cst) == 0) return;
+  sleepers.store(0, std::memory_order_seq_cst);
+  wake_(low_half(&word));
+}
+
+Team::Word Team::announce_sleep(const Awaited& awaited) {
+  std::atomic_ref(*sleepers_of(awaited.rank, awaited.counter)).store(1, std::memory_order_seq_cst);
+  const std::uint64_t* const word = line_of(awaited.rank) + static_cast<std::size_t>(awaited.counter);
+  return {low_half(word), static_cast<std::uint32_t>(awaited.value)};
 }
 
 std::uint16_t* Team::small_size(int rank) const {
@@ -125,6 +156,7 @@ bool Call::step() {
 
 bool Call::progress() {
   while (step_ != Step::kDone) {
+    team_.awaited_.reset();
     if (!step()) return false;
     seen_ = 0;
     if (step_ != Step::kTake) {
@@ -135,6 +167,7 @@ bool Call::progress() {
     step_ = last() ? Step::kDone : Step::kFree;
     ++team_.round_;
   }
+  team_.awaited_.reset();
   return true;
 }
 

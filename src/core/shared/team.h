@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace ranktree::core::shared {
@@ -22,6 +23,13 @@ constexpr std::size_t kSmallCell = 4096;
 
 // How one rank's progress is counted.
 enum class Counter : std::uint8_t { kPut, kMerged, kEnded };
+
+// A counter as it was when it was not yet far enough.
+struct Awaited {
+  int rank = 0;
+  Counter counter = Counter::kPut;
+  std::uint64_t value = 0;
+};
 
 class Team {
  public:
@@ -42,6 +50,20 @@ class Team {
   void set_part(std::size_t bytes) { part_ = bytes; }
   [[nodiscard]] std::size_t part() const { return part_; }
 
+  // Ranks may sleep: whoever counts calls `wake` of the word that others sleep on until then. Before the first
+  // operation, on all ranks; without it nobody pays for it.
+  void let_sleep(void (*wake)(const std::uint32_t* word)) { wake_ = wake; }
+  [[nodiscard]] bool may_sleep() const { return wake_ != nullptr; }
+  // What an operation that could not go on has found not to be there yet. Nothing where it waits for its caller.
+  [[nodiscard]] const std::optional<Awaited>& awaited() const { return awaited_; }
+  // Says that this rank is going to sleep for as long as a word is a value: somebody calls `wake` of it after that has
+  // changed. To be said again before each sleep.
+  struct Word {
+    const std::uint32_t* word = nullptr;
+    std::uint32_t value = 0;
+  };
+  Word announce_sleep(const Awaited& awaited);
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] std::size_t cell() const { return cell_; }
@@ -50,9 +72,10 @@ class Team {
   friend class Call;
 
   static std::size_t stride(std::size_t cell) { return cell + kAlignment; }
-  [[nodiscard]] std::uint64_t read(int rank, Counter counter) const;
+  [[nodiscard]] std::uint64_t read(int rank, Counter counter);
   void count(Counter counter, std::uint64_t value);
   [[nodiscard]] std::uint64_t* line_of(int rank) const;
+  [[nodiscard]] std::uint32_t* sleepers_of(int rank, Counter counter) const;
   [[nodiscard]] std::uint16_t* small_size(int rank) const;
   [[nodiscard]] std::uint64_t* large_size(int rank) const;
 
@@ -63,6 +86,8 @@ class Team {
   int ranks_;
   std::size_t cell_;
   std::size_t part_ = std::size_t{64} << 10U;
+  void (*wake_)(const std::uint32_t* word) = nullptr;
+  std::optional<Awaited> awaited_;
   std::uint64_t round_ = 0;  // the next one
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/futex.h"
 #include "mpi/collect/segment.h"
 #include "mpi/collect/under_way.h"
 
@@ -143,7 +145,9 @@ void NodeTeam::watch_processors() {
   int ranks = 0;
   check(PMPI_Comm_size(node_comm_, &ranks), "MPI_Comm_size");
   may_spin_ = CPU_COUNT(&allowed) >= ranks;
-  if (may_spin_ && team_) team_->set_part(kPartAtOnce);
+  if (!team_) return;
+  if (may_spin_) team_->set_part(kPartAtOnce);
+  if (!may_spin_ && members_.size() == 1) team_->let_sleep(wake);
 }
 
 int NodeTeam::leader(int node, int root) const {
@@ -180,20 +184,40 @@ bool NodeTeam::progress(Turn& turn) {
   return turn.done_;
 }
 
+// Ranks that take turns on a processor do not help each other by yielding it for long: they sleep. Naps become longer
+// while nobody ends them, and stay short: who naps holds up what the MPI has to do for this rank.
 void NodeTeam::finish(Turn& turn) {
-  constexpr int kSpins = 256;
-  constexpr int kTriesBetweenPokes = 16;
-  for (int tries = 1; !progress(turn); ++tries) {
-    if (tries % kTriesBetweenPokes == 0) {
+  constexpr unsigned kSpins = 256;
+  constexpr unsigned kTriesBetweenPokes = 16;
+  constexpr std::chrono::microseconds kLongestNap(200);
+  std::chrono::microseconds nap(50);
+  for (unsigned tries = 1; !progress(turn); ++tries) {
+    const bool pokes = tries % kTriesBetweenPokes == 0;
+    if (pokes) {
       poke();
       drive_all();
     }
     if (may_spin_ && tries < kSpins) {
       pause();
-    } else {
+    } else if (!pokes || !team_->may_sleep() || is_any_under_way()) {
       sched_yield();
+    } else if (!sleep(nap)) {
+      nap = std::min(2 * nap, kLongestNap);
+      tries += kTriesBetweenPokes - 1;
     }
   }
+}
+
+// False once the time is over. Threads may have found different things to wait for: any one of them will do.
+bool NodeTeam::sleep(std::chrono::microseconds most) {
+  std::optional<core::shared::Awaited> awaited;
+  {
+    const std::lock_guard lock(mutex_);
+    awaited = team_->awaited();
+  }
+  if (!awaited) return true;
+  const Team::Word word = team_->announce_sleep(*awaited);
+  return sleep_while(word.word, word.value, most);
 }
 
 void NodeTeam::leave(Turn& turn) noexcept {

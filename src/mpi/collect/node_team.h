@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -70,8 +71,8 @@ class NodeTeam {
   void enter(Turn& turn);
   // Drives the team's operations up to this one; true once it is done. Throws what this one does.
   bool progress(Turn& turn);
-  // Waits for it and drives all that is under way, yielding the processor unless ranks have processors of their own.
-  // Throws MpiError.
+  // Waits for it and drives all that is under way. Ranks that have processors of their own spin; others yield theirs,
+  // and sleep where nothing else is to be driven. Throws MpiError.
   void finish(Turn& turn);
   // Ends it whatever has happened.
   void leave(Turn& turn) noexcept;
@@ -87,6 +88,7 @@ class NodeTeam {
   void find_members(const Context& context);
   void share_memory(int ranks);
   static bool advance(Turn& turn) noexcept;
+  bool sleep(std::chrono::microseconds most);
   void watch_processors();
 
   MPI_Comm node_comm_ = MPI_COMM_NULL;

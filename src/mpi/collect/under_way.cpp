@@ -117,6 +117,8 @@ bool UnderWay::progress() {
   return true;
 }
 
+bool is_any_under_way() noexcept { return !Enlisted::instance().empty(); }
+
 void drive_all() noexcept {
   Enlisted& all = Enlisted::instance();
   if (!all.empty()) all.drive_all();

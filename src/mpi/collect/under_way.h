@@ -52,6 +52,7 @@ class UnderWay final : public Running {
 // Does what can be done now, of all that is under way and no other thread is busy with. Costs nothing where there is
 // nothing.
 void drive_all() noexcept;
+[[nodiscard]] bool is_any_under_way() noexcept;
 
 // Until nothing is under way on the context's communicator, as ranks must before they enter a blocking call on it in
 // which nobody drives: all ranks have begun what was begun here, since they begin operations in the same order and must
