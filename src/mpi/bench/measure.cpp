@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "mpi/bench/gate.h"
@@ -31,13 +32,14 @@ double processor_seconds() {
 
 // All calls of a variant before its first timed one, but one. Those of "auto" are trials until it has decided
 // (docs/collect-preload.md).
-void warm_up(const Variant& variant, const TrialCase& trial, const std::shared_ptr<collect::Context>& context,
+void warm_up(const Variant& variant, TrialCase& trial, const std::shared_ptr<collect::Context>& context,
              const Limits& limits) {
   constexpr int kMostTrials = 1000;
   const bool tries = !variant.choice && limits.warm_auto == 0;
   const int most = tries ? kMostTrials : std::max(1, variant.choice ? limits.warm : limits.warm_auto);
   for (int call = 1; call < most; ++call) {
     if (tries && !context->chooser().is_deciding(trial.operation())) return;
+    trial.renew();
     run(variant, context, trial.operation());
   }
 }
@@ -46,6 +48,18 @@ double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// Processor seconds that a call has which does nothing: those of reading the clocks, as much as a barrier of two ranks.
+double reading_seconds() {
+  constexpr int kReadings = 201;
+  std::vector<double> readings(kReadings);
+  for (double& reading : readings) {
+    const double central = processor_seconds();
+    [[maybe_unused]] const double wall = MPI_Wtime() - MPI_Wtime();
+    reading = processor_seconds() - central;
+  }
+  return median_of(std::move(readings));
 }
 
 // What one variant's calls took on this rank; `walls` on all ranks after agree().
@@ -109,6 +123,7 @@ class Contest {
   }
 
   double timed(const Variant& variant) {
+    trial_.renew();
     gate_.pass();
     const double start = MPI_Wtime();
     run(variant, context_, trial_.operation());
@@ -118,12 +133,13 @@ class Contest {
   void take_turn(std::size_t which, std::int64_t calls) {
     std::vector<double>& walls = series_[which].walls.emplace_back();
     for (std::int64_t call = 0; call < calls; ++call) {
+      trial_.renew();
       gate_.pass();
       const double central = processor_seconds();
       const double start = MPI_Wtime();
       run(variants_[which], context_, trial_.operation());
       walls.push_back(MPI_Wtime() - start);
-      series_[which].central += processor_seconds() - central;
+      series_[which].central += processor_seconds() - central - reading_;
     }
   }
 
@@ -148,7 +164,7 @@ class Contest {
     figures.least = all.front();
     figures.median = all[all.size() / 2];
     figures.high = all[all.size() * 9 / 10];
-    figures.central = central / static_cast<double>(all.size());
+    figures.central = std::max(central, 0.0) / static_cast<double>(all.size());
   }
 
   static double ratio(const Series& first, const Series& other) {
@@ -165,6 +181,7 @@ class Contest {
   const std::shared_ptr<collect::Context>& context_;
   Gate& gate_;
   const Limits& limits_;
+  const double reading_ = reading_seconds();
   std::vector<Series> series_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
@@ -90,6 +92,12 @@ void TrialCase::fill() {
   std::fill(output_.begin(), output_.end(), kSpoilt);
   if (operation_.collective != Collective::kBroadcast || !at_root()) return;
   for (std::size_t i = 0; i < output_.size(); ++i) output_[i] = value_of(rank_, static_cast<std::int64_t>(i));
+}
+
+void TrialCase::renew() {
+  const bool gives_output = operation_.collective == Collective::kBroadcast && at_root();
+  std::vector<double>& given = gives_output ? output_ : input_;
+  std::transform(given.begin(), given.end(), given.begin(), std::negate<>());
 }
 
 double TrialCase::expected(std::int64_t i) const {

@@ -22,6 +22,8 @@ class TrialCase {
   [[nodiscard]] std::int64_t bytes() const;
   // Inputs as they must be, outputs spoilt.
   void fill();
+  // The program's next step: writes all that this rank gives, other numbers than before.
+  void renew();
   // True when this rank's output is what the collective promises.
   [[nodiscard]] bool right() const;
 
