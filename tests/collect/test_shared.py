@@ -45,7 +45,7 @@ def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
-def test_a_root_that_sends_more_than_others_take_is_told_to_them(mpi: Mpi, ranks: int) -> None:
+def test_more_data_than_there_is_room_for_is_told(mpi: Mpi, ranks: int) -> None:
     """MPI's class where something is lost, nothing written beyond the room, and later calls as if nothing had been."""
     if mpi.name == "mpich" and ranks > 3:
         pytest.skip("ranks of MPICH that outnumber the cores")

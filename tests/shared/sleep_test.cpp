@@ -9,7 +9,8 @@
 #include "core/shared/moving.h"
 #include "core/shared/team.h"
 #include "mpi/collect/futex.h"
-#include "team_memory.h"
+#include "sleeping.h"
+#include "thread_ranks.h"
 
 namespace {
 
@@ -18,9 +19,9 @@ using ranktree::core::shared::Barrier;
 using ranktree::core::shared::Broadcast;
 using ranktree::core::shared::Counter;
 using ranktree::core::shared::kSmallCell;
+using ranktree::core::shared::Memory;
 using ranktree::core::shared::Team;
 using ranktree::mpi::collect::wake;
-using ranktree::tests::Memory;
 using ranktree::tests::sleep;
 
 class Sleep : public testing::Test {

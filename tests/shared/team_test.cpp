@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <random>
 #include <span>
 #include <string>
@@ -19,63 +18,34 @@
 #include "core/shared/moving.h"
 #include "core/shared/team.h"
 #include "mpi/collect/futex.h"
-#include "team_memory.h"
+#include "sleeping.h"
+#include "thread_ranks.h"
 
 namespace {
 
+using ranktree::core::shared::after;
 using ranktree::core::shared::Allgather;
 using ranktree::core::shared::Allreduce;
 using ranktree::core::shared::Barrier;
 using ranktree::core::shared::Blocks;
 using ranktree::core::shared::Broadcast;
+using ranktree::core::shared::byte_of;
+using ranktree::core::shared::Bytes;
 using ranktree::core::shared::Call;
 using ranktree::core::shared::Combine;
+using ranktree::core::shared::compose;
 using ranktree::core::shared::Gather;
 using ranktree::core::shared::kSmallCell;
+using ranktree::core::shared::Map;
+using ranktree::core::shared::map_of;
+using ranktree::core::shared::Memory;
+using ranktree::core::shared::on_ranks;
 using ranktree::core::shared::Reduce;
 using ranktree::core::shared::ReduceScatter;
 using ranktree::core::shared::Scatter;
 using ranktree::core::shared::Team;
 using ranktree::mpi::collect::wake;
-using ranktree::tests::Memory;
 using ranktree::tests::sleep;
-
-using Bytes = std::vector<std::byte>;
-
-// x -> a x + b modulo 2^32: composition is associative and not commutative.
-struct Map {
-  std::uint32_t a = 1;
-  std::uint32_t b = 0;
-  bool operator==(const Map&) const = default;
-};
-
-Map after(const Map& first, const Map& second) { return {second.a * first.a, second.a * first.b + second.b}; }
-
-void compose(void* calls, const std::byte* in, std::byte* inout, std::size_t elements) {
-  ++*static_cast<std::size_t*>(calls);
-  for (std::size_t i = 0; i < elements; ++i) {
-    Map left;
-    Map right;
-    std::memcpy(&left, in + i * sizeof(Map), sizeof(Map));
-    std::memcpy(&right, inout + i * sizeof(Map), sizeof(Map));
-    right = after(left, right);
-    std::memcpy(inout + i * sizeof(Map), &right, sizeof(Map));
-  }
-}
-
-// What rank `rank` contributes at a place in the operation number `number`; odd factors keep information.
-std::uint32_t mixed(std::uint64_t number, int rank, std::size_t place) {
-  std::uint64_t value = number * 1000003 + static_cast<std::uint64_t>(rank) * 7919 + place * 31 + 17;
-  value ^= value >> 15U;
-  value *= 0x2c1b3c6d;
-  return static_cast<std::uint32_t>(value ^ (value >> 12U));
-}
-std::byte byte_of(std::uint64_t number, int rank, std::size_t place) {
-  return static_cast<std::byte>(mixed(number, rank, place));
-}
-Map map_of(std::uint64_t number, int rank, std::size_t place) {
-  return {mixed(number, rank, place) | 1U, mixed(number, rank + 50, place)};
-}
 
 struct Drawn {
   std::uint64_t number = 0;
@@ -185,14 +155,14 @@ class Player {
     const Bytes own = made(rank(), drawn_.size);
     Bytes all(is_root() ? ranks() * drawn_.size : 0);
     all.push_back(kCanary);
-    Gather call(team_, drawn_.root, own, {all.data(), drawn_.size, {}});
+    Gather call(team_, drawn_.root, own, all.data());
     finish(call);
     if (is_root()) expect(all, expecting(all_blocks()));
   }
   void scatter() {
     Bytes all = is_root() ? all_blocks() : Bytes();
     Bytes own(drawn_.size + 1, kCanary);
-    Scatter call(team_, drawn_.root, {all.data(), drawn_.size, {}}, std::span(own).first(drawn_.size));
+    Scatter call(team_, drawn_.root, all.data(), std::span(own).first(drawn_.size));
     finish(call);
     expect(own, expecting(made(rank(), drawn_.size)));
   }
@@ -296,15 +266,6 @@ std::vector<Drawn> draw(int ranks, std::size_t cell, int count, unsigned seed) {
                 random() % 2 == 0};
   }
   return drawn;
-}
-
-// work(rank), each rank in a thread of its own.
-template <class Work>
-void on_ranks(int ranks, const Work& work) {
-  std::vector<std::jthread> threads(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    threads[static_cast<std::size_t>(rank)] = std::jthread([&work, rank] { work(rank); });
-  }
 }
 
 void play_all(int ranks, std::size_t cell, const std::vector<Drawn>& drawn, bool asleep = false) {

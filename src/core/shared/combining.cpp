@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "core/shared/copy.h"
@@ -41,25 +42,52 @@ Slice slice_of(std::size_t elements, std::size_t element, int rank, int ranks) {
   return {first, std::min(share, elements - first)};
 }
 
+std::size_t largest_block(std::span<const std::size_t> starts) {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) largest = std::max(largest, starts[i + 1] - starts[i]);
+  return largest;
+}
+
 }  // namespace
 
 Reduction::Reduction(Team& team, const Operand& operand, const Combine& combine)
     : Call(team, operand.elements * combine.element),
       operand_(operand),
       combine_(combine),
+      elements_(operand.elements),
       per_round_(cell_bytes() / combine.element) {}
 
-std::size_t Reduction::elements_now() const { return std::min(per_round_, operand_.elements - before_); }
+std::size_t Reduction::elements_now() const { return std::min(per_round_, elements_ - before_); }
 
 bool Reduction::put() {
   copy_bytes(operand_in(rank()), operand_.input + before_ * combine_.element, elements_now() * combine_.element);
+  if (before_ == 0) tell_bytes(operand_.elements * combine_.element);
   did_all(Counter::kPut);
   return true;
+}
+
+// In the first round, when all have put. Where one rank's operand is small so is the operation: that rank expects no
+// merge.
+void Reduction::learn() {
+  if (all_told_the_same()) return;
+  const std::size_t own = operand_.elements * combine_.element;
+  std::size_t fewest = own;
+  std::size_t most = own;
+  for (int from = 0; from < ranks(); ++from) {
+    fewest = std::min(fewest, told(from).bytes);
+    most = std::max(most, told(from).bytes);
+  }
+  mixed_ = true;
+  elements_ = fewest / combine_.element;
+  use_cells_for(fewest);
+  if (wants() && most > own) truncate();
 }
 
 bool Reduction::merge() {
   if (small()) return true;
   if (!all_did(Counter::kPut)) return false;
+  if (before_ == 0) learn();
+  if (small()) return true;
   const Slice slice = slice_of(elements_now(), combine_.element, rank(), ranks());
   const std::size_t at = slice.first * combine_.element;
   fold(combine_, operand_in(ranks()) + at, slice.count, ranks(), [&](int from) { return operand_in(from) + at; });
@@ -72,7 +100,9 @@ bool Reduction::take() {
   if (!all_did(small() ? Counter::kPut : Counter::kMerged)) return false;
   std::byte* const into = operand_.output + before_ * combine_.element;
   if (small()) {
-    fold(combine_, into, elements_now(), ranks(), [this](int from) { return operand_in(from); });
+    learn();
+    fold(combine_, into, elements_now(), ranks(),
+         [this](int from) { return mixed_ ? cell(from, told(from).small) + combine_.ahead : operand_in(from); });
   } else {
     copy_bytes(into, operand_in(ranks()), elements_now() * combine_.element);
   }
@@ -82,22 +112,38 @@ bool Reduction::take() {
 
 bool Reduction::last() {
   before_ += elements_now();
-  return before_ >= operand_.elements;
+  return before_ >= elements_;
 }
 
+// Small where one round of small cells is enough.
 ReduceScatter::ReduceScatter(Team& team, const Operand& operand, std::span<const std::size_t> starts,
                              const Combine& combine)
-    : Call(team, std::max(operand.elements, static_cast<std::size_t>(team.ranks())) * combine.element),
+    : Call(team,
+           std::max<std::size_t>(largest_block(starts), 1) * static_cast<std::size_t>(team.ranks()) * combine.element),
       operand_(operand),
       starts_(starts),
       combine_(combine),
-      per_round_(cell_bytes() / combine.element / static_cast<std::size_t>(team.ranks())) {
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i) largest_ = std::max(largest_, starts[i + 1] - starts[i]);
-}
+      largest_(largest_block(starts)),
+      per_round_(cell_bytes() / combine.element / static_cast<std::size_t>(team.ranks())) {}
 
 std::size_t ReduceScatter::elements_now(int rank) const {
   const std::size_t block = starts_[static_cast<std::size_t>(rank) + 1] - starts_[static_cast<std::size_t>(rank)];
   return block > before_ ? std::min(block - before_, per_round_) : 0;
+}
+
+// Told in place of a number of bytes: of equal blocks that number, of others a hash. Where two lists of small blocks
+// have the same hash ranks still do one round, in the same cells.
+std::size_t ReduceScatter::signature() const {
+  const std::size_t count = starts_.size() - 1;
+  std::uint64_t hash = 0;
+  bool equal = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    hash = (hash ^ starts_[i + 1]) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+    equal = equal && starts_[i + 1] == (i + 1) * largest_;
+  }
+  if (equal) return largest_ * count * combine_.element;
+  return small() ? kSmallCell + 1 + hash % (kMostTold - kSmallCell) : hash | std::uint64_t{1} << 63U;
 }
 
 bool ReduceScatter::put() {
@@ -107,21 +153,28 @@ bool ReduceScatter::put() {
     copy_bytes(operand_in(rank()) + static_cast<std::size_t>(to) * stride, operand_.input + first * combine_.element,
                elements_now(to) * combine_.element);
   }
+  if (before_ == 0) tell_bytes(signature());
   did_all(Counter::kPut);
   return true;
 }
 
 bool ReduceScatter::take() {
   if (!all_did(Counter::kPut)) return false;
+  if (before_ == 0 && !all_told_the_same()) {
+    truncate();
+    return true;
+  }
   const std::size_t at = static_cast<std::size_t>(rank()) * per_round_ * combine_.element;
-  fold(combine_, operand_.output + before_ * combine_.element, elements_now(rank()), ranks(),
+  const std::size_t elements = elements_now(rank());
+  fold(combine_, operand_.output + before_ * combine_.element, elements, ranks(),
        [&](int from) { return operand_in(from) + at; });
+  completed_ += elements;
   return true;
 }
 
 bool ReduceScatter::last() {
   before_ += per_round_;
-  return before_ >= largest_;
+  return truncated() || before_ >= largest_;
 }
 
 }  // namespace ranktree::core::shared

@@ -14,7 +14,7 @@ namespace ranktree::core::shared {
 struct Combine {
   void (*call)(void* caller, const std::byte* in, std::byte* inout, std::size_t elements) = nullptr;
   void* caller = nullptr;
-  std::size_t element = 1;  // bytes; at most a team's cell. The same on all ranks, as are numbers of elements
+  std::size_t element = 1;  // bytes; at most a team's cell. The same on all ranks
   // Operands begin so many bytes behind where memory for any type may begin. Less than Team::kAlignment; the same on
   // all ranks.
   std::size_t ahead = 0;
@@ -28,7 +28,8 @@ struct Operand {
 };
 
 // Reduce and allreduce. A small vector is combined whole by everyone who wants it; of a large one each rank combines a
-// slice for all.
+// slice for all. Where ranks have different numbers of elements, those that all have are combined, and the rest of an
+// output stays as it is.
 class Reduction : public Call {
  public:
   // Elements at the beginning of the output that have got their final value.
@@ -43,11 +44,14 @@ class Reduction : public Call {
   bool merge() final;
   bool take() final;
   bool last() final;
+  void learn();
   [[nodiscard]] std::size_t elements_now() const;
   [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }
 
   Operand operand_;
   Combine combine_;
+  std::size_t elements_;  // that all ranks have, as far as this one knows
+  bool mixed_ = false;    // they differ
   std::size_t per_round_;
   std::size_t before_ = 0;
   std::size_t completed_ = 0;
@@ -72,24 +76,29 @@ class Allreduce final : public Reduction {
 };
 
 // Rank r gets block r of the result. The operand's output is the block; `elements` of it are all of the operand's.
+// Where ranks have different blocks nothing is combined, and all of them find it truncated.
 class ReduceScatter final : public Call {
  public:
   // `starts`: where each rank's block begins, in elements, and where the last ends; ranks + 1 numbers.
   ReduceScatter(Team& team, const Operand& operand, std::span<const std::size_t> starts, const Combine& combine);
+  // As a Reduction's.
+  [[nodiscard]] std::size_t completed() const { return completed_; }
 
  private:
   bool put() override;
   bool take() override;
   bool last() override;
   [[nodiscard]] std::size_t elements_now(int rank) const;
+  [[nodiscard]] std::size_t signature() const;
   [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }
 
   Operand operand_;
   std::span<const std::size_t> starts_;
   Combine combine_;
-  std::size_t largest_ = 0;    // block
-  std::size_t per_round_ = 0;  // elements of each block
+  std::size_t largest_;    // block
+  std::size_t per_round_;  // elements of each block
   std::size_t before_ = 0;
+  std::size_t completed_ = 0;
 };
 
 }  // namespace ranktree::core::shared

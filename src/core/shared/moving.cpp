@@ -16,9 +16,11 @@ std::size_t piece(std::size_t block, std::size_t before, std::size_t most) {
   return block > before ? std::min(block - before, most) : 0;
 }
 
-// From a cell into the place of a block.
-void copy_piece(const Blocks::Block& into, const std::byte* cell, std::size_t before, std::size_t most) {
-  if (const std::size_t bytes = piece(into.bytes, before, most); bytes > 0) copy_bytes(into.data + before, cell, bytes);
+// From a cell into the place of a block that is `sent` bytes long and has `room` for as many.
+void copy_piece(std::byte* into, std::size_t room, std::size_t sent, const std::byte* cell, std::size_t before,
+                std::size_t most) {
+  const std::size_t bytes = piece(std::min(room, sent), before, most);
+  if (bytes > 0) copy_bytes(into + before, cell, bytes);
 }
 
 }  // namespace
@@ -30,19 +32,27 @@ bool Barrier::put() {
 
 bool Barrier::take() { return all_did(Counter::kPut); }
 
+void FromRoot::tell() {
+  if (before_ == 0) tell_bytes(sent_);
+}
+
+// The root's cells and rounds, whatever this rank has expected.
+void FromRoot::learn() {
+  if (knows_) return;
+  sent_ = told(root_).bytes;
+  use_cells_for(sent_);
+  if (sent_ > room_) truncate();
+  knows_ = true;
+}
+
 Broadcast::Broadcast(Team& team, int root, std::span<std::byte> data)
-    : Call(team, data.size()),
-      root_(root),
-      data_(data),
-      available_(data.size()),
-      sent_(data.size()),
-      knows_(team.rank() == root) {}
+    : FromRoot(team, root, data.size()), data_(data), available_(data.size()) {}
 
 std::size_t Broadcast::bytes_now() const { return piece(sent_, before_, round_bytes()); }
 
 bool Broadcast::put() {
-  if (rank() != root_) return true;
-  if (before_ == 0 && parts_ == 0) tell_bytes(sent_);
+  if (!is_root()) return true;
+  if (parts_ == 0) tell();
   const std::size_t bytes = bytes_now();
   while (parts_ * part() < bytes) {
     const std::size_t from = parts_ * part();
@@ -56,10 +66,10 @@ bool Broadcast::put() {
 }
 
 bool Broadcast::take() {
-  if (rank() == root_) return true;
+  if (is_root()) return true;
   const std::uint64_t there = parts_done(root_, Counter::kPut);
   if (there == 0) return false;
-  if (!knows_) learn();
+  learn();
   const std::size_t bytes = bytes_now();
   const std::size_t until = there == kAll ? bytes : std::min<std::size_t>(there * part(), bytes);
   if (const std::size_t from = parts_ * part(); from < until) {
@@ -72,56 +82,22 @@ bool Broadcast::take() {
   return there == kAll;
 }
 
-// The root's cells and rounds, whatever this rank has expected.
-void Broadcast::learn() {
-  sent_ = told_bytes(root_);
-  use_cells_for(sent_);
-  knows_ = true;
-}
-
 bool Broadcast::last() {
   before_ += round_bytes();
   parts_ = 0;
   return before_ >= sent_;
 }
 
-Gather::Gather(Team& team, int root, std::span<const std::byte> own, const Blocks& blocks)
-    : Call(team, blocks.bytes), root_(root), own_(own), blocks_(blocks) {}
-
-bool Gather::put() {
-  if (rank() == root_) {
-    if (before_ == 0) copy_bytes(blocks_[root_].data, own_.data(), own_.size());
-    return true;
-  }
-  copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));
-  did_all(Counter::kPut);
-  return true;
-}
-
-bool Gather::take() {
-  if (rank() != root_) return true;
-  for (int& from = seen(); from < ranks(); ++from) {
-    if (from == root_) continue;
-    if (!did(from, Counter::kPut)) return false;
-    copy_piece(blocks_[from], cell(from), before_, cell_bytes());
-  }
-  return true;
-}
-
-bool Gather::last() {
-  before_ += cell_bytes();
-  return before_ >= blocks_.bytes;
-}
-
-Scatter::Scatter(Team& team, int root, const Blocks& blocks, std::span<std::byte> own)
-    : Call(team, blocks.bytes), root_(root), blocks_(blocks), own_(own) {}
+Scatter::Scatter(Team& team, int root, const std::byte* blocks, std::span<std::byte> own)
+    : FromRoot(team, root, own.size()), blocks_(blocks), own_(own) {}
 
 bool Scatter::put() {
-  if (rank() != root_) return true;
+  if (!is_root()) return true;
+  tell();
+  const std::size_t bytes = piece(sent_, before_, cell_bytes());
   for (int to = 0; to < ranks(); ++to) {
-    const Blocks::Block block = blocks_[to];
-    const std::size_t bytes = piece(block.bytes, before_, cell_bytes());
-    if (bytes > 0) copy_bytes(to == root_ ? own_.data() + before_ : cell(to), block.data + before_, bytes);
+    const std::byte* const from = blocks_ + static_cast<std::size_t>(to) * sent_ + before_;
+    if (bytes > 0) copy_bytes(to == root_ ? own_.data() + before_ : cell(to), from, bytes);
     did_part(Counter::kPut, static_cast<std::uint64_t>(to) + 1);
   }
   did_all(Counter::kPut);
@@ -129,22 +105,71 @@ bool Scatter::put() {
 }
 
 bool Scatter::take() {
-  if (rank() == root_) return true;
+  if (is_root()) return true;
   if (parts_done(root_, Counter::kPut) <= static_cast<std::uint64_t>(rank())) return false;
-  copy_piece({own_.data(), own_.size()}, cell(rank()), before_, cell_bytes());
+  learn();
+  copy_piece(own_.data(), own_.size(), sent_, cell(rank()), before_, cell_bytes());
   return true;
 }
 
 bool Scatter::last() {
   before_ += cell_bytes();
-  return before_ >= blocks_.bytes;
+  return before_ >= sent_;
+}
+
+Gather::Gather(Team& team, int root, std::span<const std::byte> own, std::byte* blocks)
+    : Call(team, own.size()),
+      root_(root),
+      own_(own),
+      blocks_(blocks),
+      shortest_(team.rank() == root && team.ranks() > 1 ? SIZE_MAX : own.size()) {}
+
+bool Gather::put() {
+  if (rank() == root_) {
+    if (before_ == 0) copy_bytes(blocks_ + static_cast<std::size_t>(root_) * own_.size(), own_.data(), own_.size());
+    return true;
+  }
+  copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));
+  tell_bytes(own_.size());
+  did_all(Counter::kPut);
+  return true;
+}
+
+// A rank goes on to a second round only with all others that send: who has less has left after the first one, and will
+// not know of another. Nobody waits for that whose own data is of one round.
+bool Gather::take() {
+  if (rank() != root_ && (own_.size() <= cell_bytes() || before_ > 0)) return true;
+  for (int& from = seen(); from < ranks(); ++from) {
+    if (from == root_ || from == rank()) continue;
+    if (!did(from, Counter::kPut)) return false;
+    const Told one = told(from);
+    shortest_ = std::min(shortest_, one.bytes);
+    if (rank() == root_) take_from(from, one);
+  }
+  return true;
+}
+
+void Gather::take_from(int from, Told told) {
+  longest_ = std::max(longest_, told.bytes);
+  if (told.bytes > own_.size()) truncate();
+  std::byte* const block = blocks_ + static_cast<std::size_t>(from) * own_.size();
+  copy_piece(block, own_.size(), told.bytes, cell(from, told.small), before_, cell_bytes(told.small));
+}
+
+bool Gather::last() {
+  use_cells_for(shortest_);
+  before_ += cell_bytes();
+  if (before_ < shortest_) return false;
+  if (longest_ > std::max(before_, cell_bytes(false))) truncate();
+  return true;
 }
 
 Allgather::Allgather(Team& team, std::span<const std::byte> own, const Blocks& blocks)
-    : Call(team, blocks.bytes), own_(own), blocks_(blocks) {}
+    : Call(team, blocks.bytes), own_(own), blocks_(blocks), longest_(own.size()) {}
 
 bool Allgather::put() {
   copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));
+  tell_bytes(own_.size());
   did_all(Counter::kPut);
   if (before_ == 0) copy_bytes(blocks_[rank()].data, own_.data(), own_.size());
   return true;
@@ -154,14 +179,23 @@ bool Allgather::take() {
   for (int& from = seen(); from < ranks(); ++from) {
     if (from == rank()) continue;
     if (!did(from, Counter::kPut)) return false;
-    copy_piece(blocks_[from], cell(from), before_, cell_bytes());
+    take_from(from, told(from));
   }
   return true;
 }
 
+void Allgather::take_from(int from, Told told) {
+  const Blocks::Block block = blocks_[from];
+  longest_ = std::max(longest_, told.bytes);
+  if (told.bytes > block.bytes) truncate();
+  copy_piece(block.data, block.bytes, told.bytes, cell(from, told.small), before_, cell_bytes(told.small));
+}
+
+// All ranks know by now the longest block that any has.
 bool Allgather::last() {
+  use_cells_for(longest_);
   before_ += cell_bytes();
-  return before_ >= blocks_.bytes;
+  return before_ >= longest_;
 }
 
 }  // namespace ranktree::core::shared

@@ -37,12 +37,34 @@ class Barrier final : public Call {
   bool last() override { return true; }
 };
 
-// The root's size counts: who has less room takes what fits, who has more keeps the rest as it is.
-class Broadcast final : public Call {
+// What a root has, handed to everyone. Its size counts: who has less room takes what fits, who has more keeps the rest
+// as it is.
+class FromRoot : public Call {
+ public:
+  // Once it is done: what the root has sent to each rank.
+  [[nodiscard]] std::size_t sent() const { return sent_; }
+
+ protected:
+  FromRoot(Team& team, int root, std::size_t bytes)
+      : Call(team, bytes), root_(root), room_(bytes), sent_(bytes), knows_(team.rank() == root) {}
+  [[nodiscard]] bool is_root() const { return rank() == root_; }
+  [[nodiscard]] bool writes() const final { return is_root(); }
+  // Before the root counts anything, and when another rank has seen it count something.
+  void tell();
+  void learn();
+
+  int root_;
+  std::size_t room_;
+  std::size_t sent_;        // told by the root
+  std::size_t before_ = 0;  // bytes of earlier rounds
+
+ private:
+  bool knows_;
+};
+
+class Broadcast final : public FromRoot {
  public:
   Broadcast(Team& team, int root, std::span<std::byte> data);
-  // Once it is done: what the root has sent.
-  [[nodiscard]] std::size_t sent() const { return sent_; }
   // At the root: only so many bytes are there yet; all of them unless said. Never fewer than before.
   void make_available(std::size_t bytes) { available_ = bytes; }
 
@@ -50,54 +72,52 @@ class Broadcast final : public Call {
   bool put() override;
   bool take() override;
   bool last() override;
-  [[nodiscard]] bool writes() const override { return rank() == root_; }
-  void learn();
   [[nodiscard]] std::size_t bytes_now() const;
 
-  int root_;
   std::span<std::byte> data_;
   std::size_t available_;
-  std::size_t sent_;         // in all; told by the root
-  bool knows_;               // it
-  std::size_t before_ = 0;   // bytes of earlier rounds
   std::uint64_t parts_ = 0;  // of this round
 };
 
-// From everyone to the root: `blocks` there, elsewhere their size only. `own` of the root may be in its place already.
+// `blocks`, at the root: one of own.size() bytes for each rank. `own` of the root may be in its place already.
+class Scatter final : public FromRoot {
+ public:
+  Scatter(Team& team, int root, const std::byte* blocks, std::span<std::byte> own);
+
+ private:
+  bool put() override;
+  bool take() override;
+  bool last() override;
+
+  const std::byte* blocks_;
+  std::span<std::byte> own_;
+};
+
+// From everyone to the root: `blocks` there, of own.size() bytes for each rank. `own` of the root may be in its place
+// already. The root takes what fits of longer blocks and leaves the rest of shorter ones as it is. Of blocks of more
+// than a round the shortest one ends the operation, and what others still had is lost.
 class Gather final : public Call {
  public:
-  Gather(Team& team, int root, std::span<const std::byte> own, const Blocks& blocks);
+  Gather(Team& team, int root, std::span<const std::byte> own, std::byte* blocks);
 
  private:
   bool put() override;
   bool take() override;
   bool last() override;
   [[nodiscard]] bool writes() const override { return rank() != root_; }
+  bool see_others();
+  void take_from(int rank, Told told);
 
   int root_;
   std::span<const std::byte> own_;
-  Blocks blocks_;
+  std::byte* blocks_;
   std::size_t before_ = 0;
+  std::size_t shortest_;     // of what ranks send
+  std::size_t longest_ = 0;  // at the root
 };
 
-// From the root to everyone: `blocks` there, elsewhere their size only. `own` of the root may be in its place already.
-class Scatter final : public Call {
- public:
-  Scatter(Team& team, int root, const Blocks& blocks, std::span<std::byte> own);
-
- private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
-  [[nodiscard]] bool writes() const override { return rank() == root_; }
-
-  int root_;
-  Blocks blocks_;
-  std::span<std::byte> own_;
-  std::size_t before_ = 0;
-};
-
-// From everyone to everyone. `own` may be in its place already.
+// From everyone to everyone. `own` may be in its place already. Each rank takes what fits of blocks that are longer
+// than it has for them, and leaves the rest of shorter ones as it is.
 class Allgather final : public Call {
  public:
   Allgather(Team& team, std::span<const std::byte> own, const Blocks& blocks);
@@ -106,10 +126,12 @@ class Allgather final : public Call {
   bool put() override;
   bool take() override;
   bool last() override;
+  void take_from(int rank, Told told);
 
   std::span<const std::byte> own_;
   Blocks blocks_;
   std::size_t before_ = 0;
+  std::size_t longest_;
 };
 
 }  // namespace ranktree::core::shared

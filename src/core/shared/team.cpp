@@ -15,8 +15,8 @@ constexpr std::uint64_t kSmallDepth = 8;
 constexpr std::uint64_t kLargeDepth = 2;
 // A rank's counters, on a pair of cache lines of their own: processors fetch pairs.
 constexpr std::size_t kLine = 128;
-// Behind the counters, in the same cache line: the sizes of operations that began in the last rounds, as many as there
-// are cells. Of large ones the first list says kIsLarge alone.
+// Behind the counters, in the same cache line: what was told in the last rounds, as many as there are cells. Of large
+// cells the first list says kIsLarge alone.
 constexpr std::size_t kSmallSizes = 12;  // in 2 bytes
 constexpr std::size_t kLargeSizes = 5;   // in 8 bytes
 constexpr std::uint16_t kIsLarge = UINT16_MAX;
@@ -105,11 +105,11 @@ std::size_t Call::round_bytes() const {
   return small_ ? kSmallCell : (static_cast<std::size_t>(ranks()) + 1) * Team::stride(team_.cell());
 }
 
-std::byte* Call::cell(int index) const {
-  const std::uint64_t turn = team_.round_ % (small_ ? kSmallDepth : kLargeDepth);
-  const std::size_t cells = static_cast<std::size_t>(ranks()) + (small_ ? 0 : 1);
-  std::byte* const set = small_ ? team_.small_ : team_.large_;
-  return set + (turn * cells + static_cast<std::size_t>(index)) * Team::stride(cell_bytes());
+std::byte* Call::cell(int index, bool small) const {
+  const std::uint64_t turn = team_.round_ % (small ? kSmallDepth : kLargeDepth);
+  const std::size_t cells = static_cast<std::size_t>(ranks()) + (small ? 0 : 1);
+  std::byte* const set = small ? team_.small_ : team_.large_;
+  return set + (turn * cells + static_cast<std::size_t>(index)) * Team::stride(cell_bytes(small));
 }
 
 // Who tells has the cells of the round, so nobody reads any more what was told as many rounds before as there are
@@ -120,9 +120,25 @@ void Call::tell_bytes(std::size_t bytes) {
   std::atomic_ref(*team_.small_size(rank())).store(size, std::memory_order_relaxed);
 }
 
-std::size_t Call::told_bytes(int rank) const {
+Call::Told Call::told(int rank) const {
   const std::uint16_t size = std::atomic_ref(*team_.small_size(rank)).load(std::memory_order_relaxed);
-  return size != kIsLarge ? size : std::atomic_ref(*team_.large_size(rank)).load(std::memory_order_relaxed);
+  if (size != kIsLarge) return {size, true};
+  return {std::atomic_ref(*team_.large_size(rank)).load(std::memory_order_relaxed), false};
+}
+
+// In each small operation that combines: few instructions.
+bool Call::all_told_the_same() const {
+  const std::uint16_t size = std::atomic_ref(*team_.small_size(rank())).load(std::memory_order_relaxed);
+  std::uint16_t* other = team_.small_size(0);
+  for (int left = ranks(); left > 0; --left, other += kLine / sizeof(*other)) {
+    if (std::atomic_ref(*other).load(std::memory_order_relaxed) != size) return false;
+  }
+  if (size != kIsLarge) return true;
+  const std::size_t own = told(rank()).bytes;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    if (told(rank).bytes != own) return false;
+  }
+  return true;
 }
 
 std::uint64_t Call::parts_done(int rank, Counter counter) const {

@@ -103,9 +103,11 @@ class Call {
 
   // Does what can be done without waiting; true once all is done on this rank, and from then on.
   bool progress();
+  // Once it is done: ranks have called with different sizes, so that something was lost on this one.
+  [[nodiscard]] bool truncated() const { return truncated_; }
 
  protected:
-  // `bytes` is what a rank has at most to put into a cell of its own, the same on all ranks.
+  // `bytes` is what a rank has at most to put into a cell of its own, the same on all ranks of a correct program.
   Call(Team& team, std::size_t bytes);
 
   // The steps of a round. False when others must do something first: the step is tried again, and goes on where it was.
@@ -114,19 +116,23 @@ class Call {
   virtual bool take() { return true; }
   // False for ranks that put nothing and merge nothing in this operation.
   [[nodiscard]] virtual bool writes() const { return true; }
-  // After each round; true after the last one.
+  // After each round; true after the last one: of the same round on all ranks, whatever sizes they have.
   virtual bool last() = 0;
+  // Something came that this rank has no room for.
+  void truncate() { truncated_ = true; }
 
   [[nodiscard]] int rank() const { return team_.rank(); }
   [[nodiscard]] int ranks() const { return team_.ranks(); }
   // All fits into small cells.
   [[nodiscard]] bool small() const { return small_; }
   // Of this operation's cells. Those of one round are kAlignment apart from each other.
-  [[nodiscard]] std::size_t cell_bytes() const { return small_ ? kSmallCell : team_.cell(); }
+  [[nodiscard]] std::size_t cell_bytes() const { return cell_bytes(small_); }
+  [[nodiscard]] std::size_t cell_bytes(bool small) const { return small ? kSmallCell : team_.cell(); }
   // All large cells of one round, when they are used as one.
   [[nodiscard]] std::size_t round_bytes() const;
   // Of the current round. Large ones have one more, number ranks(), for what is merged.
-  [[nodiscard]] std::byte* cell(int index) const;
+  [[nodiscard]] std::byte* cell(int index) const { return cell(index, small_); }
+  [[nodiscard]] std::byte* cell(int index, bool small) const;
 
   // This rank has done so much of a step, in parts of the caller's, fewer than 65,536; all of it.
   void did_part(Counter counter, std::uint64_t parts) { team_.count(counter, (team_.round_ << kPartBits) + parts); }
@@ -140,11 +146,18 @@ class Call {
   [[nodiscard]] int& seen() { return seen_; }
   [[nodiscard]] bool did(int rank, Counter counter) const { return parts_done(rank, counter) == kAll; }
 
-  // What this rank is going to put, told to those who take it: in an operation's first round, before anything of it is
-  // counted. They read it there once they have seen that something is.
+  // What this rank has in all to put, told to those who take it in the same line as its counters: in a round before the
+  // first of them is counted. They read it there once they have seen that something is, and find ranks that have called
+  // with other sizes than theirs. At most kMostTold where all fits into small cells.
   void tell_bytes(std::size_t bytes);
-  [[nodiscard]] std::size_t told_bytes(int rank) const;
-  // Which cells the operation uses, for who learns that from another rank.
+  static constexpr std::size_t kMostTold = UINT16_MAX - 1;
+  struct Told {
+    std::size_t bytes = 0;
+    bool small = false;  // the cells it is in
+  };
+  [[nodiscard]] Told told(int rank) const;
+  [[nodiscard]] bool all_told_the_same() const;
+  // Which cells the operation uses, for who learns that from other ranks.
   void use_cells_for(std::size_t bytes) { small_ = bytes <= kSmallCell; }
   [[nodiscard]] std::size_t part() const { return team_.part(); }
 
@@ -158,6 +171,7 @@ class Call {
 
   Team& team_;
   bool small_;
+  bool truncated_ = false;
   Step step_ = Step::kFree;
   int seen_ = 0;
 };

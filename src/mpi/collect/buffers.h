@@ -43,8 +43,8 @@ class Buffers {
   // root says; here it is memory of its own.
   [[nodiscard]] bool truncates() const { return truncates_; }
 
-  // Of a broadcast: that many bytes fewer have come than were expected. Of an element that is not whole nothing is
-  // unpacked.
+  // Of a broadcast or a scatter: that many bytes fewer have come than were expected. Of an element that is not whole
+  // nothing is unpacked.
   void shorten(std::int64_t bytes);
 
   // Puts what was received where the caller wants it. Throws MpiError.

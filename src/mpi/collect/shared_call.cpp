@@ -150,21 +150,43 @@ bool SharedCall::advance_down() {
   return downward_->progress();
 }
 
-// Of a broadcast: what its root, or the node's leader, has sent beyond what this rank expects.
-std::int64_t SharedCall::bytes_too_many() const {
-  const auto* const broadcast = std::get_if<core::shared::Broadcast>(&down_);
-  if (broadcast == nullptr || buffers_.request().collective != Collective::kBroadcast) return 0;
-  return static_cast<std::int64_t>(broadcast->sent()) - buffers_.request().count;
+// Bytes, at the beginning of what the last part gives: fewer than are expected where ranks have called with different
+// sizes. Of blocks from several ranks nothing is said.
+std::int64_t SharedCall::arrived() const {
+  const auto bytes = std::visit(
+      [this](const auto& part) -> std::size_t {
+        if constexpr (requires { part.sent(); }) {
+          return part.sent();
+        } else if constexpr (requires { part.completed(); }) {
+          return part.completed() * element_;
+        } else {
+          return SIZE_MAX;
+        }
+      },
+      down_);
+  return static_cast<std::int64_t>(std::min<std::size_t>(bytes, INT64_MAX));
+}
+
+bool SharedCall::truncated() const {
+  return (upward_ != nullptr && upward_->truncated()) || (downward_ != nullptr && downward_->truncated());
+}
+
+// Where less has come the rest of the program's buffer stays as it is.
+void SharedCall::put_results() {
+  for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
+  if (result_ != nullptr) put_result(std::min(results_, arrived() / static_cast<std::int64_t>(element_)));
+  const Collective collective = buffers_.request().collective;
+  if (collective == Collective::kBroadcast || collective == Collective::kScatter) {
+    const std::int64_t fewer = buffers_.request().count - arrived();
+    if (fewer > 0) buffers_.shorten(fewer);
+  }
+  buffers_.unpack();
 }
 
 void SharedCall::conclude() {
-  for (const Move& move : moves_) std::memcpy(move.into, move.from, move.bytes);
-  if (result_ != nullptr) put_result();
-  const std::int64_t more = bytes_too_many();
-  if (more < 0) buffers_.shorten(-more);
-  buffers_.unpack();
+  put_results();
   if (failure_) std::rethrow_exception(failure_);
-  if (more > 0) check_own(MPI_ERR_TRUNCATE, "a broadcast's root has sent more than there is room for");
+  if (truncated()) check_own(MPI_ERR_TRUNCATE, "ranks with different sizes: more data than there is room for");
   reducer_.errors.check();
   if (across_) across_->errors().check();
 }

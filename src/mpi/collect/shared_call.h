@@ -65,7 +65,9 @@ class SharedCall final : public Turn {
   bool advance() override;
   bool advance_across();
   bool advance_down();
-  [[nodiscard]] std::int64_t bytes_too_many() const;
+  [[nodiscard]] std::int64_t arrived() const;
+  [[nodiscard]] bool truncated() const;
+  void put_results();
   void conclude();
 
   // shared_moving.cpp
@@ -97,7 +99,7 @@ class SharedCall final : public Turn {
   // Of `elements`; the result, where this rank wants one, has `results`.
   core::shared::Operand operand_of(std::size_t elements, std::size_t results, bool wanted);
   [[nodiscard]] core::shared::Combine combine();
-  void put_result() const;
+  void put_result(std::int64_t elements) const;
 
   // --- who and where
   [[nodiscard]] bool one_node() const { return context_->node_count() == 1; }

@@ -21,7 +21,6 @@
 namespace ranktree::mpi::collect {
 
 using core::shared::Allreduce;
-using core::shared::Blocks;
 using core::shared::Broadcast;
 using core::shared::Combine;
 using core::shared::Operand;
@@ -61,8 +60,8 @@ Operand SharedCall::operand_of(std::size_t elements, std::size_t results, bool w
   return operand;
 }
 
-void SharedCall::put_result() const {
-  copy(result_ - reducer_.shift, output(), results_, reducer_.type, buffers_.layout());
+void SharedCall::put_result(std::int64_t elements) const {
+  copy(result_ - reducer_.shift, output(), elements, reducer_.type, buffers_.layout());
 }
 
 Across::Task SharedCall::reducing(Across::Task task) const {
@@ -145,7 +144,7 @@ void SharedCall::reduce_scatter_across(const Operand& operand, std::size_t block
     across.output = here;
     go_across(std::move(across));
   }
-  down<Scatter>(local_leader(), Blocks{here, bytes, {}}, std::span(operand.output, bytes));
+  down<Scatter>(local_leader(), here, std::span(operand.output, bytes));
 }
 
 }  // namespace ranktree::mpi::collect

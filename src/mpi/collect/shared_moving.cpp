@@ -28,7 +28,7 @@ void SharedCall::prepare_barrier() {
     down<Barrier>();
     return;
   }
-  up<Gather>(local_leader(), std::span<const std::byte>(), Blocks{});
+  up<Gather>(local_leader(), std::span<const std::byte>(), nullptr);
   if (leads()) go_across(task(0));
   down<Broadcast>(local_leader(), std::span<std::byte>());
 }
@@ -63,10 +63,10 @@ void SharedCall::prepare_gather() {
   const Places places = places_of(block);
   const std::span<const std::byte> own(places.own, block);
   if (one_node()) {
-    down<Gather>(buffers_.request().root, own, Blocks{places.here, block, {}});
+    down<Gather>(buffers_.request().root, own, places.here);
     return;
   }
-  up<Gather>(local_leader(), own, Blocks{places.here, block, {}});
+  up<Gather>(local_leader(), own, places.here);
   if (!leads()) return;
   Across::Task across = task_of_blocks(static_cast<std::int64_t>(block));
   across.request.in_place = is_root();
@@ -85,7 +85,7 @@ void SharedCall::prepare_scatter() {
     across.output = places.here;
     go_across(std::move(across));
   }
-  down<Scatter>(local_leader(), Blocks{places.here, block, {}}, std::span(places.own, block));
+  down<Scatter>(local_leader(), places.here, std::span(places.own, block));
 }
 
 void SharedCall::prepare_allgather() {
@@ -97,7 +97,7 @@ void SharedCall::prepare_allgather() {
     down<Allgather>(given, Blocks{all, block, {}});
     return;
   }
-  up<Gather>(local_leader(), given, Blocks{all + first_here() * block, block, {}});
+  up<Gather>(local_leader(), given, all + first_here() * block);
   if (leads()) {
     Across::Task across = task_of_blocks(static_cast<std::int64_t>(block));
     across.request.in_place = true;

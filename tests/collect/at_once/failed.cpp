@@ -3,6 +3,7 @@
 // used on. Then an operation of the program's own that reads elements as what they are, aligned. Prints "ok".
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -131,6 +132,47 @@ void check_alignment(const std::shared_ptr<collect::Context>& context, MPI_Datat
   }
 }
 
+// One rank has a block, or a vector, of another length, in its node or as its leader. Some rank is told where there was
+// too much for it, and the operation behind is right. Short ones: where a message of more than its eager limit is
+// truncated Open MPI 4.1 itself writes behind the buffer, in MPI_Recv, too.
+void check_sizes(const std::shared_ptr<collect::Context>& context, Collective kind, int odd, int others, int at_odd) {
+  const int size = context->size();
+  const int count = context->rank() == odd ? at_odd : others;
+  std::vector<int> from(static_cast<std::size_t>(count) * static_cast<std::size_t>(size), 1);
+  std::vector<int> into(from.size() + 16, -1);
+  Operation operation;
+  operation.collective = kind;
+  operation.send = {from.data(), count, MPI_INT, {}, {}};
+  operation.receive = {into.data(), count, MPI_INT, {}, {}};
+  operation.op = MPI_SUM;
+  operation.comm = MPI_COMM_WORLD;
+  const auto choice = choice_from_text("shared:binomial", kind);
+  if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
+  const int found = ranktree::mpi::attempt([&] { finish(*start(context, operation, choice)); }).error_class;
+  if (found != MPI_SUCCESS && found != MPI_ERR_TRUNCATE) fail(("error class " + std::to_string(found)).c_str());
+  if (std::count(into.end() - 16, into.end(), -1) != 16) fail("beyond the buffer");
+  int told = found == MPI_ERR_TRUNCATE ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  // A root that has more room than others need, or less to send, leaves nobody without.
+  const bool to_root = kind == Collective::kGather || kind == Collective::kReduce;
+  const bool too_much =
+      to_root ? (odd == 0) == (at_odd < others) : kind != Collective::kScatter || (odd == 0) == (at_odd > others);
+  if (too_much && told == 0) fail(("nobody is told: " + std::to_string(static_cast<int>(kind))).c_str());
+  std::vector<int> right(64, context->rank() == 0 ? 4711 : -1);
+  if (class_of(broadcast(context, right, "shared:binomial")) != MPI_SUCCESS) fail("later");
+  if (right != std::vector<int>(64, 4711)) fail("the operation after the one of different sizes");
+}
+
+void check_all_sizes(const std::shared_ptr<collect::Context>& context) {
+  for (const Collective kind : {Collective::kGather, Collective::kScatter, Collective::kAllgather, Collective::kReduce,
+                                Collective::kAllreduce, Collective::kReduceScatter}) {
+    for (int odd = 0; odd < context->size(); ++odd) {
+      check_sizes(context, kind, odd, 20, 150);
+      check_sizes(context, kind, odd, 150, 20);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,6 +196,7 @@ int main(int argc, char** argv) {
     // messages everybody.
     check_truncation(context, "shared:binomial", rank != 0 && rank <= (size + 1) / 2);
     check_truncation(context, "messages:flat:groups=1", rank != 0);
+    check_all_sizes(context);
     for (const char* text : {"shared:binomial", "shared:binomial:segment=1K", "messages:binomial"}) {
       for (const int count : {1, 5, 3000}) {
         check_alignment(context, type, op, Collective::kReduce, count, text);
