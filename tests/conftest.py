@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 RunResult = subprocess.CompletedProcess[str]
+FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
 
 
 @pytest.fixture(scope="session")
@@ -41,11 +42,14 @@ def compiled(mpi_builds: dict[str, dict], tmp_path_factory: pytest.TempPathFacto
     def compile_(mpi: str, source: Path, *options: object) -> Path:
         key = (mpi, source, *map(str, options))
         if key not in known:
-            compiler = mpi_builds[mpi]["mpicc" if source.suffix == ".c" else "mpifort"]
+            is_c = source.suffix == ".c"
+            compiler = mpi_builds[mpi]["mpicc" if is_c else "mpifort"]
             if not compiler:
                 pytest.skip(f"{mpi} has no Fortran here")
             program = folder / f"{source.stem}_{mpi}_{len(known)}"
-            subprocess.run([compiler, source, "-o", program, *map(str, options)], check=True, timeout=120)
+            includes = [] if is_c else ["-I", FORTRAN_INCLUDES]
+            words = [compiler, *includes, source, "-o", program, *map(str, options)]
+            subprocess.run(words, check=True, timeout=120)
             known[key] = program
         return known[key]
 

@@ -1,15 +1,7 @@
 ! Collectives through one of the three bindings, with the constants that Fortran has of its own (MPI_IN_PLACE,
 ! MPI_BOTTOM); rank 0 prints a number for all that all ranks have received. BINDING: 1 mpif.h, 2 mpi, 3 mpi_f08.
 program every_call
-#if BINDING == 3
-  use mpi_f08
-#elif BINDING == 2
-  use mpi
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   integer, parameter :: n = 500
   integer, parameter :: most = 16
   integer :: rank, size, ierror, round, root, i
@@ -74,24 +66,7 @@ program every_call
 
 contains
 
-  subroutine fill(numbers, seed, wanted)
-    integer, intent(out) :: numbers(:)
-    integer, intent(in) :: seed
-    logical, intent(in) :: wanted
-    integer :: place
-    do place = 1, ubound(numbers, 1)
-      numbers(place) = merge(mod(rank * 7919 + seed * 1047 + place * 31, 100003), 5, wanted)
-    end do
-  end subroutine fill
-
-  subroutine take(numbers, length)
-    integer, intent(in) :: numbers(:)
-    integer, intent(in) :: length
-    integer :: place
-    do place = 1, length
-      seen = mod(seen * 131_8 + int(numbers(place), 8), 1000000007_8)
-    end do
-  end subroutine take
+#include "seen.inc"
 
   ! By the address alone.
   subroutine broadcast(numbers, from)
@@ -111,18 +86,4 @@ contains
     call MPI_Bcast(MPI_BOTTOM, 1, place, from, MPI_COMM_WORLD, error)
     call MPI_Type_free(place, error)
   end subroutine broadcast
-
-  subroutine print_all()
-    integer :: own(1), other(1), source, error
-    own(1) = int(seen)
-    if (rank /= 0) then
-      call MPI_Send(own, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, error)
-      return
-    end if
-    do source = 1, size - 1
-      call MPI_Recv(other, 1, MPI_INTEGER, source, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
-      call take(other, 1)
-    end do
-    print '(i0)', seen
-  end subroutine print_all
 end program every_call

@@ -1,15 +1,7 @@
 ! Nonblocking collectives through one of the three bindings, with Fortran's own MPI_IN_PLACE and statuses; rank 0 prints a
 ! number for all that all ranks have received. BINDING: 1 mpif.h, 2 mpi, 3 mpi_f08.
 program nonblocking
-#if BINDING == 3
-  use mpi_f08
-#elif BINDING == 2
-  use mpi
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   integer, parameter :: n = 700
 #if BINDING == 3
   type(MPI_Request) :: requests(4)
@@ -42,45 +34,15 @@ program nonblocking
         call MPI_Waitany(4, requests, place, MPI_STATUS_IGNORE, ierror)
       end do
     end if
-    call take(a)
-    call take(c)
-    call take(d)
-    call take(e)
+    call take(a, n)
+    call take(c, n)
+    call take(d, n)
+    call take(e, n)
   end do
   call print_all()
   call MPI_Finalize(ierror)
 
 contains
 
-  subroutine fill(numbers, seed, wanted)
-    integer, intent(out) :: numbers(:)
-    integer, intent(in) :: seed
-    logical, intent(in) :: wanted
-    integer :: i
-    do i = 1, n
-      numbers(i) = merge(mod(rank * 7919 + seed * 1047 + i * 31, 100003), 5, wanted)
-    end do
-  end subroutine fill
-
-  subroutine take(numbers)
-    integer, intent(in) :: numbers(:)
-    integer :: i
-    do i = 1, ubound(numbers, 1)
-      seen = mod(seen * 131_8 + int(numbers(i), 8), 1000000007_8)
-    end do
-  end subroutine take
-
-  subroutine print_all()
-    integer :: own(1), other(1), source, error
-    own(1) = int(seen)
-    if (rank /= 0) then
-      call MPI_Send(own, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, error)
-      return
-    end if
-    do source = 1, size - 1
-      call MPI_Recv(other, 1, MPI_INTEGER, source, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
-      call take(other)
-    end do
-    print '(i0)', seen
-  end subroutine print_all
+#include "seen.inc"
 end program nonblocking

@@ -18,15 +18,7 @@
 #endif
 
 program world
-#if BINDING == 3
-  use mpi_f08
-#elif BINDING == 2
-  use mpi
-#endif
-  implicit none
-#if BINDING == 1
-  include 'mpif.h'
-#endif
+#include "binding.inc"
   integer :: rank, ranks, error
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
