@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine/graph.h"
+#include "guide_rows.h"
 
 namespace {
 
@@ -33,13 +34,7 @@ Guide grid_guide(Vertex rows, Vertex columns, std::uint64_t most) {
     if ((vertex + 1) % columns != 0) join(vertex, vertex + 1);
     if (vertex + columns < rows * columns) join(vertex, vertex + columns);
   }
-  Guide graph;
-  graph.size.assign(arcs.size(), 1);
-  for (const auto& row : arcs) {
-    graph.arcs.insert(graph.arcs.end(), row.begin(), row.end());
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
-  return graph;
+  return guide_of(arcs);
 }
 
 // Vertices in the order of their numbers, as many in each part.

@@ -19,6 +19,7 @@
 #include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
+#include "guide_rows.h"
 
 namespace {
 
@@ -37,13 +38,7 @@ Guide random_guide(int vertices, std::uint64_t chance, std::uint64_t seed) {
       rows[static_cast<std::size_t>(j)].push_back({i, weight});
     }
   }
-  Guide graph;
-  graph.size.assign(rows.size(), 1);
-  for (const auto& row : rows) {
-    graph.arcs.insert(graph.arcs.end(), row.begin(), row.end());
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
-  return graph;
+  return guide_of(rows);
 }
 
 double smallest_cut(const Guide& graph, int zero) {
