@@ -114,7 +114,7 @@ TEST(Coarsening, KeepsAllWeightBetweenDifferentVertices) {
     Random random(seed);
     coarsening.run(graph, 2, nullptr, random, coarse);
     EXPECT_EQ(between_parts(coarse.graph, themselves(coarse.graph)), between_parts(graph, coarse.part_of)) << seed;
-    EXPECT_EQ(coarse.total, totals_of(coarse.graph)) << seed;
+    EXPECT_EQ(coarse.total, totals_of(coarse.graph, workers)) << seed;
     expect_sizes_of_members(coarse);
   }
 }
@@ -183,7 +183,7 @@ TEST(Bisection, PeelsOffWhatIsAroundHubs) {
   const Effort effort;
   Bisection bisection(effort, workers);
   Sides sides;
-  EXPECT_EQ(bisection.peel(graph, totals_of(graph), {30, 30}, sides), 30);
+  EXPECT_EQ(bisection.peel(graph, totals_of(graph, workers), {30, 30}, sides), 30);
   EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 30);
   EXPECT_EQ(std::count(sides.begin(), sides.begin() + kHubs, 1), kHubs);
 }

@@ -215,7 +215,8 @@ TEST(Lattice, BothEndsOfALinkMustKnowOfIt) {
 
 // The graph as its order names it.
 std::vector<std::vector<double>> in_order(const Affinity& affinity) {
-  const auto order = engine::structural_order(affinity);
+  ranktree::core::Workers workers(1);
+  const auto order = engine::structural_order(affinity, workers);
   std::vector<int> number(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) number[at(order[i])] = static_cast<int>(i);
   return to_matrix(relabelled(affinity, number));
@@ -232,7 +233,8 @@ TEST(StructuralOrder, IsTheSameForRenumberedRanks) {
 
 TEST(StructuralOrder, HoldsEveryRankOnce) {
   for (const Affinity& affinity : {random_affinity(50, 1, 5, 4), lattice({30}, {1}, 2), Affinity{}}) {
-    auto order = engine::structural_order(affinity);
+    ranktree::core::Workers workers(1);
+    auto order = engine::structural_order(affinity, workers);
     std::sort(order.begin(), order.end());
     std::vector<int> all(at(affinity.ranks));
     std::iota(all.begin(), all.end(), 0);

@@ -139,4 +139,23 @@ TEST(Robustness, WhatIsNoWeightIsRefused) {
   }
 }
 
+TEST(Robustness, OfSeveralThreadsTheFirstRankThatIsWrongIsNamed) {
+  Affinity affinity = random_affinity(1000, 8, 9, 5);
+  const auto first_of = [&](int rank) {
+    return static_cast<std::size_t>(affinity.indptr[static_cast<std::size_t>(rank)]);
+  };
+  affinity.weights[first_of(350)] = affinity.weights[first_of(30)] = -1;
+  affinity.indices[first_of(150)] = 1000;
+  EngineOptions options;
+  options.threads = 3;
+  for (int i = 0; i < 20; ++i) {
+    try {
+      (void)run_engine(machine({25, 40}), affinity, options);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("rank 30: expected a finite weight"), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace

@@ -17,7 +17,8 @@ namespace ranktree::core {
 namespace {
 
 constexpr std::int64_t kStepsToAsk = 1'000'000;  // about 10 ms
-constexpr std::int64_t kStepsToShare = 20'000;
+constexpr std::int64_t kStepsToShare = 5'000;
+constexpr int kYields = 100;  // about 50 us where nobody else wants the processor
 
 }  // namespace
 
@@ -46,7 +47,7 @@ Workers::~Workers() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  changed_.notify_all();
+  tell_change();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -74,7 +75,21 @@ void Workers::wake_owner_after(std::int64_t steps) {
   if (steps_of_others_.fetch_add(steps, std::memory_order_relaxed) + steps < kStepsToAsk) return;
   steps_of_others_ = 0;
   due_ = true;
+  tell_change();
+}
+
+void Workers::tell_change() {
+  ++changes_;
   changed_.notify_all();
+}
+
+// Most waits are short, and to be woken takes longer than they last.
+void Workers::wait_for_change(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t seen = changes_;
+  lock.unlock();
+  for (int i = 0; i < kYields && changes_ == seen; ++i) std::this_thread::yield();
+  lock.lock();
+  if (changes_ == seen) changed_.wait(lock);
 }
 
 void Workers::for_each(int count, std::int64_t steps, const std::function<void(int)>& work) {
@@ -85,12 +100,22 @@ void Workers::for_each(int count, std::int64_t steps, const std::function<void(i
   Batch batch{work, count, 0, 0, -1, nullptr};
   std::unique_lock lock(mutex_);
   batches_.push_back(&batch);
-  changed_.notify_all();
+  tell_change();
   while (batch.next < batch.count) run_one(batch, lock);
   wait_for(batch, lock);
   batches_.erase(std::find(batches_.begin(), batches_.end(), &batch));
   lock.unlock();
   if (batch.error) std::rethrow_exception(batch.error);
+}
+
+void Workers::for_ranges(std::size_t count, std::int64_t steps,
+                         const std::function<void(std::size_t, std::size_t)>& work) {
+  constexpr std::size_t kRangesOfThread = 4;
+  const std::size_t ranges = threads_.empty() || steps < kStepsToShare ? 1 : kRangesOfThread * (threads_.size() + 1);
+  for_each(static_cast<int>(ranges), steps, [&](int i) {
+    const auto range = static_cast<std::size_t>(i);
+    work(range * count / ranges, (range + 1) * count / ranges);
+  });
 }
 
 // The latest with work to begin: what it belongs to waits for it.
@@ -118,7 +143,7 @@ void Workers::run_one(Batch& batch, std::unique_lock<std::mutex>& lock) {
     batch.error = error;
     batch.next = batch.count;
   }
-  if (--batch.running == 0 && batch.next == batch.count) changed_.notify_all();
+  if (--batch.running == 0 && batch.next == batch.count) tell_change();
 }
 
 // What keep_going throws waits until the batch has ended.
@@ -143,7 +168,7 @@ void Workers::wait_for(Batch& batch, std::unique_lock<std::mutex>& lock) {
     } else if (asks && due_.exchange(false)) {
       ask_within(batch, lock);
     } else {
-      changed_.wait(lock);
+      wait_for_change(lock);
     }
   }
 }
@@ -154,7 +179,7 @@ void Workers::help() {
     if (Batch* batch = open_batch(); batch != nullptr) {
       run_one(*batch, lock);
     } else {
-      changed_.wait(lock);
+      wait_for_change(lock);
     }
   }
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -31,6 +32,8 @@ class Workers {
   // caller, that of the lowest index first; the rest is then told to stop. `steps` is about what all of it takes, an
   // arc of a graph looked at being one: little is not shared. Any thread may call it, also from within such work.
   void for_each(int count, std::int64_t steps, const std::function<void(int)>& work);
+  // work(first, last) for ranges that together are 0 .. count - 1; how many depends on the threads.
+  void for_ranges(std::size_t count, std::int64_t steps, const std::function<void(std::size_t, std::size_t)>& work);
 
   // Says that so many steps were done. False from when keep_going said no, or something was thrown.
   bool go_on(std::int64_t steps);
@@ -47,6 +50,8 @@ class Workers {
     std::exception_ptr error;
   };
   void wake_owner_after(std::int64_t steps);
+  void tell_change();
+  void wait_for_change(std::unique_lock<std::mutex>& lock);
   bool begin_thread();  // false: the system gives no more
   Batch* open_batch();
   void run_one(Batch& batch, std::unique_lock<std::mutex>& lock);
@@ -62,6 +67,7 @@ class Workers {
   std::atomic<bool> due_{false};  // the others did so much that the owner should ask
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::atomic<std::uint64_t> changes_{0};
   std::vector<Batch*> batches_;
   bool closing_ = false;
   std::vector<std::thread> threads_;

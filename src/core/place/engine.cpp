@@ -1,6 +1,7 @@
 #include "core/place/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -83,9 +84,9 @@ Effort effort_of(Preset preset) {
   throw Error(Fault::kInput, "affinity: rank " + std::to_string(rank) + ": " + text);
 }
 
-double largest_weight(const pattern::Affinity& affinity) {
+double largest_weight(const pattern::Affinity& affinity, Rank first, Rank last) {
   double largest = 0;
-  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
+  for (Rank rank = first; rank < last; ++rank) {
     for (const double weight : affinity.weights_of(rank)) {
       if (!std::isfinite(weight) || weight < 0) {
         refuse(rank, "expected a finite weight, at least 0, found " + std::to_string(weight));
@@ -101,17 +102,33 @@ double largest_weight(const pattern::Affinity& affinity) {
   return largest;
 }
 
+double largest_weight(const pattern::Affinity& affinity, Workers& workers) {
+  constexpr std::int64_t kBlocks = 16;
+  std::array<double, kBlocks> largest{};
+  workers.for_each(kBlocks, static_cast<std::int64_t>(affinity.indices.size() / 4), [&](int block) {
+    const auto first = static_cast<Rank>(block * std::int64_t{affinity.ranks} / kBlocks);
+    const auto last = static_cast<Rank>((block + 1) * std::int64_t{affinity.ranks} / kBlocks);
+    largest.at(at(block)) = largest_weight(affinity, first, last);
+  });
+  return *std::max_element(largest.begin(), largest.end());
+}
+
 // Vertex i is rank order[i]: neighbours near each other in memory. Weights are scaled by a power of two, so that sums
 // of the largest doubles stay finite; nothing else changes.
-Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest) {
+Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest, Workers& workers) {
   const double scale = scale_for_sums(largest);
-  std::vector<engine::Vertex> vertex_of(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) vertex_of[at(order[i])] = static_cast<engine::Vertex>(i);
+  const std::size_t count = order.size();
+  const auto steps = static_cast<std::int64_t>(affinity.indices.size());
+  std::vector<engine::Vertex> vertex_of(count);
+  for (std::size_t i = 0; i < count; ++i) vertex_of[at(order[i])] = static_cast<engine::Vertex>(i);
   Graph graph;
-  graph.size.assign(order.size(), 1);
-  // Each vertex tells its neighbours of itself, so that theirs ascend, whatever the numbering.
-  const auto for_each_arc = [&](auto tell) {
-    for (std::size_t i = 0; i < order.size(); ++i) {
+  graph.size.assign(count, 1);
+  // Each vertex tells its neighbours of itself, so that theirs ascend, whatever the numbering: the vertices of each
+  // block, whose arcs to one neighbour come after those of the blocks before.
+  // By block and neighbour: its arcs, then where the next one goes.
+  std::vector<std::vector<std::int64_t>> next(at(workers.threads()));
+  const auto for_each_arc = [&](std::size_t block, auto tell) {
+    for (std::size_t i = block * count / next.size(); i < (block + 1) * count / next.size(); ++i) {
       const auto neighbours = affinity.neighbours(order[i]);
       const auto weights = affinity.weights_of(order[i]);
       for (std::size_t j = 0; j < neighbours.size(); ++j) {
@@ -120,12 +137,22 @@ Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order
       }
     }
   };
-  graph.offset.assign(order.size() + 1, 0);
-  for_each_arc([&](std::size_t vertex, const engine::Arc&) { ++graph.offset[vertex + 1]; });
-  std::partial_sum(graph.offset.begin(), graph.offset.end(), graph.offset.begin());
+  workers.for_each(workers.threads(), steps, [&](int block) {
+    auto& arcs = next[at(block)];
+    arcs.assign(count, 0);
+    for_each_arc(at(block), [&](std::size_t vertex, const engine::Arc&) { ++arcs[vertex]; });
+  });
+  graph.offset.resize(count + 1);
+  for (std::size_t vertex = 0; vertex < count; ++vertex) {
+    std::int64_t end = graph.offset[vertex];
+    for (auto& block : next) end += std::exchange(block[vertex], end);
+    graph.offset[vertex + 1] = end;
+  }
   graph.arcs.resize(at(graph.offset.back()));
-  std::vector<std::int64_t> next(graph.offset.begin(), graph.offset.end() - 1);
-  for_each_arc([&](std::size_t vertex, const engine::Arc& arc) { graph.arcs[at(next[vertex]++)] = arc; });
+  workers.for_each(workers.threads(), steps, [&](int block) {
+    auto& place = next[at(block)];
+    for_each_arc(at(block), [&](std::size_t vertex, const engine::Arc& arc) { graph.arcs[at(place[vertex]++)] = arc; });
+  });
   return graph;
 }
 
@@ -143,9 +170,9 @@ struct Found {
 class Engine {
  public:
   // Vertex i of the graph is rank order[i].
-  Engine(const topo::Tree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options,
+  Engine(const SeatTree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options,
          Workers& workers)
-      : tree_(tree, options.constraints),
+      : tree_(tree),
         graph_(graph),
         order_(order),
         options_(options),
@@ -159,10 +186,11 @@ class Engine {
     }
   }
 
-  Found run(const Placement& start, const std::optional<engine::Lattice>& lattice) {
-    const auto seat_of = engine::seats_of(tree_, start);
-    for (const Rank rank : order_) best_.push_back(seat_of[at(rank)]);
-    best_cost_ = engine::cost_of(tree_, graph_, best_);
+  // From the seat of each rank.
+  Found run(const std::vector<SeatTree::Seat>& start, const std::optional<engine::Lattice>& lattice) {
+    best_.reserve(order_.size());
+    for (const Rank rank : order_) best_.push_back(start[at(rank)]);
+    best_cost_ = engine::cost_of(tree_, graph_, best_, workers_);
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
     if (!lattice || !try_tiling(*lattice)) divide();
@@ -172,7 +200,8 @@ class Engine {
       search(candidate, seed_of(options_.seed, 0));
       keep(std::move(candidate));
     }
-    if (workers_.ask() && graph_.vertices() <= engine::kExactRanks) engine::search_exactly(tree_, graph_, best_);
+    if (workers_.ask() && graph_.vertices() <= engine::kExactRanks)
+      engine::search_exactly(tree_, graph_, workers_, best_);
     Found found{{std::vector<topo::Leaf>(best_.size())}, best_cost_ < kClearly * first_cost};
     for (std::size_t i = 0; i < best_.size(); ++i) found.placement.leaf_of[at(order_[i])] = tree_.leaf(best_[i]);
     return found;
@@ -198,7 +227,7 @@ class Engine {
   void divide() {
     const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
     const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
-    try_divisions(engine::guide_of(dense ? sparse : graph_));
+    try_divisions(engine::guide_of(dense ? sparse : graph_, workers_));
   }
 
   // Small graphs can afford several divisions in the time that a large one takes for its first.
@@ -229,7 +258,7 @@ class Engine {
   void search(Candidate& candidate, std::uint64_t seed) {
     if (std::cmp_less_equal(graph_.arcs.size(), effort_.search_arcs))
       engine::search_by_swaps(tree_, graph_, effort_, seed, workers_, candidate.seats);
-    candidate.cost = engine::cost_of(tree_, graph_, candidate.seats);
+    candidate.cost = engine::cost_of(tree_, graph_, candidate.seats, workers_);
   }
 
   void keep(Candidate candidate) {
@@ -238,7 +267,7 @@ class Engine {
     best_ = std::move(candidate.seats);
   }
 
-  SeatTree tree_;
+  const SeatTree& tree_;
   const Graph& graph_;
   const std::vector<Rank>& order_;
   const EngineOptions& options_;
@@ -249,32 +278,56 @@ class Engine {
   double best_cost_ = 0;
 };
 
+// What is to be placed: vertex i of the graph is rank order[i].
+struct Ordered {
+  std::vector<Rank> order;
+  Graph graph;
+  std::optional<engine::Lattice> lattice;
+};
+
+// Without arcs where nobody talks.
+Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers) {
+  constexpr std::int64_t kSteps = 500000;  // of a grid, between two questions whether to go on
+  Ordered found;
+  const double largest = largest_weight(affinity, workers);
+  if (largest == 0) return found;
+  found.order = engine::structural_order(affinity, workers);
+  found.graph = graph_of(affinity, found.order, largest, workers);
+  found.lattice = engine::find_lattice(found.graph, [&] { return workers.go_on(kSteps); });
+  if (!found.lattice) return found;
+  std::vector<Rank> rows;  // row by row, which is the same however ranks are numbered
+  rows.reserve(found.order.size());
+  for (engine::Vertex& vertex : found.lattice->vertex_at) {
+    rows.push_back(found.order[at(vertex)]);
+    vertex = static_cast<engine::Vertex>(rows.size()) - 1;
+  }
+  found.order = std::move(rows);
+  found.graph = graph_of(affinity, found.order, largest, workers);
+  return found;
+}
+
 Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
                      const EngineOptions& options) {
-  const double largest = largest_weight(affinity);
-  if (largest == 0) return {start};
-  std::vector<Rank> order = engine::structural_order(affinity);
-  Graph graph = graph_of(affinity, order, largest);
-  if (graph.arcs.empty()) return {start};
   Workers workers(options.threads, options.keep_going);
-  auto lattice = engine::find_lattice(graph, [&] { return workers.ask(); });
-  if (lattice) {  // row by row, which is the same however ranks are numbered
-    std::vector<Rank> rows;
-    rows.reserve(order.size());
-    for (engine::Vertex& vertex : lattice->vertex_at) {
-      rows.push_back(order[at(vertex)]);
-      vertex = static_cast<engine::Vertex>(rows.size()) - 1;
+  Ordered ordered;
+  std::optional<SeatTree> seats;
+  std::vector<SeatTree::Seat> seat_of;
+  workers.for_each(2, static_cast<std::int64_t>(affinity.indices.size()), [&](int i) {
+    if (i == 0) {
+      ordered = put_in_order(affinity, workers);
+    } else {
+      seats.emplace(tree, options.constraints);
+      seat_of = engine::seats_of(*seats, start);
     }
-    order = std::move(rows);
-    graph = graph_of(affinity, order, largest);
-  }
-  return Engine(tree, graph, order, options, workers).run(start, lattice);
+  });
+  if (ordered.graph.arcs.empty()) return {start};
+  return Engine(*seats, ordered.graph, ordered.order, options, workers).run(seat_of, ordered.lattice);
 }
 
 Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
             const EngineOptions& options) {
   if (tree.interconnect() != nullptr) {
-    largest_weight(affinity);  // refuses what is no weight
+    largest_weight(affinity, 0, affinity.ranks);  // refuses what is no weight
     return {network::place_on_network(tree, affinity, options, start)};
   }
   std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
@@ -313,7 +366,7 @@ std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& gu
   }
   Workers workers(options.threads, options.keep_going);
   const Spread spread = kind.loose ? Spread::kLoose : Spread::kPacked;
-  return Multisection(tree, effort, spread, workers).place(guide_of(guide), seed);
+  return Multisection(tree, effort, spread, workers).place(guide_of(guide, workers), seed);
 }
 
 }  // namespace ranktree::core::place

@@ -167,8 +167,18 @@ class Region {
 // that is too small.
 class Balancing {
  public:
-  Balancing(const Guide& graph, std::vector<std::int32_t>& surplus, std::vector<Vertex>& part_of)
-      : graph_(graph), surplus_(surplus), part_of_(part_of), parts_(surplus.size()), tie_(parts_, 0) {}
+  Balancing(const Guide& graph, Workers& workers, std::vector<std::int32_t>& surplus, std::vector<Vertex>& part_of)
+      : graph_(graph),
+        workers_(workers),
+        surplus_(surplus),
+        part_of_(part_of),
+        parts_(surplus.size()),
+        members_(parts_),
+        stale_(parts_, 1),
+        steps_(parts_ * parts_),
+        targets_(parts_) {
+    for (std::size_t i = 0; i < part_of.size(); ++i) members_[at(part_of[i])].push_back(static_cast<Vertex>(i));
+  }
 
   // False when no chain is left though some are needed.
   bool run() {
@@ -187,19 +197,45 @@ class Balancing {
   };
   Step& step(std::size_t from, std::size_t to) { return steps_[from * parts_ + to]; }
 
-  // The cheapest move from each part to each other one.
+  // The cheapest move from each part to each other one, of parts where something changed.
   void collect_steps() {
-    steps_.assign(parts_ * parts_, Step{});
-    for (Vertex vertex = 0; vertex < graph_.vertices(); ++vertex) {
-      const auto from = at(part_of_[at(vertex)]);
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie_[at(part_of_[at(arc.to)])] += arc.weight;
+    std::vector<std::size_t> stale;
+    for (std::size_t part = 0; part < parts_; ++part) {
+      if (std::exchange(stale_[part], std::uint8_t{0}) != 0) stale.push_back(part);
+    }
+    workers_.for_each(static_cast<int>(stale.size()),
+                      static_cast<std::int64_t>(graph_.arcs.size() * stale.size() / parts_),
+                      [&](int i) { collect_steps_from(stale[at(i)]); });
+  }
+
+  // The vertex of the lowest number where several are as cheap.
+  void collect_steps_from(std::size_t from) {
+    for (const std::size_t to : targets_[from]) step(from, to) = {};
+    targets_[from].clear();
+    std::vector<double> tie(parts_, 0);
+    for (const Vertex vertex : members_[from]) {
+      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] += arc.weight;
       for (const GuideArc& arc : graph_.arcs_of(vertex)) {
         const auto to = at(part_of_[at(arc.to)]);
-        const double loss = tie_[from] - tie_[to];
-        if (to != from && loss < step(from, to).loss) step(from, to) = {loss, vertex};
+        if (to == from) continue;
+        Step& best = step(from, to);
+        if (best.vertex < 0) targets_[from].push_back(to);
+        const double loss = tie[from] - tie[to];
+        if (loss < best.loss || (loss == best.loss && vertex < best.vertex)) best = {loss, vertex};
       }
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie_[at(part_of_[at(arc.to)])] = 0;
+      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] = 0;
     }
+    std::sort(targets_[from].begin(), targets_[from].end());
+  }
+
+  void move(Vertex vertex, std::size_t from, std::size_t to) {
+    part_of_[at(vertex)] = static_cast<Vertex>(to);
+    std::erase(members_[from], vertex);
+    members_[to].push_back(vertex);
+    --surplus_[from];
+    ++surplus_[to];
+    stale_[from] = stale_[to] = 1;
+    for (const GuideArc& arc : graph_.arcs_of(vertex)) stale_[at(part_of_[at(arc.to)])] = 1;
   }
 
   [[nodiscard]] bool leads_to(std::size_t part, std::size_t earlier) const {
@@ -221,7 +257,7 @@ class Balancing {
       changed = false;
       for (std::size_t from = 0; from < parts_; ++from) {
         if (loss_[from] == std::numeric_limits<double>::infinity()) continue;
-        for (std::size_t to = 0; to < parts_; ++to) {
+        for (const std::size_t to : targets_[from]) {
           if (surplus_[to] > 0 || !(loss_[from] + step(from, to).loss < loss_[to]) || leads_to(from, to)) continue;
           loss_[to] = loss_[from] + step(from, to).loss;
           before_[to] = static_cast<std::int64_t>(from);
@@ -248,20 +284,21 @@ class Balancing {
         touched[at(part)] = 1;
         const std::int64_t from = before_[at(part)];
         if (from < 0) continue;
-        part_of_[at(step(at(from), at(part)).vertex)] = static_cast<Vertex>(part);
-        --surplus_[at(from)];
-        ++surplus_[at(part)];
+        move(step(at(from), at(part)).vertex, at(from), at(part));
       }
     }
     return !ends.empty();
   }
 
   const Guide& graph_;
+  Workers& workers_;
   std::vector<std::int32_t>& surplus_;
   std::vector<Vertex>& part_of_;
   std::size_t parts_;
-  std::vector<double> tie_;
-  std::vector<Step> steps_;  // from x to
+  std::vector<std::vector<Vertex>> members_;       // of each part
+  std::vector<std::uint8_t> stale_;                // parts whose steps may have changed
+  std::vector<Step> steps_;                        // from x to
+  std::vector<std::vector<std::size_t>> targets_;  // of the steps there are, ascending
   std::vector<double> loss_;
   std::vector<std::int64_t> before_;
 };
@@ -287,7 +324,7 @@ class Annealing {
       const auto some = std::span(climates).subspan(first, std::min(at_once, climates.size() - first));
       if (!cool(some, seed_of(effort_.seed, first))) return false;
     }
-    return Balancing(graph_, surplus_, part_of_).run();
+    return Balancing(graph_, workers_, surplus_, part_of_).run();
   }
 
   [[nodiscard]] std::vector<Vertex>& result() { return part_of_; }
@@ -391,7 +428,7 @@ class Annealing {
 
   // By part: neighbouring ones, as many in each region but for what is left over between regions.
   [[nodiscard]] std::vector<Vertex> regions(std::uint64_t seed) const {
-    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(surplus_.size()));
+    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(surplus_.size()), workers_);
     std::vector<Vertex> region_of(surplus_.size(), -1);
     std::vector<Vertex> order(surplus_.size());
     std::iota(order.begin(), order.end(), 0);

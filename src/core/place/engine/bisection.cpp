@@ -188,7 +188,7 @@ double Bisection::peel(const Guide& graph, std::span<const double> total, Window
 }
 
 double Bisection::first_cut(const Guide& graph, Window window, std::int64_t aim) {
-  const std::vector<double> total = totals_of(graph);
+  const std::vector<double> total = totals_of(graph, workers_);
   size_ = graph.vertices();
   total_ = total;
   std::size_t level = 0;
@@ -201,7 +201,7 @@ bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
   const double before = cut_of(graph, sides);
   if (before == 0) return false;
   size_ = total_size(graph);
-  const std::vector<double> total = totals_of(graph);
+  const std::vector<double> total = totals_of(graph, workers_);
   total_ = total;
   const Guide* smallest = &graph;
   std::size_t level = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
@@ -43,6 +44,12 @@ pattern::Affinity lists_of(const Graph& graph) {
   return lists;
 }
 
+// Too few pairs to be shared among threads.
+std::vector<Rank> order_of(const Graph& guide) {
+  Workers alone(1);
+  return structural_order(lists_of(guide), alone);
+}
+
 // Vertex i becomes what order[i] was.
 Graph renumbered(const Graph& graph, const std::vector<Rank>& order) {
   std::vector<Vertex> vertex_of(order.size());
@@ -65,7 +72,7 @@ class DenseEngine {
   DenseEngine(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, std::vector<Seat>& best)
       : request_(request),
         scan_(scan(matrix, static_cast<std::size_t>(request.effort.strongest))),
-        order_(structural_order(lists_of(scan_.strongest))),
+        order_(order_of(scan_.strongest)),
         guide_(renumbered(scan_.strongest, order_)),
         weights_{matrix, scan_.symmetric, scan_.scale},
         search_{request.tree, request.effort.search, request.keep_going, request.fixed},

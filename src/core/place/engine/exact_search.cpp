@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/swap_search.h"
@@ -21,8 +22,12 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class ExactSearch {
  public:
-  ExactSearch(const SeatTree& tree, const Graph& graph, std::vector<Seat>& best)
-      : tree_(tree), graph_(graph), best_(best), best_cost_(cost_of(tree, graph, best)), seat_of_(best.size(), -1) {
+  ExactSearch(const SeatTree& tree, const Graph& graph, Workers& workers, std::vector<Seat>& best)
+      : tree_(tree),
+        graph_(graph),
+        best_(best),
+        best_cost_(cost_of(tree, graph, best, workers)),
+        seat_of_(best.size(), -1) {
     for (int level = 0; level < tree.levels(); ++level) least_ = std::min(least_, tree.cost(level));
     if (tree.levels() == 0) least_ = 0;
     used_.resize(at(tree.levels()) + 1);
@@ -127,8 +132,8 @@ class ExactSearch {
 
 }  // namespace
 
-void search_exactly(const SeatTree& tree, const Graph& graph, std::vector<Seat>& seat_of) {
-  ExactSearch(tree, graph, seat_of).run();
+void search_exactly(const SeatTree& tree, const Graph& graph, Workers& workers, std::vector<Seat>& seat_of) {
+  ExactSearch(tree, graph, workers, seat_of).run();
 }
 
 }  // namespace ranktree::core::place::engine

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -14,6 +16,8 @@
 
 namespace ranktree::core::place::engine {
 namespace {
+
+constexpr std::int64_t kArcsOfStep = 8;  // that are only copied or added up
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -88,48 +92,80 @@ Graph strongest_arcs(const Graph& graph, std::size_t strongest) {
 
 namespace {
 
-// The weight of the arc to `other` in the row that begins at `begin`; `slot` tells where it is, once there is one.
 template <class Weight>
-auto& weight_to(Vertex other, std::int64_t begin, std::int64_t& slot, BasicGraph<Weight>& rows) {
-  if (slot < begin) {
-    slot = static_cast<std::int64_t>(rows.arcs.size());
-    rows.arcs.push_back({other, 0});
-  }
-  return rows.arcs[at(slot)].weight;
-}
+class Contraction {
+ public:
+  Contraction(const BasicGraph<Weight>& graph, std::span<const Vertex> part_of, Vertex parts)
+      : graph_(graph), part_of_(part_of), parts_(at(parts)), members_(members_of(part_of, parts)) {}
 
-template <class Weight>
-BasicGraph<Weight> contracted(const BasicGraph<Weight>& graph, std::span<const Vertex> part_of, Vertex parts) {
-  const Members members = members_of(part_of, parts);
-  BasicGraph<Weight> result;
-  result.offset.reserve(at(parts) + 1);
-  result.arcs.reserve(graph.arcs.size());
-  result.size.assign(at(parts), 0);
-  std::vector<std::int64_t> slot(at(parts), -1);  // by part: where the arc to it is, unless before the row's begin
-  for (Vertex part = 0; part < parts; ++part) {
-    const auto begin = static_cast<std::int64_t>(result.arcs.size());
-    for (auto i = members.begin[at(part)]; i < members.begin[at(part) + 1]; ++i) {
-      const Vertex vertex = members.order[at(i)];
-      result.size[at(part)] += graph.size[at(vertex)];
-      for (const auto& arc : graph.arcs_of(vertex)) {
-        const Vertex other = part_of[at(arc.to)];
-        if (other == part) continue;
-        weight_to(other, begin, slot[at(other)], result) += arc.weight;
-      }
+  // Ranges of the rows, which are then put together.
+  BasicGraph<Weight> run(Workers& workers) {
+    constexpr std::int64_t kLittle = 16384;
+    const auto steps = static_cast<std::int64_t>(graph_.arcs.size());
+    const int ranges = workers.threads() == 1 || steps < kLittle ? 1 : 4 * workers.threads();
+    std::vector<BasicArcs<Weight>> rows(at(ranges));
+    result_.offset.assign(parts_ + 1, 0);
+    result_.size.assign(parts_, 0);
+    const auto first = [&](int range) { return at(range) * parts_ / rows.size(); };
+    workers.for_each(ranges, steps, [&](int i) {
+      rows[at(i)].reserve(graph_.arcs.size() / rows.size());
+      append_rows(first(i), first(i + 1), rows[at(i)]);
+    });
+    if (ranges == 1) {
+      result_.arcs = std::move(rows.front());
+      return std::move(result_);
     }
-    result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
+    std::vector<std::size_t> place(rows.size() + 1, 0);
+    std::transform_inclusive_scan(rows.begin(), rows.end(), place.begin() + 1, std::plus<>(),
+                                  [](const auto& arcs) { return arcs.size(); });
+    result_.arcs.resize(place.back());
+    workers.for_each(ranges, steps / kArcsOfStep, [&](int i) {
+      std::copy(rows[at(i)].begin(), rows[at(i)].end(),
+                result_.arcs.begin() + static_cast<std::ptrdiff_t>(place[at(i)]));
+      for (std::size_t part = first(i); part < first(i + 1); ++part) {
+        result_.offset[part + 1] += static_cast<std::int64_t>(place[at(i)]);
+      }
+    });
+    return std::move(result_);
   }
-  return result;
-}
+
+ private:
+  void append_rows(std::size_t first, std::size_t last, BasicArcs<Weight>& rows) {
+    std::vector<std::int64_t> slot(parts_, -1);  // by part: where the arc to it is, unless before the row's begin
+    for (std::size_t part = first; part < last; ++part) {
+      const auto begin = static_cast<std::int64_t>(rows.size());
+      for (auto i = members_.begin[part]; i < members_.begin[part + 1]; ++i) {
+        const Vertex vertex = members_.order[at(i)];
+        result_.size[part] += graph_.size[at(vertex)];
+        for (const auto& arc : graph_.arcs_of(vertex)) {
+          const Vertex other = part_of_[at(arc.to)];
+          if (at(other) == part) continue;
+          if (slot[at(other)] < begin) {
+            slot[at(other)] = static_cast<std::int64_t>(rows.size());
+            rows.push_back({other, 0});
+          }
+          rows[at(slot[at(other)])].weight += arc.weight;
+        }
+      }
+      result_.offset[part + 1] = static_cast<std::int64_t>(rows.size());
+    }
+  }
+
+  const BasicGraph<Weight>& graph_;
+  std::span<const Vertex> part_of_;
+  std::size_t parts_;
+  Members members_;
+  BasicGraph<Weight> result_;
+};
 
 }  // namespace
 
-Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts) {
-  return contracted(graph, part_of, parts);
+Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers) {
+  return Contraction(graph, part_of, parts).run(workers);
 }
 
-Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts) {
-  return contracted(graph, part_of, parts);
+Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers) {
+  return Contraction(graph, part_of, parts).run(workers);
 }
 
 namespace {
@@ -147,14 +183,17 @@ double sum_of_weights(std::span<const GuideArc> arcs) {
 
 }  // namespace
 
-std::vector<double> totals_of(const Guide& graph) {
-  std::vector<double> totals;
-  totals.reserve(graph.size.size());
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) totals.push_back(sum_of_weights(graph.arcs_of(vertex)));
+std::vector<double> totals_of(const Guide& graph, Workers& workers) {
+  std::vector<double> totals(graph.size.size());
+  workers.for_ranges(totals.size(), static_cast<std::int64_t>(graph.arcs.size()) / kArcsOfStep,
+                     [&](std::size_t first, std::size_t last) {
+                       for (std::size_t i = first; i < last; ++i)
+                         totals[i] = sum_of_weights(graph.arcs_of(static_cast<Vertex>(i)));
+                     });
   return totals;
 }
 
-Piece guide_of(const Graph& graph) {
+Piece guide_of(const Graph& graph, Workers& workers) {
   double largest = 0;
   for (const Arc& arc : graph.arcs) largest = std::max(largest, arc.weight);
   const double scale = largest > 0 ? std::ldexp(1.0, -std::ilogb(largest)) : 1;
@@ -162,8 +201,12 @@ Piece guide_of(const Graph& graph) {
   piece.graph.offset = graph.offset;
   piece.graph.size = graph.size;
   piece.graph.arcs.resize(graph.arcs.size());
-  std::transform(graph.arcs.begin(), graph.arcs.end(), piece.graph.arcs.begin(),
-                 [scale](const Arc& arc) { return GuideArc{arc.to, static_cast<float>(arc.weight * scale)}; });
+  workers.for_ranges(graph.arcs.size(), static_cast<std::int64_t>(graph.arcs.size()) / kArcsOfStep,
+                     [&](std::size_t first, std::size_t last) {
+                       for (std::size_t i = first; i < last; ++i) {
+                         piece.graph.arcs[i] = {graph.arcs[i].to, static_cast<float>(graph.arcs[i].weight * scale)};
+                       }
+                     });
   piece.name.resize(graph.size.size());
   std::iota(piece.name.begin(), piece.name.end(), 0);
   return piece;

@@ -65,8 +65,8 @@ using GuideArc = BasicArc<float>;
 using Guide = BasicGraph<float>;
 
 // Vertices of the same part become one; arcs inside a part vanish, parallel ones add up. O(vertices + arcs).
-Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts);
-Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts);
+Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
+Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
 
 // What matters most of a dense graph: what all pairs have at least is taken off where all pairs talk, and of the rest
 // each vertex keeps its `strongest` arcs and those that another end keeps; equal weights by a hash of the two ends. The
@@ -80,10 +80,10 @@ struct Piece {
 };
 
 // The weight of all arcs of each vertex. O(arcs).
-std::vector<double> totals_of(const Guide& graph);
+std::vector<double> totals_of(const Guide& graph, Workers& workers);
 
 // The same graph, scaled so that the heaviest arc is about 1; vertices are called as in it. O(vertices + arcs).
-Piece guide_of(const Graph& graph);
+Piece guide_of(const Graph& graph, Workers& workers);
 
 // The pieces that `part_of` cuts a graph into, vertices in the order they had; arcs between pieces are dropped. The
 // graph's vertices are called `name`. O(vertices + arcs + parts).

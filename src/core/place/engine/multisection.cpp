@@ -124,7 +124,7 @@ bool Multisection::is_peeled(const Guide& graph, std::uint64_t seed) {
   const std::int64_t half = graph.vertices() / 2;
   const Bisections::Loan bisection = bisections_.lend(seed);
   Sides sides;
-  const double cut = bisection->peel(graph, totals_of(graph), {half, half}, sides);
+  const double cut = bisection->peel(graph, totals_of(graph, workers_), {half, half}, sides);
   return bisection->first_cut(graph, {half, half}, half) > kFarAbove * cut;
 }
 
@@ -136,7 +136,7 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     bisect_exactly(graph, static_cast<int>(window.least), kSteps, only);
     return only;
   }
-  const std::vector<double> total = totals_of(graph);
+  const std::vector<double> total = totals_of(graph, workers_);
   if (peeled_ && has_core(graph)) {
     bisections_.lend(seed)->peel(graph, total, window, only);
     return only;

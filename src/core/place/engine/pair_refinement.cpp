@@ -74,7 +74,7 @@ class PairRefiner {
   // The heaviest few for each part of which one is active; ties in the order of the parts.
   [[nodiscard]] std::vector<Pair> pairs() const {
     constexpr std::size_t kPairsOfPart = 8;
-    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(capacities_.size()));
+    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(capacities_.size()), bisections_.workers());
     std::vector<Pair> pairs;
     for (Vertex left = 0; left < parts.vertices(); ++left) {
       for (const GuideArc& arc : parts.arcs_of(left)) {

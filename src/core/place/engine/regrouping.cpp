@@ -50,7 +50,7 @@ class Regrouping {
   // For each part, it and those that are tied most to the set so far, the first of equals.
   [[nodiscard]] std::vector<Set> sets() const {
     constexpr std::size_t kParts = 4;
-    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(members_.size()));
+    const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(members_.size()), workers_);
     std::vector<Set> sets;
     std::vector<float> tie(members_.size());
     for (Vertex first = 0; first < parts.vertices(); ++first) {

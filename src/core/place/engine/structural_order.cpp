@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 
@@ -25,33 +26,26 @@ Colour mixed(Colour colour) { return Random(colour).next(); }
 
 class Structure {
  public:
-  explicit Structure(const Affinity& affinity) : affinity_(affinity), colour_(at(affinity.ranks), 1), next_(colour_) {}
+  Structure(const Affinity& affinity, Workers& workers)
+      : affinity_(affinity), workers_(workers), colour_(at(affinity.ranks), 1), next_(colour_) {}
 
   // Twice as far with each round: sums, so that the order of partners does not matter.
   void refine(int rounds) {
     for (int round = 0; round < rounds; ++round) {
-      for (Rank rank = 0; rank < affinity_.ranks; ++rank) {
-        Colour sum = mixed(colour_[at(rank)]);
-        const auto partners = affinity_.neighbours(rank);
-        const auto weights = affinity_.weights_of(rank);
-        for (std::size_t i = 0; i < partners.size(); ++i) {
-          if (partners[i] == rank || weights[i] <= 0) continue;
-          sum += mixed(colour_[at(partners[i])] ^ std::bit_cast<Colour>(weights[i]));
-        }
-        next_[at(rank)] = sum;
-      }
+      workers_.for_ranges(colour_.size(), static_cast<std::int64_t>(affinity_.indices.size()),
+                          [&](std::size_t first, std::size_t last) {
+                            for (std::size_t i = first; i < last; ++i) next_[i] = refined(static_cast<Rank>(i));
+                          });
       std::swap(colour_, next_);
     }
   }
 
   // Ranks by how many share their colour, then by colour, then by number.
-  [[nodiscard]] std::vector<Rank> rarest_first() const {
-    std::vector<std::pair<Colour, Rank>> all;
-    all.reserve(colour_.size());
-    for (Rank rank = 0; rank < affinity_.ranks; ++rank) all.emplace_back(colour_[at(rank)], rank);
-    std::sort(all.begin(), all.end());
+  [[nodiscard]] std::vector<Rank> rarest_first() {
+    const std::vector<std::pair<Colour, Rank>> all = by_colour();
     std::vector<Rank> sharing(all.size());  // by rank: how many have its colour
-    for (std::size_t first = 0; first < all.size();) {
+    colours_ = 0;
+    for (std::size_t first = 0; first < all.size(); ++colours_) {
       std::size_t last = first;
       while (last < all.size() && all[last].first == all[first].first) ++last;
       for (std::size_t i = first; i < last; ++i) sharing[at(all[i].second)] = static_cast<Rank>(last - first);
@@ -64,13 +58,8 @@ class Structure {
     return order;
   }
 
-  // Most colours are of one rank only.
-  [[nodiscard]] bool told_apart() const {
-    std::vector<Colour> all = colour_;
-    std::sort(all.begin(), all.end());
-    const auto different = std::unique(all.begin(), all.end()) - all.begin();
-    return 2 * different > static_cast<std::ptrdiff_t>(all.size());
-  }
+  // When they were last put in order, most colours were of one rank only.
+  [[nodiscard]] bool told_apart() const { return 2 * colours_ > colour_.size(); }
 
   // Colours know their distance from `start`, and from two more that are as far from those before as any.
   void look_from(Rank start) {
@@ -112,6 +101,31 @@ class Structure {
   }
 
  private:
+  [[nodiscard]] std::vector<std::pair<Colour, Rank>> by_colour() {
+    std::vector<std::pair<Colour, Rank>> all(colour_.size());
+    const auto half = [&](int i) { return all.begin() + static_cast<std::ptrdiff_t>(at(i) * all.size() / 2); };
+    workers_.for_each(2, static_cast<std::int64_t>(4 * all.size()), [&](int i) {
+      for (auto entry = half(i); entry != half(i + 1); ++entry) {
+        const auto rank = static_cast<Rank>(entry - all.begin());
+        *entry = {colour_[at(rank)], rank};
+      }
+      std::sort(half(i), half(i + 1));
+    });
+    std::inplace_merge(all.begin(), half(1), all.end());
+    return all;
+  }
+
+  [[nodiscard]] Colour refined(Rank rank) const {
+    Colour sum = mixed(colour_[at(rank)]);
+    const auto partners = affinity_.neighbours(rank);
+    const auto weights = affinity_.weights_of(rank);
+    for (std::size_t i = 0; i < partners.size(); ++i) {
+      if (partners[i] == rank || weights[i] <= 0) continue;
+      sum += mixed(colour_[at(partners[i])] ^ std::bit_cast<Colour>(weights[i]));
+    }
+    return sum;
+  }
+
   [[nodiscard]] std::vector<Rank> distances_from(Rank start) const {
     std::vector<Rank> distance(colour_.size(), -1);
     std::vector<Rank> queue{start};
@@ -128,16 +142,18 @@ class Structure {
   }
 
   const Affinity& affinity_;
+  Workers& workers_;
   std::vector<Colour> colour_, next_;
+  std::size_t colours_ = 0;  // different ones
 };
 
 }  // namespace
 
-std::vector<Rank> structural_order(const Affinity& affinity) {
+std::vector<Rank> structural_order(const Affinity& affinity, Workers& workers) {
   if (affinity.ranks == 0) return {};
   // Of more ranks it matters less how each is called, and every round passes over memory that no cache holds.
   constexpr Rank kMany = 131072;
-  Structure structure(affinity);
+  Structure structure(affinity, workers);
   const bool many = affinity.ranks > kMany;
   structure.refine(many ? 1 : 3);
   std::vector<Rank> starts = structure.rarest_first();

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 
@@ -13,6 +14,6 @@ namespace ranktree::core::place::engine {
 // and told apart by the distance from up to three ranks. Renumbered ranks come in the same order, but for those that
 // look the same. Above 131,072 ranks colours are refined once only, without distances: ranks with the same weights to
 // their partners, whatever those have, come as they are numbered. O(arcs + ranks log ranks).
-std::vector<pattern::Rank> structural_order(const pattern::Affinity& affinity);
+std::vector<pattern::Rank> structural_order(const pattern::Affinity& affinity, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
+#include "core/place/engine/swap_costs.h"
 #include "core/place/engine/visiting_order.h"
 
 namespace ranktree::core::place::engine {
@@ -26,95 +26,6 @@ using Seat = SeatTree::Seat;
 using Group = SeatTree::Group;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// Distances between the groups of one level (positions), each called by its path from the root: what two have in common
-// is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
-class Distances {
- public:
-  Distances(const SeatTree& tree, int level)
-      : tree_(tree), level_(level), path_(at(tree.groups(level)), 0), cost_of_bit_{tree.cost(level - 1)} {
-    std::vector<int> width(at(level), 0);
-    for (int i = 0; i < level; ++i) {
-      for (Group group = 0; group < tree.groups(i); ++group) {
-        const auto last = static_cast<std::uint32_t>(tree.child_count(i, group) - 1);
-        width[at(i)] = std::max(width[at(i)], static_cast<int>(std::bit_width(last)));
-      }
-    }
-    fits_ = std::accumulate(width.begin(), width.end(), 0) <= 64;
-    if (!fits_) return;
-    int bit = 0;
-    for (int i = level - 1; i >= 0; --i) {
-      for (Group position = 0; position < tree.groups(level); ++position) {
-        const Seat seat = tree.first_seat(level, position);
-        const Group child = tree.group(i + 1, seat) - tree.first_child(i, tree.group(i, seat));
-        if (width[at(i)] > 0) path_[at(position)] |= static_cast<std::uint64_t>(child) << static_cast<unsigned>(bit);
-      }
-      for (int j = 0; j < width[at(i)]; ++j) cost_of_bit_.at(at(++bit)) = tree.cost(i);
-    }
-  }
-
-  [[nodiscard]] bool fit() const { return fits_; }
-  [[nodiscard]] std::uint64_t path(Group position) const { return path_[at(position)]; }
-  [[nodiscard]] double of_paths(std::uint64_t a, std::uint64_t b) const {
-    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(a ^ b))];
-  }
-  // The same position costs what another one of the same home does.
-  [[nodiscard]] double operator()(Group a, Group b) const {
-    if (fits_) return of_paths(path(a), path(b));
-    return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_seat(level_, a), tree_.first_seat(level_, b));
-  }
-
- private:
-  const SeatTree& tree_;
-  int level_;
-  std::vector<std::uint64_t> path_;
-  std::array<double, 65> cost_of_bit_;
-  bool fits_ = false;
-};
-
-// The weight that ties each vertex to each group of the levels above some level, where that takes little memory: costs
-// are then sums over levels instead of over arcs, which is what vertices of many arcs need.
-class Aggregates {
- public:
-  Aggregates(const SeatTree& tree, int level, const Graph& graph, const std::vector<Group>& position_of)
-      : tree_(tree), level_(level) {
-    constexpr std::size_t kAlways = std::size_t{1} << 21U;
-    std::size_t groups = 0;
-    for (int i = 0; i < level; ++i) groups += at(tree.groups(i));
-    if (groups * position_of.size() > std::max(2 * graph.arcs.size(), kAlways)) return;
-    for (int i = 0; i < level; ++i) weight_.emplace_back(position_of.size() * at(tree.groups(i)), 0.0);
-    for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-      for (const Arc& arc : graph.arcs_of(vertex)) add(vertex, position_of[at(arc.to)], arc.weight);
-    }
-  }
-
-  [[nodiscard]] bool known() const { return !weight_.empty(); }
-
-  void add(Vertex vertex, Group position, double weight) {
-    const Seat seat = tree_.first_seat(level_, position);
-    for (int i = 0; i < level_; ++i) {
-      weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(tree_.group(i, seat))] += weight;
-    }
-  }
-
-  // Arcs that end in the position's home cost what they cost within it.
-  [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
-    const Seat seat = tree_.first_seat(level_, position);
-    double cost = 0;
-    double below = 0;
-    for (int i = level_ - 1; i >= 0; --i) {
-      const double weight = weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(tree_.group(i, seat))];
-      cost += (weight - below) * tree_.cost(i);
-      below = weight;
-    }
-    return cost;
-  }
-
- private:
-  const SeatTree& tree_;
-  int level_;
-  std::vector<std::vector<double>> weight_;  // level -> vertex x group
-};
 
 // Vertices on the groups of one level (their positions), moved between the groups of the level above (their homes).
 // Vertices come in blocks: for those of a block the best moves are looked for at the same time, then made one after
@@ -129,8 +40,8 @@ class SwapSearch {
         effort_(effort),
         workers_(workers),
         position_of_(position_of),
-        distance_(tree, level),
-        aggregates_(tree, level, graph, position_of),
+        distance_(tree, level, workers),
+        aggregates_(tree, level, graph, position_of, workers),
         vertex_at_(at(tree.groups(level)), -1),
         home_(at(tree.groups(level))),
         least_(position_of.size()),
@@ -221,11 +132,12 @@ class SwapSearch {
       put_back(std::move(desk));
     });
     for (const Vertex vertex : block) active_[at(vertex)] = 0;
+    ++stamp_;
     bool made = false;
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (moves_[i].to < 0) continue;
-      if (made && !still_helps(block[i], moves_[i].to)) {
-        active_[at(block[i])] = 1;
+      if (made && is_stale(block[i], moves_[i].to) && !still_helps(block[i], moves_[i].to)) {
+        active_[at(block[i])] = stamp_;
         continue;
       }
       swap(block[i], moves_[i].to);
@@ -374,6 +286,12 @@ class SwapSearch {
     return best;
   }
 
+  // Whether a move of this block may have changed what a move gains.
+  [[nodiscard]] bool is_stale(Vertex vertex, Group to) const {
+    const Vertex other = vertex_at_[at(to)];
+    return other < 0 || active_[at(vertex)] == stamp_ || active_[at(other)] == stamp_;
+  }
+
   [[nodiscard]] bool still_helps(Vertex vertex, Group to) const {
     const Group from = position_of_[at(vertex)];
     if (home_[at(to)] == home_[at(from)] || tree_.form(level_, to) != tree_.form(level_, from)) return false;
@@ -395,13 +313,10 @@ class SwapSearch {
   void move(Vertex vertex, Group from, Group to) {
     position_of_[at(vertex)] = to;
     spot_of_[at(vertex)] = spot(to);
-    active_[at(vertex)] = 1;
+    active_[at(vertex)] = stamp_;
     for (const Arc& arc : graph_.arcs_of(vertex)) {
-      active_[at(arc.to)] = 1;
-      if (aggregates_.known()) {
-        aggregates_.add(arc.to, from, -arc.weight);
-        aggregates_.add(arc.to, to, arc.weight);
-      }
+      active_[at(arc.to)] = stamp_;
+      if (aggregates_.known()) aggregates_.move(arc.to, from, to, arc.weight);
       excess_[at(position_of_[at(arc.to)])] += arc.weight * (distance_to(to, arc.to) - distance_to(from, arc.to));
     }
   }
@@ -420,7 +335,8 @@ class SwapSearch {
   double nearest_ = 0;          // the lowest cost of two positions
   std::vector<double> least_;   // by vertex: what its arcs cost at least
   std::vector<double> excess_;  // by position: what the arcs of the vertex there cost above that; 0: nobody there
-  std::vector<std::uint8_t> active_;
+  std::uint32_t stamp_ = 1;     // of the block
+  std::vector<std::uint32_t> active_;  // by vertex: the stamp of the last block that woke it; 0: it rests
   std::size_t hub_degree_;
   std::mutex desks_mutex_;
   std::vector<std::unique_ptr<Desk>> desks_;
@@ -435,7 +351,8 @@ struct Merged {
 
 // By level, from the second below the root to the last above the seats (the others stay empty); each is made of the
 // next one below. Contents of groups move as a whole, so that this holds until the search comes to seats.
-std::vector<Merged> merge_groups(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of) {
+std::vector<Merged> merge_groups(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of,
+                                 Workers& workers) {
   std::vector<Merged> merged(at(tree.levels()));
   for (int level = tree.levels() - 1; level >= 2; --level) {
     const Merged* below = level + 1 < tree.levels() ? &merged[at(level + 1)] : nullptr;
@@ -451,7 +368,7 @@ std::vector<Merged> merge_groups(const SeatTree& tree, const Graph& graph, const
       here.vertex_of.push_back(vertex);
       part_of[below != nullptr ? at(below->vertex_of[i]) : i] = vertex;
     }
-    here.graph = contract(finer, part_of, count);
+    here.graph = contract(finer, part_of, count, workers);
   }
   return merged;
 }
@@ -469,7 +386,7 @@ void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& eff
                      Workers& workers, std::vector<Seat>& seat_of) {
   if (tree.levels() < 2 || !workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
   Random random(seed);
-  const std::vector<Merged> merged = merge_groups(tree, graph, seat_of);
+  const std::vector<Merged> merged = merge_groups(tree, graph, seat_of, workers);
   for (int level = 2; level < tree.levels(); ++level) {
     const auto& [between, vertex_of] = merged[at(level)];
     if (!workers.go_on(static_cast<std::int64_t>(between.arcs.size()))) return;
@@ -487,14 +404,20 @@ void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& eff
   search_seats(tree, graph, effort, random, workers, seat_of);
 }
 
-double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of) {
-  double cost = 0;
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    for (const Arc& arc : graph.arcs_of(vertex)) {
-      if (arc.to > vertex) cost += arc.weight * tree.distance(seat_of[at(vertex)], seat_of[at(arc.to)]);
+double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of, Workers& workers) {
+  constexpr std::size_t kBlocks = 16;  // however many threads there are: sums round the same
+  std::array<double, kBlocks> costs{};
+  workers.for_each(kBlocks, static_cast<std::int64_t>(graph.arcs.size() / 2), [&](int i) {
+    double cost = 0;
+    const auto last = static_cast<Vertex>(at(i + 1) * graph.size.size() / kBlocks);
+    for (auto vertex = static_cast<Vertex>(at(i) * graph.size.size() / kBlocks); vertex < last; ++vertex) {
+      for (const Arc& arc : graph.arcs_of(vertex)) {
+        if (arc.to > vertex) cost += arc.weight * tree.distance(seat_of[at(vertex)], seat_of[at(arc.to)]);
+      }
     }
-  }
-  return cost;
+    costs.at(at(i)) = cost;
+  });
+  return std::accumulate(costs.begin(), costs.end(), 0.0);
 }
 
 }  // namespace ranktree::core::place::engine

@@ -17,6 +17,6 @@ void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& eff
                      Workers& workers, std::vector<SeatTree::Seat>& seat_of);
 
 // The cost of a placement, each pair once.
-double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<SeatTree::Seat>& seat_of);
+double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<SeatTree::Seat>& seat_of, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

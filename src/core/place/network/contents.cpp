@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 #include "core/place/network/distances.h"
 #include "core/place/network/search.h"
@@ -26,7 +27,8 @@ Contents::Contents(const SearchInput& input, const std::vector<Seat>& seat_of) :
     part_of_.push_back(vertex);
   }
   first_ = node_of_;
-  graph_ = engine::contract(input.graph, part_of_, static_cast<engine::Vertex>(node_of_.size()));
+  Workers alone(1);
+  graph_ = engine::contract(input.graph, part_of_, static_cast<engine::Vertex>(node_of_.size()), alone);
 }
 
 std::vector<std::uint8_t> Contents::fixed() const {

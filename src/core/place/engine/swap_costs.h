@@ -1,0 +1,91 @@
+// What the search by swaps counts costs with.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/workers.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/seat_tree.h"
+
+namespace ranktree::core::place::engine {
+
+// Distances between the groups of one level (positions), each called by its path from the root: what two have in common
+// is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
+class Distances {
+ public:
+  using Group = SeatTree::Group;
+
+  Distances(const SeatTree& tree, int level, Workers& workers);
+
+  [[nodiscard]] bool fit() const { return fits_; }
+  [[nodiscard]] std::uint64_t path(Group position) const { return path_[at(position)]; }
+  [[nodiscard]] double of_paths(std::uint64_t a, std::uint64_t b) const {
+    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(a ^ b))];
+  }
+  // The same position costs what another one of the same home does.
+  [[nodiscard]] double operator()(Group a, Group b) const {
+    if (fits_) return of_paths(path(a), path(b));
+    return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_seat(level_, a), tree_.first_seat(level_, b));
+  }
+
+ private:
+  // `bit_of`: by level, the lowest bit of its child's number.
+  [[nodiscard]] std::uint64_t path_of(Group position, const std::vector<int>& bit_of) const;
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+  const SeatTree& tree_;
+  int level_;
+  std::vector<std::uint64_t> path_;
+  std::array<double, 65> cost_of_bit_;
+  bool fits_ = false;
+};
+
+// The weight that ties each vertex to each group of the levels above some level, where that takes little memory: costs
+// are then sums over levels instead of over arcs, which is what vertices of many arcs need.
+class Aggregates {
+ public:
+  using Group = SeatTree::Group;
+
+  Aggregates(const SeatTree& tree, int level, const Graph& graph, const std::vector<Group>& position_of,
+             Workers& workers);
+
+  [[nodiscard]] bool known() const { return !weight_.empty(); }
+
+  // One of the vertex's partners goes from a position to another one.
+  void move(Vertex vertex, Group from, Group to, double weight) {
+    const SeatTree::Seat here = tree_.first_seat(level_, from);
+    const SeatTree::Seat there = tree_.first_seat(level_, to);
+    for (int i = level_ - 1; i >= 0 && tree_.group(i, here) != tree_.group(i, there); --i) {
+      const std::size_t row = at(vertex) * at(tree_.groups(i));
+      weight_[at(i)][row + at(tree_.group(i, here))] -= weight;
+      weight_[at(i)][row + at(tree_.group(i, there))] += weight;
+    }
+  }
+
+  // Arcs that end in the position's home cost what they cost within it.
+  [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
+    const SeatTree::Seat seat = tree_.first_seat(level_, position);
+    double cost = 0;
+    double below = 0;
+    for (int i = level_ - 1; i >= 0; --i) {
+      const double weight = weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(tree_.group(i, seat))];
+      cost += (weight - below) * tree_.cost(i);
+      below = weight;
+    }
+    return cost;
+  }
+
+ private:
+  void add_all(Vertex vertex, const Graph& graph, const std::vector<Group>& position_of);
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+  const SeatTree& tree_;
+  int level_;
+  std::vector<std::vector<double, Unwritten<double>>> weight_;  // level -> vertex x group
+};
+
+}  // namespace ranktree::core::place::engine

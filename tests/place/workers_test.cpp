@@ -1,0 +1,132 @@
+// Threads that share work, and what is the same however many there are.
+#include "core/base/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/structural_order.h"
+#include "fixtures.h"
+
+namespace {
+
+using namespace ranktree::core::place::engine;
+using namespace ranktree::test;
+using ranktree::core::Random;
+using ranktree::core::Workers;
+
+constexpr std::int64_t kMuch = 1000000;  // steps that are shared in any case
+
+TEST(Workers, RangesHoldEachIndexOnce) {
+  for (const int threads : {1, 2, 3, 5}) {
+    Workers workers(threads);
+    for (const std::size_t count : {0, 1, 7, 1000}) {
+      for (const std::int64_t steps : {std::int64_t{0}, kMuch}) {
+        std::vector<std::atomic<int>> seen(count);
+        workers.for_ranges(count, steps, [&](std::size_t first, std::size_t last) {
+          for (std::size_t i = first; i < last; ++i) ++seen[i];
+        });
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(seen[i], 1) << threads << " " << count << " " << i;
+      }
+    }
+  }
+}
+
+// Within each other, one after the other: threads that wait for long sleep, those that wait for a moment do not.
+TEST(Workers, ShareWorkWithinWorkAgainAndAgain) {
+  for (const int threads : {2, 3}) {
+    Workers workers(threads);
+    std::atomic<std::int64_t> sum{0};
+    for (int i = 0; i < 2000; ++i) {
+      workers.for_each(3, kMuch,
+                       [&](int outer) { workers.for_each(2, kMuch, [&](int inner) { sum += 2 * outer + inner; }); });
+    }
+    EXPECT_EQ(sum, 2000 * 15);
+  }
+}
+
+TEST(Workers, ARangeThatThrowsEndsTheWork) {
+  for (const int threads : {1, 3}) {
+    Workers workers(threads);
+    const auto work = [](std::size_t first, std::size_t last) {
+      if (first <= 40 && 40 < last) throw std::runtime_error("40");
+    };
+    EXPECT_THROW(workers.for_ranges(100, kMuch, work), std::runtime_error);
+  }
+}
+
+Guide ring_with_chords(Vertex vertices) {
+  Random random(3);
+  std::vector<std::vector<GuideArc>> rows(static_cast<std::size_t>(vertices));
+  const auto tie = [&](Vertex a, Vertex b) {
+    const auto weight = static_cast<float>(random.below(1000)) / 7;
+    rows[static_cast<std::size_t>(a)].push_back({b, weight});
+    rows[static_cast<std::size_t>(b)].push_back({a, weight});
+  };
+  for (Vertex vertex = 0; vertex < vertices; ++vertex) {
+    tie(vertex, (vertex + 1) % vertices);
+    tie(vertex, (vertex + 2 + static_cast<Vertex>(random.below(500))) % vertices);
+  }
+  Guide graph;
+  graph.size.assign(rows.size(), 1);
+  for (const auto& row : rows) {
+    graph.arcs.insert(graph.arcs.end(), row.begin(), row.end());
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+void expect_same(const Guide& a, const Guide& b) {
+  EXPECT_EQ(a.offset, b.offset);
+  EXPECT_EQ(a.size, b.size);
+  ASSERT_EQ(a.arcs.size(), b.arcs.size());
+  for (std::size_t i = 0; i < a.arcs.size(); ++i) {
+    ASSERT_EQ(a.arcs[i].to, b.arcs[i].to) << i;
+    ASSERT_EQ(a.arcs[i].weight, b.arcs[i].weight) << i;
+  }
+}
+
+TEST(Workers, AGraphIsContractedTheSameByAnyNumber) {
+  const Guide graph = ring_with_chords(20000);
+  std::vector<Vertex> part_of(graph.size.size());
+  for (const Vertex parts : {1, 5, 6000}) {
+    for (std::size_t i = 0; i < part_of.size(); ++i)
+      part_of[i] = static_cast<Vertex>(i * 7 % static_cast<std::size_t>(parts));
+    Workers alone(1);
+    const Guide expected = contract(graph, part_of, parts, alone);
+    EXPECT_EQ(std::accumulate(expected.size.begin(), expected.size.end(), 0), 20000);
+    for (const int threads : {2, 3}) {
+      Workers workers(threads);
+      expect_same(contract(graph, part_of, parts, workers), expected);
+    }
+  }
+}
+
+TEST(Workers, TotalsAreTheSameForAnyNumber) {
+  const Guide graph = ring_with_chords(20000);
+  Workers alone(1);
+  Workers three(3);
+  EXPECT_EQ(totals_of(graph, three), totals_of(graph, alone));
+}
+
+TEST(Workers, RanksComeInTheSameOrderForAnyNumber) {
+  for (const Affinity& affinity : {random_affinity(400, 8, 50, 1), random_affinity(1200, 2, 3, 2)}) {
+    ASSERT_GT(affinity.indices.size(), 5000U);  // from where threads share it
+    Workers alone(1);
+    const auto expected = structural_order(affinity, alone);
+    for (const int threads : {2, 3}) {
+      Workers workers(threads);
+      EXPECT_EQ(structural_order(affinity, workers), expected);
+    }
+  }
+}
+
+}  // namespace
