@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <string>
 
 #include "io/file.h"
-#include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/chooser.h"
@@ -27,11 +27,19 @@ namespace mpi = ranktree::mpi;
 
 namespace {
 
-// Whether somebody wants shared memory, which `auto` makes in its own trials.
+// Whether somebody wants shared memory, which `auto` makes in its own trials. A file is read once; one that cannot be
+// read wants nothing.
 bool rules_name_shared_memory() {
-  const char* const value = std::getenv("RANKTREE_COLL");  // NOLINT(concurrency-mt-unsafe): nobody writes to it
-  const std::string text = value == nullptr ? "" : value;
-  return (collect::is_inline(text) ? text : ranktree::io::read_file(text)).find("shared") != std::string::npos;
+  static const bool named = [] {
+    try {
+      const char* const value = std::getenv("RANKTREE_COLL");  // NOLINT(concurrency-mt-unsafe): nobody writes to it
+      const std::string text = value == nullptr ? "" : value;
+      return (collect::is_inline(text) ? text : ranktree::io::read_file(text)).find("shared") != std::string::npos;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }();
+  return named;
 }
 
 }  // namespace
@@ -62,10 +70,7 @@ void ranktree_collect_prepare(MPI_Comm comm) noexcept {
   const collect::Entered entered;
   try {
     const auto context = collect::Context::of(comm);
-    int shared = 0;
-    if (context->rank() == 0) {
-      [[maybe_unused]] const mpi::Failure unread = mpi::attempt([&] { shared = rules_name_shared_memory() ? 1 : 0; });
-    }
+    int shared = context->rank() == 0 && rules_name_shared_memory() ? 1 : 0;
     mpi::check(PMPI_Bcast(&shared, 1, MPI_INT, 0, context->comm()), "MPI_Bcast");
     if (shared != 0) [[maybe_unused]]
       const collect::NodeTeam* const made = context->node_team();

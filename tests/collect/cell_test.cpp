@@ -342,30 +342,57 @@ TEST(Cell, SmallMessagesTakeSeveralCallsATurn) {
   EXPECT_GT(small.trials, large.trials);
 }
 
-// A rank alone that makes small calls, whose seconds depend on whether ranks have just met.
-Choice decided(const std::function<double(const Choice&, bool apart)>& clock) {
-  Cell cell({kBoth[0]}, 8, 1);
-  while (cell.on_trial()) {
+// A rank alone that makes small calls, whose seconds depend on whether ranks have just met: until a decision.
+using SmallClock = std::function<double(const Choice&, bool apart)>;
+
+void decide(Cell& cell, const SmallClock& clock) {
+  for (bool decided = false; !decided;) {
     const Cell::Turn turn = cell.next();
-    if (!cell.record(clock(*turn.choice, turn.meets))) continue;
+    if (!turn.trial || !cell.record(clock(*turn.choice, turn.meets))) continue;
     [[maybe_unused]] const auto alone = cell.unagreed();
-    cell.agreed();
+    decided = cell.agreed();
   }
+}
+
+SmallClock small_clock(double native, double loop, double apart) {
+  return [=](const Choice& choice, bool meets) {
+    if (choice.way == Way::kNative) return native;
+    return meets ? apart : loop;
+  };
+}
+
+Choice decided(double native, double loop, double apart) {
+  Cell cell({kBoth[0]}, 8, 1);
+  decide(cell, small_clock(native, loop, apart));
   return cell.winner();
 }
 
 TEST(Cell, AWayMustBeGoodInLoopsAndInCallsApart) {
-  const auto clock = [](double loop, double apart) {
-    return [=](const Choice& choice, bool meets) {
-      if (choice.way == Way::kNative) return 10.0;
-      return meets ? apart : loop;
-    };
-  };
-  EXPECT_TRUE(decided(clock(8, 8)) == way_of(kOne));
-  EXPECT_TRUE(decided(clock(10, 5)) == way_of(kOne));
-  EXPECT_TRUE(decided(clock(5, 10)) == way_of(kOne));
-  EXPECT_TRUE(decided(clock(12, 1)).way == Way::kNative);
-  EXPECT_TRUE(decided(clock(1, 12)).way == Way::kNative);
+  EXPECT_TRUE(decided(10, 8, 8) == way_of(kOne));
+  EXPECT_TRUE(decided(10, 10, 5) == way_of(kOne));
+  EXPECT_TRUE(decided(10, 5, 10) == way_of(kOne));
+  EXPECT_TRUE(decided(10, 12, 1).way == Way::kNative);
+  EXPECT_TRUE(decided(10, 1, 12).way == Way::kNative);
+}
+
+TEST(Cell, OfCallsBelowAMicrosecondSomeNanosecondsAreNoReason) {
+  constexpr double kNano = 1e-9;
+  EXPECT_TRUE(decided(400 * kNano, 360 * kNano, 360 * kNano).way == Way::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 390 * kNano, 200 * kNano).way == Way::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 200 * kNano, 390 * kNano).way == Way::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 320 * kNano, 320 * kNano).way == Way::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 250 * kNano, 250 * kNano) == way_of(kOne));
+  EXPECT_TRUE(decided(40000 * kNano, 36000 * kNano, 36000 * kNano) == way_of(kOne));
+}
+
+TEST(Cell, AWayLosesItsPlaceWhereItIsSlowerInLoopsOrApart) {
+  for (const auto& [loop, apart] : {std::pair{1.0, 13.0}, std::pair{13.0, 1.0}}) {
+    Cell cell({kBoth[0]}, 8, 1);
+    decide(cell, small_clock(10, 8, 8));
+    ASSERT_TRUE(cell.winner() == way_of(kOne));
+    decide(cell, small_clock(10, loop, apart));
+    EXPECT_TRUE(cell.winner_is_native()) << loop;
+  }
 }
 
 TEST(Cell, ALoadThatGrowsDecidesNothing) {
@@ -405,8 +432,8 @@ TEST(Cell, AWayThatIsTwiceAsQuickIsFoundInAFewCalls) {
 }
 
 TEST(Cell, LargeMessagesOnOneNodeTakeMoreTurnsThanAcrossNodes) {
-  const auto trials_of = [](int nodes) {
-    Cell cell({kBoth[0]}, 1 << 20, nodes);
+  const auto trials_of = [](int nodes, std::int64_t bytes) {
+    Cell cell({kBoth[0]}, bytes, nodes);
     int calls = 0;
     for (; cell.on_trial(); ++calls) {
       cell.next();
@@ -416,7 +443,7 @@ TEST(Cell, LargeMessagesOnOneNodeTakeMoreTurnsThanAcrossNodes) {
     }
     return calls;
   };
-  EXPECT_GT(trials_of(1), trials_of(2));
+  for (const std::int64_t bytes : {1 << 20, 1 << 24}) EXPECT_GT(trials_of(1, bytes), trials_of(2, bytes)) << bytes;
 }
 
 TEST(Trials, EveryContestantBeginsAPassInItsTurn) {

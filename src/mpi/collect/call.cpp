@@ -2,8 +2,6 @@
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -20,6 +18,7 @@
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/this_thread.h"
 #include "mpi/collect/types.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
@@ -30,34 +29,14 @@ namespace {
 using core::predict::Choice;
 using core::predict::Way;
 
-// Whether it is the MPI's own by the count of such calls, as the preload library has it: what Chooser::begin() finds
-// in more steps. A call that takes as long as some hundred instructions notices them.
-bool is_known_native(const Operation& operation) {
-  if (operation.comm == MPI_COMM_NULL) return false;
-  const std::shared_ptr<Context>* const known = Context::find(operation.comm);
-  if (known == nullptr || !*known) return false;
-  const Context& context = **known;
-  Shortcuts* const shortcuts = context.shortcuts();
-  if (shortcuts == nullptr || context.under_way() > 0) return false;
-  const bool ordered = context.reproducible().value_or(true) && is_reduction(operation.collective);
-  if (ordered || !arguments_are_right(operation, context.rank(), context.size())) return false;
-  const std::size_t kind = kind_of_operation(operation);
-  const bool sized = !operation.vector || is_reduction(operation.collective);
-  const bool at_root = context.rank() == operation.root;
-  const std::size_t size = sized ? size_class(message_bytes(operation, at_root, bytes_of)) : 0;
-  std::uint32_t& left = shortcuts->native.at(kind_index(operation.collective, kind, size));
-  if (left == 0) return false;
-  if (left != Shortcuts::kForEver) --left;
-  ++shortcuts->calls.at(static_cast<std::size_t>(operation.collective));
-  return true;
+bool is_right(const Context& context, const Operation& operation) {
+  return arguments_are_right(operation, context.rank(), context.size());
 }
 
-// Null where the call is the MPI's: decided alike on all ranks, but for wrong arguments.
-const std::shared_ptr<Context>* context_for(const Operation& operation, bool may_make) {
+// Null where the communicator's calls are the MPI's, on all ranks; and where one is to be made and arguments are wrong.
+const std::shared_ptr<Context>* context_of(const Operation& operation, bool may_make, ThisThread& thread) {
   if (operation.comm == MPI_COMM_NULL) return nullptr;
-  if (const auto* known = Context::find(operation.comm)) {
-    return *known && arguments_are_right(operation, (*known)->rank(), (*known)->size()) ? known : nullptr;
-  }
+  if (const auto* known = Context::find(operation.comm, thread)) return *known ? known : nullptr;
   if (!may_make || !among_several(operation.comm)) return nullptr;
   int rank = 0;
   int size = 0;
@@ -99,7 +78,7 @@ int carry_out(const std::shared_ptr<Context>& context, const Operation& operatio
   }
 }
 
-int run(const std::shared_ptr<Context>& context, const Operation& operation) noexcept {
+int run(const std::shared_ptr<Context>& context, const Operation& operation, const Kind& kind) noexcept {
   complete_earlier(*context);
   try {
     if (is_reproducible(*context) && reduces(operation)) {
@@ -107,7 +86,7 @@ int run(const std::shared_ptr<Context>& context, const Operation& operation) noe
       return carry_out(context, ordered, *reproducible_choice(*context, ordered));
     }
     Chooser& chooser = context->chooser();
-    const Chooser::Decision decision = chooser.begin(operation, true);
+    const Chooser::Decision decision = chooser.begin(operation, kind, true);
     const int code = carry_out(context, operation, *decision.choice);
     chooser.end(decision);
     return code;
@@ -127,17 +106,35 @@ bool among_several(MPI_Comm comm) {
   return inter == 0 && size > 1;
 }
 
+void take_back_wrong(const Context& context, const Operation& operation, const Kind& kind) noexcept {
+  if (is_right(context, operation)) return;
+  take_back(operation.collective, kind, *context.shortcuts());
+}
+
+// Those that are left to the MPI are not looked at further: what is wrong with them it finds out itself.
 int call(const Operation& operation) noexcept {
-  const Entered entered;
-  const std::shared_ptr<Context>* context = nullptr;
+  ThisThread& thread = this_thread;
+  const Entered entered(thread);
+  Kind kind;
+  const Context* const known = Context::find_at_once(operation.comm, thread);
+  if (known != nullptr) {
+    kind = kind_of(operation, known->rank(), thread.types);
+    if (is_left_to_mpi(*known, operation, kind)) {
+      const int code = call_mpi(operation);
+      if (code != MPI_SUCCESS) take_back_wrong(*known, operation, kind);
+      return code;
+    }
+  }
   try {
-    if (!is_known_native(operation)) context = context_for(operation, true);
+    const std::shared_ptr<Context>* const context = context_of(operation, true, thread);
+    if (context == nullptr || !is_right(**context, operation)) return call_mpi(operation);
+    if (known == nullptr) kind = kind_of(operation, (*context)->rank(), thread.types);
+    return run(*context, operation, kind);
   } catch (const MpiError& error) {
     return error.code();
   } catch (...) {
     return raise(operation.comm, current_failure());
   }
-  return context != nullptr ? run(*context, operation) : call_mpi(operation);
 }
 
 void prepare(MPI_Comm comm) {
@@ -155,14 +152,15 @@ void prepare(MPI_Comm comm) {
 
 std::optional<Nonblocking> decide_nonblocking(const Operation& operation) {
   const Entered entered;
-  const std::shared_ptr<Context>* const context = context_for(operation, false);
-  if (context == nullptr) return std::nullopt;
+  const std::shared_ptr<Context>* const context = context_of(operation, false, this_thread);
+  if (context == nullptr || !is_right(**context, operation)) return std::nullopt;
   if (is_known_reproducible(**context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
     return unless_native(*context, ordered, *reproducible_choice(**context, ordered));
   }
   if (!(*context)->has_chooser()) return std::nullopt;
-  return unless_native(*context, operation, *(*context)->chooser().begin(operation, false).choice);
+  const Kind kind = kind_of(operation, (*context)->rank(), this_thread.types);
+  return unless_native(*context, operation, *(*context)->chooser().begin(operation, kind, false).choice);
 }
 
 std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call) {

@@ -7,9 +7,14 @@
 #include <optional>
 
 #include "core/predict/choice.h"
+#include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/entered.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/size_class.h"
+#include "mpi/collect/this_thread.h"
+#include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
 
@@ -20,6 +25,42 @@ bool among_several(MPI_Comm comm);
 // communicators of one rank and whatever the chooser leaves to it go to the MPI. Errors in arguments that can be told
 // locally give the MPI's own error class, because such calls are handed to the MPI.
 int call(const Operation& operation) noexcept;
+
+// Whether it is the MPI's own by the count of such calls, which counts it: what Chooser::begin() finds in more steps. A
+// call that takes as long as some hundred instructions notices them.
+inline bool is_left_to_mpi(const Context& context, const Operation& operation, const Kind& kind) {
+  Shortcuts* const shortcuts = context.shortcuts();
+  if (shortcuts == nullptr || context.under_way() > 0) return false;
+  if (is_reduction(operation.collective) && context.reproducible().value_or(true)) return false;
+  return is_left_to_mpi(operation.collective, kind, *shortcuts);
+}
+
+// After such a call that has failed: one whose arguments this rank finds wrong may have been made by no other, and does
+// not count.
+void take_back_wrong(const Context& context, const Operation& operation, const Kind& kind) noexcept;
+
+// call() for an operation without lists that `describe` makes, where `mpis` makes the MPI's own call: what is known
+// when that is compiled need not be found in each call. Described twice, so that nothing of it need exist where it is
+// left to the MPI. Counts are an int's.
+template <typename Describe, typename Mpis>
+inline int call(MPI_Comm comm, Describe describe, Mpis mpis) noexcept {
+  ThisThread& thread = this_thread;
+  if (const Context* const context = Context::find_at_once(comm, thread)) {
+    const Operation operation = describe();
+    const Kind kind = kind_of(operation, context->rank(), thread.types);
+    const bool has_bytes = kind.size > 0 || operation.collective == core::schedule::Collective::kBarrier;
+    if (has_bytes && is_left_to_mpi(*context, operation, kind)) {
+      const Entered entered(thread);
+      const int code = mpis();
+      if (code != MPI_SUCCESS) [[unlikely]] {
+        keep_reason(comm, code);
+        take_back_wrong(*context, describe(), kind);
+      }
+      return code;
+    }
+  }
+  return call(describe());
+}
 
 // Collective, synchronising: makes what nonblocking calls on this communicator find. Throws MpiError, AgreedError.
 void prepare(MPI_Comm comm);

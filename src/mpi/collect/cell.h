@@ -62,6 +62,7 @@ class Cell {
   void keep_times();
   void confirm(std::size_t best);
   [[nodiscard]] std::size_t quickest() const;
+  [[nodiscard]] bool is_not_slower(std::size_t member) const;
   [[nodiscard]] bool beats_native(std::size_t member) const;
   [[nodiscard]] bool is_as_quick(std::size_t member, std::size_t as) const;
   [[nodiscard]] std::size_t sparing_one(std::size_t best) const;

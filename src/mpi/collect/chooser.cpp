@@ -30,6 +30,8 @@
 #include "mpi/collect/run.h"
 #include "mpi/collect/settings.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/this_thread.h"
+#include "mpi/collect/type_sizes.h"
 #include "mpi/collect/under_way.h"
 
 namespace ranktree::mpi::collect {
@@ -48,25 +50,6 @@ constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every way can carry out every operation.
 constexpr int kProposed = 24;
 
-// What a call is to the chooser.
-struct Kind {
-  std::size_t kind = 0;
-  std::size_t index = 0;  // in Shortcuts::native
-  std::int64_t bytes = 0;
-};
-
-Kind kind_of(const Operation& operation, int rank) {
-  Kind found;
-  found.kind = kind_of_operation(operation);
-  std::size_t size = 0;
-  if (!operation.vector || is_reduction(operation.collective)) {
-    found.bytes = message_bytes(operation, rank == operation.root, bytes_of);
-    size = size_class(found.bytes);
-  }
-  found.index = kind_index(operation.collective, found.kind, size);
-  return found;
-}
-
 bool commutes(const Operation& operation) {
   return !is_reduction(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
@@ -78,6 +61,20 @@ std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
   return std::hash<std::string>{}(text);
 }
 
+// Of one kind of call.
+struct Tried {
+  Cell cell;
+  // The last call that went its way, where its type and operation are the MPI's own: whatever is equal in these can go
+  // it again.
+  const Choice* choice = nullptr;
+  MPI_Datatype type{};
+  MPI_Op op{};
+
+  [[nodiscard]] bool is_like_last(const Operation& operation) const {
+    return choice != nullptr && type == operation.receive.type && op == operation.op;
+  }
+};
+
 class Selector final : public Chooser {
  public:
   Selector(Context& context, Settings settings);
@@ -87,7 +84,7 @@ class Selector final : public Chooser {
   Selector(Selector&&) = delete;
   Selector& operator=(Selector&&) = delete;
 
-  Decision begin(const Operation& operation, bool blocking) override;
+  Decision begin(const Operation& operation, const Kind& kind, bool blocking) override;
   void end(const Decision& decision) override;
   [[nodiscard]] bool is_deciding(const Operation& operation) const override;
   Shortcuts& shortcuts() override { return shortcuts_; }
@@ -97,9 +94,10 @@ class Selector final : public Chooser {
   [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
   Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
+  const Choice& unless_it_cannot(const Choice& choice, const Operation& operation, const Kind& kind, Tried& tried);
   bool ask_for_shared_memory();
   [[nodiscard]] double seconds_to_meet() const;
-  std::unique_ptr<Cell> make_cell(const Operation& operation, const Kind& kind);
+  std::unique_ptr<Tried> begin_trials(const Operation& operation, const Kind& kind);
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
   Decision counted(const Operation& operation, Decision decision);
   void settle(std::size_t index);
@@ -110,7 +108,7 @@ class Selector final : public Chooser {
   bool links_known_ = false;  // measured, where nobody has given them
   DecisionLog log_;
   Shortcuts shortcuts_;
-  std::vector<std::unique_ptr<Cell>> cells_;  // by Kind::index
+  std::vector<std::unique_ptr<Tried>> tried_;  // by Kind::index
 };
 
 bool is_unknown(Collective collective, std::size_t kind) { return !is_reduction(collective) && kind == kUnknown; }
@@ -143,7 +141,7 @@ Selector::Selector(Context& context, Settings settings)
       settings_(std::move(settings)),
       parameters_(parameters_for(context, settings_)),
       log_(context.rank(), context.size(), context.node_count()),
-      cells_(shortcuts_.native.size()) {
+      tried_(shortcuts_.native.size()) {
   shortcuts_.message = settings_.message.c_str();
   if (!settings_.message.empty()) log_.say(settings_.message);
   if (settings_.rules) {
@@ -185,11 +183,10 @@ Chooser::Decision Selector::counted(const Operation& operation, Decision decisio
   return decision;
 }
 
-Chooser::Decision Selector::begin(const Operation& operation, bool blocking) {
-  const Kind kind = kind_of(operation, context_.rank());
+Chooser::Decision Selector::begin(const Operation& operation, const Kind& kind, bool blocking) {
   const auto collective = static_cast<std::size_t>(operation.collective);
   ++shortcuts_.calls.at(collective);
-  std::uint32_t& left = shortcuts_.native.at(kind.index);
+  std::uint32_t& left = shortcuts_.native[kind.index];
   if (left != 0) {
     if (blocking && left != Shortcuts::kForEver) --left;
     return {};
@@ -221,26 +218,39 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
 }
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
-  std::unique_ptr<Cell>& cell = cells_.at(kind.index);
-  if (blocking && !cell) ask_for_shared_memory();
-  if (!is_usual(context_, operation)) return {};
+  std::unique_ptr<Tried>& tried = tried_[kind.index];
+  if (blocking && !tried) ask_for_shared_memory();
+  if (!(tried && tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
   if (!blocking) {
-    if (!cell || cell->on_trial() || !can_run(context_, operation, cell->winner())) return {};
-    return {.choice = &cell->winner()};
+    if (!tried || tried->cell.on_trial()) return {};
+    return {.choice = &unless_it_cannot(tried->cell.winner(), operation, kind, *tried)};
   }
-  if (!cell) {
-    cell = make_cell(operation, kind);
-    if (!cell->on_trial()) {
+  if (!tried) {
+    tried = begin_trials(operation, kind);
+    if (!tried->cell.on_trial()) {
       settle(kind.index);
       return {};
     }
   }
-  const Cell::Turn turn = cell->next();
-  Decision decision{.choice = turn.choice, .cell = static_cast<std::uint32_t>(kind.index), .trial = turn.trial};
-  if (!can_run(context_, operation, *decision.choice)) decision.choice = &native_choice();
+  const Cell::Turn turn = tried->cell.next();
+  Decision decision{.choice = &unless_it_cannot(*turn.choice, operation, kind, *tried),
+                    .cell = static_cast<std::uint32_t>(kind.index),
+                    .trial = turn.trial};
   if (turn.meets) decision.meeting = seconds_to_meet();
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
+}
+
+// Of a call that is usual.
+const Choice& Selector::unless_it_cannot(const Choice& choice, const Operation& operation, const Kind& kind,
+                                         Tried& tried) {
+  if (tried.choice == &choice && tried.is_like_last(operation)) return choice;
+  if (!can_run(context_, operation, choice)) return native_choice();
+  const bool fixed = kind.kind == 0 && is_known_named(operation.receive.type, this_thread.types);
+  tried.choice = fixed ? &choice : nullptr;
+  tried.type = operation.receive.type;
+  tried.op = operation.op;
+  return choice;
 }
 
 // Collective the first time; whether there is some.
@@ -257,16 +267,16 @@ double Selector::seconds_to_meet() const {
 }
 
 bool Selector::is_deciding(const Operation& operation) const {
-  const Kind kind = kind_of(operation, context_.rank());
+  const Kind kind = kind_of(operation, context_.rank(), this_thread.types);
   if (settings_.rules || !settings_.wishes.at(static_cast<std::size_t>(operation.collective)).automatic) return false;
-  const std::unique_ptr<Cell>& cell = cells_.at(kind.index);
-  return cell ? cell->on_trial() : shortcuts_.native.at(kind.index) != Shortcuts::kForEver;
+  const std::unique_ptr<Tried>& tried = tried_[kind.index];
+  return tried ? tried->cell.on_trial() : shortcuts_.native[kind.index] != Shortcuts::kForEver;
 }
 
 void Selector::end(const Decision& decision) {
   if (!decision.trial) return;
   const double seconds = PMPI_Wtime() - decision.started;
-  Cell& cell = *cells_.at(decision.cell);
+  Cell& cell = tried_[decision.cell]->cell;
   if (!cell.record(seconds, decision.meeting)) return;
   meet(context_.comm());
   const std::span<double> times = cell.unagreed();
@@ -278,7 +288,7 @@ void Selector::end(const Decision& decision) {
 
 // A decision: where it is the MPI's own call, the next ones need not come here.
 void Selector::settle(std::size_t index) {
-  Cell& cell = *cells_.at(index);
+  Cell& cell = tried_[index]->cell;
   log_.decision(index, cell);
   if (!cell.winner_is_native()) return;
   shortcuts_.native.at(index) = cell.settled();
@@ -286,9 +296,9 @@ void Selector::settle(std::size_t index) {
 }
 
 // Collective: all ranks have the same candidates, or none.
-std::unique_ptr<Cell> Selector::make_cell(const Operation& operation, const Kind& kind) {
+std::unique_ptr<Tried> Selector::begin_trials(const Operation& operation, const Kind& kind) {
   meet(context_.comm());
-  std::unique_ptr<Cell> cell;
+  std::unique_ptr<Tried> tried;
   std::array<std::uint64_t, 2> prints{};
   std::vector<Candidate> candidates;
   candidates = propose(operation, kind);
@@ -299,9 +309,9 @@ std::unique_ptr<Cell> Selector::make_cell(const Operation& operation, const Kind
         "MPI_Allreduce");
   attempt_together(context_.comm(), [&] {
     if (prints[0] != ~prints[1]) candidates.clear();
-    cell = std::make_unique<Cell>(candidates, kind.bytes, context_.node_count());
+    tried = std::make_unique<Tried>(Tried{.cell = Cell(candidates, kind.bytes, context_.node_count())});
   });
-  return cell;
+  return tried;
 }
 
 std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {

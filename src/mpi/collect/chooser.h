@@ -37,8 +37,8 @@ class Chooser {
 
   // The same on all ranks: decided from the collective, the bytes, op and type where equal on all ranks, and the number
   // of the call. Operations without a size known to all (vector gathers) are decided without it. A call that is
-  // nonblocking is never a trial.
-  virtual Decision begin(const Operation& operation, bool blocking) = 0;
+  // nonblocking is never a trial. `kind` is the operation's.
+  virtual Decision begin(const Operation& operation, const Kind& kind, bool blocking) = 0;
   // After a blocking call, one that failed too. Collective at the end of a round of trials (one small allreduce).
   virtual void end(const Decision& decision) = 0;
 

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,9 +28,9 @@
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/places.h"
 #include "mpi/collect/programs.h"
+#include "mpi/collect/this_thread.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/handle.h"
-#include "mpi/handle_slot.h"
 #include "mpi/location.h"
 #include "mpi/split_options.h"
 
@@ -52,29 +51,8 @@ AttributeKey& key() {
   return only;
 }
 
-// Of a cache from handles to attributes, one a thread. A slot holds while its generation is the present one: the end of
-// an attribute begins a new one, before the handle can come back for another communicator. Whoever has that
-// communicator knows it from who made it after the end of the first one, so that no thread can see an older generation
-// with it; and nobody frees a communicator that another thread is in a call on. A fresh slot has generation 0.
-struct Slot {
-  MPI_Comm comm{};
-  std::uint64_t generation = 0;
-  const Kept* kept = nullptr;
-};
-
-std::atomic<std::uint64_t>& present_generation() {
-  static std::atomic<std::uint64_t> only{1};
-  return only;
-}
-
-Slot& slot_for(MPI_Comm comm) {
-  constexpr std::size_t kSlots = 16;
-  thread_local std::array<Slot, kSlots> slots;
-  return slots[slot_of<kSlots>(comm)];
-}
-
 int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
-  present_generation().fetch_add(1, std::memory_order_relaxed);
+  context_generation.fetch_add(1, std::memory_order_relaxed);
   const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
   if (*kept) (*kept)->detach();
   key().release();
@@ -135,13 +113,11 @@ Context::Place::~Place() { contexts().fetch_sub(1, std::memory_order_relaxed); }
 Context::Context() = default;
 Context::~Context() = default;
 
-const std::shared_ptr<Context>* Context::find(MPI_Comm comm) {
-  Slot& slot = slot_for(comm);
-  const std::uint64_t present = present_generation().load(std::memory_order_relaxed);
-  if (slot.comm == comm && slot.generation == present) return slot.kept;
+const std::shared_ptr<Context>* Context::find_attribute(MPI_Comm comm, ThisThread::Slot& slot) {
+  const std::uint64_t present = context_generation.load(std::memory_order_relaxed);
   const AttributeKey::Use use(key());
   const auto* kept = static_cast<const Kept*>(use.find(comm));
-  if (kept != nullptr) slot = {comm, present, kept};
+  if (kept != nullptr) slot = {comm, present, kept, kept->get()};
   return kept;
 }
 

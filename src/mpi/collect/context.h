@@ -16,6 +16,7 @@
 #include "core/schedule/schedule.h"
 #include "mpi/collect/level_communicators.h"
 #include "mpi/collect/memory.h"
+#include "mpi/collect/this_thread.h"
 #include "mpi/collect/workspace.h"
 #include "mpi/handle.h"
 
@@ -39,7 +40,18 @@ class Context {
 
   // What is known of `comm`, local: null before the first call of of(), which is found to hold null where it failed.
   // Both are there until the communicator is freed. Throws MpiError.
-  static const std::shared_ptr<Context>* find(MPI_Comm comm);
+  static const std::shared_ptr<Context>* find(MPI_Comm comm, ThisThread& thread = this_thread) {
+    ThisThread::Slot& slot = thread.slot_for(comm);
+    if (slot.has(comm)) [[likely]]
+      return slot.kept;
+    return find_attribute(comm, slot);
+  }
+
+  // The same, if the thread has asked for it lately; else null.
+  static const Context* find_at_once(MPI_Comm comm, ThisThread& thread) {
+    const ThisThread::Slot& slot = thread.slot_for(comm);
+    return slot.has(comm) ? slot.context : nullptr;
+  }
 
   ~Context();
   Context(const Context&) = delete;
@@ -111,22 +123,26 @@ class Context {
   };
 
   Context();
+  static const std::shared_ptr<Context>* find_attribute(MPI_Comm comm, ThisThread::Slot& slot);
   void make_communicator(MPI_Comm comm);
   void learn_places(MPI_Comm comm);
   void read_places(const std::vector<std::uint64_t>& rows);
 
   Place place_;
-  Communicator comm_;
-  Communicator node_comm_;
+  // What each call looks at.
   int rank_ = 0;
   int size_ = 1;
+  std::atomic<int> under_way_ = 0;
+  std::optional<bool> reproducible_;
+  Shortcuts* shortcuts_ = nullptr;
+
+  Communicator comm_;
+  Communicator node_comm_;
   int node_count_ = 1;
   std::uint32_t tags_ = 1;  // how many the MPI has
   std::atomic<std::uint32_t> tag_ = 0;
   std::atomic<bool> attached_ = true;
-  std::atomic<int> under_way_ = 0;
   bool node_team_asked_ = false;
-  std::optional<bool> reproducible_;
   core::schedule::Hierarchy machine_;
   core::schedule::Hierarchy nodes_;
   std::map<core::schedule::Rank, core::schedule::Hierarchy> groupings_;
@@ -140,7 +156,6 @@ class Context {
   // After the communicators that they use, so that they go first.
   std::unique_ptr<NodeTeam> node_team_;
   std::unique_ptr<Chooser> chooser_;
-  Shortcuts* shortcuts_ = nullptr;
 };
 
 }  // namespace ranktree::mpi::collect

@@ -20,6 +20,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/running.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/this_thread.h"
 #include "mpi/collect/types.h"
 
 namespace ranktree::mpi::collect {
@@ -153,7 +154,7 @@ bool can_level(Context& context, const Operation& operation, const Choice& choic
                      operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce;
   if (!known || choice.groups < 0 || choice.groups > context.size()) return false;
   // Counts are MPI's ints here, and what one rank's holds all ranks' must: bytes are equal on all, and no fewer.
-  const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, bytes_of);
+  const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, this_thread.types);
   if (operation.collective != Collective::kBarrier && (bytes == 0 || bytes > INT_MAX)) return false;
   const Hierarchy& hierarchy = context.hierarchy(choice.groups);
   if (hierarchy.levels() == 1) return false;

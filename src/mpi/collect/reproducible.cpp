@@ -20,6 +20,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/this_thread.h"
 #include "mpi/collect/under_way.h"
 
 namespace ranktree::mpi::collect {
@@ -78,7 +79,7 @@ const Choice* reproducible_choice(Context& context, const Operation& operation) 
   static const Choice doubling = leaders_by(Algorithm::kRecursiveDoubling);
   static const Choice halving = leaders_by(Algorithm::kRabenseifner);
   const bool few = operation.collective == Collective::kAllreduce &&
-                   bytes_of(operation.receive.count, operation.receive.type) <= kShort;
+                   bytes_of(operation.receive.count, operation.receive.type, this_thread.types) <= kShort;
   const Choice& choice = few ? doubling : halving;
   return can_run(context, operation, choice) ? &choice : &native_choice();
 }

@@ -13,6 +13,7 @@
 
 #include "core/schedule/makers.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/type_sizes.h"
 
 namespace ranktree::mpi::collect {
 
@@ -59,39 +60,28 @@ inline std::size_t operation_kind(MPI_Op op) {
   return commutative != 0 ? 1 : 2;
 }
 
-inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type) {
-  // The MPI takes longer to tell than all else that a call needs which is left to it.
-  if (type == MPI_DOUBLE) return count * static_cast<std::int64_t>(sizeof(double));
-  if (type == MPI_INT) return count * static_cast<std::int64_t>(sizeof(int));
-  if (type == MPI_FLOAT) return count * static_cast<std::int64_t>(sizeof(float));
-  if (type == MPI_BYTE || type == MPI_CHAR) return count;
-  if (type == MPI_DATATYPE_NULL) return 0;
-  MPI_Count size = 0;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
-  return count * static_cast<std::int64_t>(size);
-}
-
 // MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the middle
-// one). A gather's and a scatter's is looked for where it is significant on the calling rank. `bytes_of` as above.
-template <typename BytesOf>
-inline std::int64_t message_bytes(const Operation& operation, bool at_root, BytesOf bytes_of) {
+// one). A gather's and a scatter's is looked for where it is significant on the calling rank.
+[[gnu::always_inline]] inline std::int64_t message_bytes(const Operation& operation, bool at_root, TypeSizes& sizes) {
   using core::schedule::Collective;
   const Operation::Side& receive = operation.receive;
   switch (operation.collective) {
     case Collective::kBarrier:
       return 0;
     case Collective::kGather:
-      return at_root ? bytes_of(receive.count, receive.type) : bytes_of(operation.send.count, operation.send.type);
+      return at_root ? bytes_of(receive.count, receive.type, sizes)
+                     : bytes_of(operation.send.count, operation.send.type, sizes);
     case Collective::kScatter:
-      return at_root ? bytes_of(operation.send.count, operation.send.type) : bytes_of(receive.count, receive.type);
+      return at_root ? bytes_of(operation.send.count, operation.send.type, sizes)
+                     : bytes_of(receive.count, receive.type, sizes);
     case Collective::kReduceScatter: {
       const auto counts = operation.receive.counts;
-      if (counts.empty()) return bytes_of(receive.count, receive.type);
+      if (counts.data() == nullptr || counts.empty()) return bytes_of(receive.count, receive.type, sizes);
       const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-      return bytes_of(sum, receive.type) / static_cast<std::int64_t>(counts.size());
+      return bytes_of(sum, receive.type, sizes) / static_cast<std::int64_t>(counts.size());
     }
     default:
-      return bytes_of(receive.count, receive.type);
+      return bytes_of(receive.count, receive.type, sizes);
   }
 }
 
@@ -101,12 +91,45 @@ inline bool is_reduction(core::schedule::Collective collective) {
          collective == Collective::kReduceScatter;
 }
 
-// As an Operation, or what describes one.
-template <typename Described>
-inline std::size_t kind_of_operation(const Described& operation) {
+inline std::size_t kind_of_operation(const Operation& operation) {
   const bool reduction = is_reduction(operation.collective);
   if (operation.vector) return reduction ? kCounts : kUnknown;
   return reduction ? operation_kind(operation.op) : 0;
+}
+
+// What a call is to the chooser, on this rank.
+struct Kind {
+  std::size_t kind = 0;  // of operations
+  std::size_t size = 0;
+  std::size_t index = 0;   // in Shortcuts::native
+  std::int64_t bytes = 0;  // of what has a size
+};
+
+[[gnu::always_inline]] inline Kind kind_of(const Operation& operation, int rank, TypeSizes& sizes) {
+  Kind found;
+  found.kind = kind_of_operation(operation);
+  if (!operation.vector || is_reduction(operation.collective)) {
+    found.bytes = message_bytes(operation, rank == operation.root, sizes);
+    found.size = size_class(found.bytes);
+  }
+  found.index = kind_index(operation.collective, found.kind, found.size);
+  return found;
+}
+
+// Whether it is one of the calls that are the MPI's own for now, which is counted.
+inline bool is_left_to_mpi(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
+  std::uint32_t& left = shortcuts.native[kind.index];
+  if (left == 0) return false;
+  if (left != Shortcuts::kForEver) --left;
+  ++shortcuts.calls[static_cast<std::size_t>(collective)];
+  return true;
+}
+
+// The call was none.
+inline void take_back(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
+  std::uint32_t& left = shortcuts.native[kind.index];
+  if (left != Shortcuts::kForEver) ++left;
+  --shortcuts.calls[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace ranktree::mpi::collect

@@ -46,7 +46,7 @@ inline int serve_nonblocking(MPI_Request* request, MPI_Comm comm, Next next, Des
   Member* const member = member_of(comm);
   if (member == nullptr || member->shortcuts == nullptr || request == nullptr) return next(arguments...);
   const Operation operation = describe(*member);
-  const std::size_t size = mpi::collect::size_class(mpi::collect::message_bytes(operation, false, quick_bytes_of));
+  const std::size_t size = mpi::collect::size_class(mpi::collect::message_bytes(operation, false, types));
   int code = MPI_SUCCESS;
   if (size <= kLargestServed && begin(operation, request, code)) return code;
   return next(arguments...);

@@ -14,6 +14,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/type_sizes.h"
 #include "preload/collect/calls.h"
 #include "preload/collect/nonblocking.h"
 #include "preload/settings.h"
@@ -25,7 +26,7 @@ constinit std::atomic<bool> serving{false};
 constinit std::atomic<std::uint32_t> generation{1};
 constinit thread_local bool inside = false;
 constinit thread_local std::array<MemberSlot, kMemberSlots> slots{};
-constinit thread_local std::array<TypeSlot, kTypeSlots> types{};
+constinit thread_local mpi::collect::TypeSizes types{};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 namespace {
@@ -158,19 +159,6 @@ Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept {
   }
   members.release();
   return member;
-}
-
-std::int64_t size_of(MPI_Datatype type, TypeSlot& slot) noexcept {
-  const std::int64_t bytes = mpi::collect::bytes_of(1, type);
-  int integers = 0;
-  int addresses = 0;
-  int datatypes = 0;
-  int combiner = MPI_COMBINER_DUP;
-  if (bytes > 0 && PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS &&
-      combiner == MPI_COMBINER_NAMED) {
-    slot = {type, bytes};
-  }
-  return bytes;
 }
 
 void ask(MPI_Comm comm, Member& member) noexcept {

@@ -14,6 +14,7 @@
 #include "core/schedule/makers.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/size_class.h"
+#include "mpi/collect/type_sizes.h"
 #include "mpi/handle_slot.h"
 #include "preload/next.h"
 
@@ -40,13 +41,6 @@ struct MemberSlot {
 };
 inline constexpr unsigned kMemberSlots = 32;
 
-// Sizes of named datatypes, which no program can free.
-struct TypeSlot {
-  MPI_Datatype type;
-  std::int64_t bytes;  // 0: the slot is free
-};
-inline constexpr unsigned kTypeSlots = 16;
-
 // Messages of 2 GiB and more are the MPI's: their counts may exceed an int, on one rank and not on another.
 inline constexpr std::size_t kLargestServed = 31;
 
@@ -55,7 +49,7 @@ extern constinit std::atomic<bool> serving;  // decided in MPI_Init
 extern constinit std::atomic<std::uint32_t> generation;
 extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
 extern constinit thread_local std::array<MemberSlot, kMemberSlots> slots __attribute__((tls_model("initial-exec")));
-extern constinit thread_local std::array<TypeSlot, kTypeSlots> types __attribute__((tls_model("initial-exec")));
+extern constinit thread_local mpi::collect::TypeSizes types __attribute__((tls_model("initial-exec")));
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // What is called within is not the program's: by ranktree, by the MPI itself, by another tool.
@@ -89,20 +83,8 @@ inline Member* member_of(MPI_Comm comm) noexcept {
   return find_member(comm, slot);
 }
 
-// The size of a datatype by the MPI, kept where it is a named one.
-std::int64_t size_of(MPI_Datatype type, TypeSlot& slot) noexcept;
-
-inline std::int64_t quick_bytes_of(std::int64_t count, MPI_Datatype type) noexcept {
-  TypeSlot& slot = types[mpi::slot_of<kTypeSlots>(type)];
-  if (slot.type == type && slot.bytes != 0) [[likely]]
-    return count * slot.bytes;
-  return count * size_of(type, slot);
-}
-
 // Whether a call is the MPI's own, and that it is made.
-template <typename Described>
-inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
-  using namespace mpi::collect;
+inline bool is_the_mpis(Member& member, const Operation& operation) noexcept {
   if (member.shortcuts == nullptr) {
     if (member.waiting == 0) return true;
     --member.waiting;
@@ -110,17 +92,9 @@ inline bool is_the_mpis(Member& member, const Described& operation) noexcept {
     ask(operation.comm, member);
     if (member.shortcuts == nullptr) return true;
   }
-  const std::size_t kind = kind_of_operation(operation);
-  std::size_t size = 0;
-  if (!operation.vector || is_reduction(operation.collective)) {
-    size = size_class(message_bytes(operation, member.rank == operation.root, quick_bytes_of));
-    if (size > kLargestServed) return true;
-  }
-  std::uint32_t& left = member.shortcuts->native[kind_index(operation.collective, kind, size)];
-  if (left == 0) return false;
-  if (left != Shortcuts::kForEver) --left;
-  ++member.shortcuts->calls[static_cast<std::size_t>(operation.collective)];
-  return true;
+  const mpi::collect::Kind kind = mpi::collect::kind_of(operation, member.rank, types);
+  if (kind.size > kLargestServed) return true;
+  return mpi::collect::is_left_to_mpi(operation.collective, kind, *member.shortcuts);
 }
 
 // One call of the program.

@@ -178,6 +178,25 @@ void check_errors(const World& world) {
   MPI_Comm_free(&comm);
 }
 
+// What one rank alone makes, because it is wrong, is none of the calls that all ranks count.
+void check_wrong_alone(const World& world) {
+  constexpr int kCalls = 300;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(world.comm, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  ranktree_Barrier(comm);
+  int value = 0;
+  for (int call = 0; call < 3 && world.rank == 0; ++call) {
+    expect_class(ranktree_Bcast(&value, 1, MPI_INT, -5, comm), MPI_ERR_ROOT, "root of one rank");
+  }
+  for (int call = 0; call < kCalls; ++call) {
+    value = world.rank == 0 ? call : -1;
+    ranktree_Bcast(&value, 1, MPI_INT, 0, comm);
+    if (value != call) fail("a broadcast behind a wrong one");
+  }
+  MPI_Comm_free(&comm);
+}
+
 // What MPI ignores on a rank may be anything there, and all ranks must still go the same way.
 void check_ignored(const World& world) {
   const int own = world.rank + 1;
@@ -278,6 +297,7 @@ int main(int argc, char** argv) {
   const World alone = world_of(MPI_COMM_SELF);
   for (const Collective& collective : collectives(alone, 0)) check_forms(alone, collective);
   check_errors(world);
+  check_wrong_alone(world);
   check_ignored(world);
   check_precision(world);
   check_local(world);
