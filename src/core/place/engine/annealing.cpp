@@ -93,12 +93,16 @@ class Region {
         surplus_(surplus),
         random_(seed),
         outside_(part_of.size(), 0),
-        place_(part_of.size(), -1) {
+        place_(part_of.size(), -1),
+        ties_(part_of.size()) {
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
       for (const GuideArc& arc : graph.arcs_of(vertex)) {
-        outside_[at(vertex)] += part_of[at(arc.to)] != part_of[at(vertex)] ? 1 : 0;
+        const bool outside = part_of[at(arc.to)] != part_of[at(vertex)];
+        outside_[at(vertex)] += outside ? 1 : 0;
+        (outside ? ties_[at(vertex)].others : ties_[at(vertex)].own) += arc.weight;
       }
       if (outside_[at(vertex)] > 0) join_border(vertex);
+      least_surplus_ = std::min(least_surplus_, surplus[at(part_of[at(vertex)])]);
     }
   }
 
@@ -122,44 +126,65 @@ class Region {
     place_[at(last)] = place;
   }
 
-  // One draw: its upper half chooses the vertex, then 20 bits the arc, 12 the threshold.
+  // One draw: its upper half chooses the vertex, then 20 bits the arc, 12 the threshold. Most moves are refused, if
+  // possible before any arc is looked at: a vertex is not tied to one other part more than to all of them.
   void try_move(const Climate& climate) {
     const std::uint64_t draw = random_.next();
     const Vertex vertex = border_[(draw >> 32U) * border_.size() >> 32U];
-    const auto arcs = graph_.arcs_of(vertex);
     const Vertex from = part_of_[at(vertex)];
+    const Ties ties = ties_[at(vertex)];
+    const auto most = [&](std::int32_t surplus) {  // that the cut may grow
+      return climate.temperature * thresholds_[draw] - 2 * climate.tightness * (surplus - surplus_[at(from)] + 1);
+    };
+    if (ties.own - ties.others > most(least_surplus_)) return;
+    const auto arcs = graph_.arcs_of(vertex);
     const Vertex to = part_of_[at(arcs[((draw >> 12U) & 0xfffffU) * arcs.size() >> 20U].to)];
-    if (from == to) return;
-    const double worse =
-        2 * climate.tightness * (surplus_[at(to)] - surplus_[at(from)] + 1) + worsening(arcs, part_of_, from, to);
-    if (worse > 0 && worse > climate.temperature * thresholds_[draw]) return;
-    move(vertex, from, to);
+    if (from == to || ties.own - ties.others > most(surplus_[at(to)])) return;
+    double joined = 0;
+    for (const GuideArc& arc : arcs) joined += part_of_[at(arc.to)] == to ? arc.weight : 0.0F;
+    if (ties.own - joined <= most(surplus_[at(to)])) move(vertex, from, to, joined);
   }
 
-  void move(Vertex vertex, Vertex from, Vertex to) {
+  void move(Vertex vertex, Vertex from, Vertex to, double joined) {
     part_of_[at(vertex)] = to;
+    ties_[at(vertex)] = {joined, ties_[at(vertex)].own + ties_[at(vertex)].others - joined};
     --surplus_[at(from)];
     ++surplus_[at(to)];
+    least_surplus_ = std::min(least_surplus_, surplus_[at(from)]);
     for (const GuideArc& arc : graph_.arcs_of(vertex)) {
       const Vertex part = part_of_[at(arc.to)];
       if (part == from) {
         ++outside_[at(vertex)];
+        shift(arc.to, -arc.weight);
         if (outside_[at(arc.to)]++ == 0) join_border(arc.to);
       } else if (part == to) {
         --outside_[at(vertex)];
+        shift(arc.to, arc.weight);
         if (--outside_[at(arc.to)] == 0) leave_border(arc.to);
       }
     }
     if (outside_[at(vertex)] == 0) leave_border(vertex);
   }
 
+  // What a vertex is tied to in its own part and in others.
+  struct Ties {
+    double own = 0;
+    double others = 0;
+  };
+  void shift(Vertex vertex, double to_own) {
+    ties_[at(vertex)].own += to_own;
+    ties_[at(vertex)].others -= to_own;
+  }
+
   const Guide& graph_;
   std::vector<Vertex>& part_of_;
   std::vector<std::int32_t>& surplus_;
+  std::int32_t least_surplus_ = 0;  // or less
   Random random_;
   const Thresholds& thresholds_ = thresholds();
   std::vector<std::int32_t> outside_;  // by vertex: arcs to other parts
   std::vector<std::int32_t> place_;    // on the border, -1: not there
+  std::vector<Ties> ties_;
   std::vector<Vertex> border_;
 };
 
