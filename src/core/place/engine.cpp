@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <numeric>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -310,13 +310,13 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
                      const EngineOptions& options) {
   Workers workers(options.threads, options.keep_going);
   Ordered ordered;
-  std::optional<SeatTree> seats;
+  std::unique_ptr<SeatTree> seats;
   std::vector<SeatTree::Seat> seat_of;
   workers.for_each(2, static_cast<std::int64_t>(affinity.indices.size()), [&](int i) {
     if (i == 0) {
       ordered = put_in_order(affinity, workers);
     } else {
-      seats.emplace(tree, options.constraints);
+      seats = std::make_unique<SeatTree>(tree, options.constraints);
       seat_of = engine::seats_of(*seats, start);
     }
   });

@@ -131,23 +131,29 @@ class Contraction {
 
  private:
   void append_rows(std::size_t first, std::size_t last, BasicArcs<Weight>& rows) {
-    std::vector<std::int64_t> slot(parts_, -1);  // by part: where the arc to it is, unless before the row's begin
+    std::vector<std::int64_t> slot(parts_, -1);
     for (std::size_t part = first; part < last; ++part) {
       const auto begin = static_cast<std::int64_t>(rows.size());
       for (auto i = members_.begin[part]; i < members_.begin[part + 1]; ++i) {
         const Vertex vertex = members_.order[at(i)];
         result_.size[part] += graph_.size[at(vertex)];
-        for (const auto& arc : graph_.arcs_of(vertex)) {
-          const Vertex other = part_of_[at(arc.to)];
-          if (at(other) == part) continue;
-          if (slot[at(other)] < begin) {
-            slot[at(other)] = static_cast<std::int64_t>(rows.size());
-            rows.push_back({other, 0});
-          }
-          rows[at(slot[at(other)])].weight += arc.weight;
-        }
+        append_arcs(vertex, begin, slot, rows);
       }
       result_.offset[part + 1] = static_cast<std::int64_t>(rows.size());
+    }
+  }
+
+  // `slot`, by part: where the arc to it is, unless before the row's begin.
+  void append_arcs(Vertex vertex, std::int64_t begin, std::vector<std::int64_t>& slot, BasicArcs<Weight>& rows) const {
+    const Vertex part = part_of_[at(vertex)];
+    for (const auto& arc : graph_.arcs_of(vertex)) {
+      const Vertex other = part_of_[at(arc.to)];
+      if (other == part) continue;
+      if (slot[at(other)] < begin) {
+        slot[at(other)] = static_cast<std::int64_t>(rows.size());
+        rows.push_back({other, 0});
+      }
+      rows[at(slot[at(other)])].weight += arc.weight;
     }
   }
 
