@@ -416,19 +416,17 @@ bool is_shapeless(const Graph& guide) {
   constexpr double kRare = 0.1;
   if (guide.arcs.size() < kMany * guide.size.size()) return false;
   double partners = 0;
-  double shared = 0;                                // beyond what chance shares
+  double shared = 0;
   std::vector<Vertex> seen(guide.size.size(), -1);  // by whom last, of the first ones of pairs
   for (Vertex i = 0; i < kSample; ++i) {
     const auto arcs = guide.arcs_of(static_cast<Vertex>(std::int64_t{i} * guide.vertices() / kSample));
     for (std::size_t j = kStep; j < arcs.size(); j += kStep) {
       const Vertex one = arcs[j - kStep].to;
-      const auto partners_of_one = static_cast<double>(guide.arcs_of(one).size());
       for (const Arc& arc : guide.arcs_of(one)) seen[at(arc.to)] = one;
       const auto others = guide.arcs_of(arcs[j].to);
       shared += static_cast<double>(
           std::count_if(others.begin(), others.end(), [&](const Arc& arc) { return seen[at(arc.to)] == one; }) - 1);
-      shared -= partners_of_one * static_cast<double>(others.size()) / static_cast<double>(guide.vertices());
-      partners += std::min(partners_of_one, static_cast<double>(others.size())) - 1;
+      partners += static_cast<double>(std::min(guide.arcs_of(one).size(), others.size()) - 1);
     }
   }
   return shared < kRare * partners;
