@@ -18,8 +18,8 @@ struct DenseScan {
 };
 
 // Reads each entry once, in square blocks and their mirror images. A rank keeps its `strongest` pairs and those that
-// another end keeps; equal ones are drawn by a hash of what both ends exchange with all (dense_names.h). O(ranks^2)
-// time, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
+// another end keeps; equal ones are drawn by a hash of both ends, so that numbering decides nothing. O(ranks^2) time,
+// O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
 template <class Number>
 DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
 
