@@ -129,8 +129,9 @@ Call::Told Call::told(int rank) const {
 // In each small operation that combines: few instructions.
 bool Call::all_told_the_same() const {
   const std::uint16_t size = std::atomic_ref(*team_.small_size(rank())).load(std::memory_order_relaxed);
+  constexpr std::size_t kToNextRank = kLine / sizeof(std::uint16_t);
   std::uint16_t* other = team_.small_size(0);
-  for (int left = ranks(); left > 0; --left, other += kLine / sizeof(*other)) {
+  for (int left = ranks(); left > 0; --left, other += kToNextRank) {
     if (std::atomic_ref(*other).load(std::memory_order_relaxed) != size) return false;
   }
   if (size != kIsLarge) return true;

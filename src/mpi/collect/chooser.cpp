@@ -94,7 +94,7 @@ class Selector final : public Chooser {
   [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
   Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
-  const Choice& unless_it_cannot(const Choice& choice, const Operation& operation, const Kind& kind, Tried& tried);
+  const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
   bool ask_for_shared_memory();
   [[nodiscard]] double seconds_to_meet() const;
   std::unique_ptr<Tried> begin_trials(const Operation& operation, const Kind& kind);
@@ -223,7 +223,7 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   if (!(tried && tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
   if (!blocking) {
     if (!tried || tried->cell.on_trial()) return {};
-    return {.choice = &unless_it_cannot(tried->cell.winner(), operation, kind, *tried)};
+    return {.choice = unless_it_cannot(&tried->cell.winner(), operation, kind, *tried)};
   }
   if (!tried) {
     tried = begin_trials(operation, kind);
@@ -233,7 +233,7 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
     }
   }
   const Cell::Turn turn = tried->cell.next();
-  Decision decision{.choice = &unless_it_cannot(*turn.choice, operation, kind, *tried),
+  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried),
                     .cell = static_cast<std::uint32_t>(kind.index),
                     .trial = turn.trial};
   if (turn.meets) decision.meeting = seconds_to_meet();
@@ -242,12 +242,12 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
 }
 
 // Of a call that is usual.
-const Choice& Selector::unless_it_cannot(const Choice& choice, const Operation& operation, const Kind& kind,
+const Choice* Selector::unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind,
                                          Tried& tried) {
-  if (tried.choice == &choice && tried.is_like_last(operation)) return choice;
-  if (!can_run(context_, operation, choice)) return native_choice();
+  if (tried.choice == choice && tried.is_like_last(operation)) return choice;
+  if (!can_run(context_, operation, *choice)) return &native_choice();
   const bool fixed = kind.kind == 0 && is_known_named(operation.receive.type, this_thread.types);
-  tried.choice = fixed ? &choice : nullptr;
+  tried.choice = fixed ? choice : nullptr;
   tried.type = operation.receive.type;
   tried.op = operation.op;
   return choice;
