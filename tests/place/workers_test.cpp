@@ -15,6 +15,7 @@
 #include "core/place/engine/graph.h"
 #include "core/place/engine/structural_order.h"
 #include "fixtures.h"
+#include "guide_rows.h"
 
 namespace {
 
@@ -76,13 +77,7 @@ Guide ring_with_chords(Vertex vertices) {
     tie(vertex, (vertex + 1) % vertices);
     tie(vertex, (vertex + 2 + static_cast<Vertex>(random.below(500))) % vertices);
   }
-  Guide graph;
-  graph.size.assign(rows.size(), 1);
-  for (const auto& row : rows) {
-    graph.arcs.insert(graph.arcs.end(), row.begin(), row.end());
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
-  return graph;
+  return guide_of(rows);
 }
 
 void expect_same(const Guide& a, const Guide& b) {
