@@ -50,12 +50,15 @@ std::size_t largest_block(std::span<const std::size_t> starts) {
 
 }  // namespace
 
-Reduction::Reduction(Team& team, const Operand& operand, const Combine& combine)
+Reduction::Reduction(Team& team, const Operand& operand, const Combine& combine, bool wants)
     : Call(team, operand.elements * combine.element),
       operand_(operand),
       combine_(combine),
+      wants_(wants),
       elements_(operand.elements),
       per_round_(cell_bytes() / combine.element) {}
+
+bool Reduction::progress() { return go_on(*this); }
 
 std::size_t Reduction::elements_now() const { return std::min(per_round_, elements_ - before_); }
 
@@ -80,7 +83,7 @@ void Reduction::learn() {
   mixed_ = true;
   elements_ = fewest / combine_.element;
   use_cells_for(fewest);
-  if (wants() && most > own) truncate();
+  if (wants_ && most > own) truncate();
 }
 
 bool Reduction::merge() {
@@ -96,7 +99,7 @@ bool Reduction::merge() {
 }
 
 bool Reduction::take() {
-  if (!wants()) return true;
+  if (!wants_) return true;
   if (!all_did(small() ? Counter::kPut : Counter::kMerged)) return false;
   std::byte* const into = operand_.output + before_ * combine_.element;
   if (small()) {
@@ -125,6 +128,8 @@ ReduceScatter::ReduceScatter(Team& team, const Operand& operand, std::span<const
       combine_(combine),
       largest_(largest_block(starts)),
       per_round_(cell_bytes() / combine.element / static_cast<std::size_t>(team.ranks())) {}
+
+bool ReduceScatter::progress() { return go_on(*this); }
 
 std::size_t ReduceScatter::elements_now(int rank) const {
   const std::size_t block = starts_[static_cast<std::size_t>(rank) + 1] - starts_[static_cast<std::size_t>(rank)];

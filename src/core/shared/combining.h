@@ -32,24 +32,26 @@ struct Operand {
 // output stays as it is.
 class Reduction : public Call {
  public:
+  bool progress() override;
   // Elements at the beginning of the output that have got their final value.
   [[nodiscard]] std::size_t completed() const { return completed_; }
 
  protected:
-  Reduction(Team& team, const Operand& operand, const Combine& combine);
-  [[nodiscard]] virtual bool wants() const = 0;
+  Reduction(Team& team, const Operand& operand, const Combine& combine, bool wants);
 
  private:
-  bool put() final;
-  bool merge() final;
-  bool take() final;
-  bool last() final;
+  friend class Call;
+  bool put();
+  bool merge();
+  bool take();
+  bool last();
   void learn();
   [[nodiscard]] std::size_t elements_now() const;
   [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }
 
   Operand operand_;
   Combine combine_;
+  bool wants_;            // the result
   std::size_t elements_;  // that all ranks have, as far as this one knows
   bool mixed_ = false;    // they differ
   std::size_t per_round_;
@@ -60,19 +62,12 @@ class Reduction : public Call {
 class Reduce final : public Reduction {
  public:
   Reduce(Team& team, int root, const Operand& operand, const Combine& combine)
-      : Reduction(team, operand, combine), root_(root) {}
-
- private:
-  [[nodiscard]] bool wants() const override { return rank() == root_; }
-  int root_;
+      : Reduction(team, operand, combine, team.rank() == root) {}
 };
 
 class Allreduce final : public Reduction {
  public:
-  Allreduce(Team& team, const Operand& operand, const Combine& combine) : Reduction(team, operand, combine) {}
-
- private:
-  [[nodiscard]] bool wants() const override { return true; }
+  Allreduce(Team& team, const Operand& operand, const Combine& combine) : Reduction(team, operand, combine, true) {}
 };
 
 // Rank r gets block r of the result. The operand's output is the block; `elements` of it are all of the operand's.
@@ -83,11 +78,13 @@ class ReduceScatter final : public Call {
   ReduceScatter(Team& team, const Operand& operand, std::span<const std::size_t> starts, const Combine& combine);
   // As a Reduction's.
   [[nodiscard]] std::size_t completed() const { return completed_; }
+  bool progress() override;
 
  private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
+  friend class Call;
+  bool put();
+  bool take();
+  bool last();
   [[nodiscard]] std::size_t elements_now(int rank) const;
   [[nodiscard]] std::size_t signature() const;
   [[nodiscard]] std::byte* operand_in(int index) const { return cell(index) + combine_.ahead; }

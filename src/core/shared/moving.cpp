@@ -25,6 +25,8 @@ void copy_piece(std::byte* into, std::size_t room, std::size_t sent, const std::
 
 }  // namespace
 
+bool Barrier::progress() { return go_on(*this); }
+
 bool Barrier::put() {
   did_all(Counter::kPut);
   return true;
@@ -47,6 +49,8 @@ void FromRoot::learn() {
 
 Broadcast::Broadcast(Team& team, int root, std::span<std::byte> data)
     : FromRoot(team, root, data.size()), data_(data), available_(data.size()) {}
+
+bool Broadcast::progress() { return go_on(*this); }
 
 std::size_t Broadcast::bytes_now() const { return piece(sent_, before_, round_bytes()); }
 
@@ -91,6 +95,8 @@ bool Broadcast::last() {
 Scatter::Scatter(Team& team, int root, const std::byte* blocks, std::span<std::byte> own)
     : FromRoot(team, root, own.size()), blocks_(blocks), own_(own) {}
 
+bool Scatter::progress() { return go_on(*this); }
+
 bool Scatter::put() {
   if (!is_root()) return true;
   tell();
@@ -123,6 +129,8 @@ Gather::Gather(Team& team, int root, std::span<const std::byte> own, std::byte* 
       own_(own),
       blocks_(blocks),
       shortest_(team.rank() == root && team.ranks() > 1 ? SIZE_MAX : own.size()) {}
+
+bool Gather::progress() { return go_on(*this); }
 
 bool Gather::put() {
   if (rank() == root_) {
@@ -166,6 +174,8 @@ bool Gather::last() {
 
 Allgather::Allgather(Team& team, std::span<const std::byte> own, const Blocks& blocks)
     : Call(team, blocks.bytes), own_(own), blocks_(blocks), longest_(own.size()) {}
+
+bool Allgather::progress() { return go_on(*this); }
 
 bool Allgather::put() {
   copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));

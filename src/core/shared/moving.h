@@ -30,11 +30,14 @@ class Barrier final : public Call {
  public:
   explicit Barrier(Team& team) : Call(team, 0) {}
 
+  bool progress() override;
+
  private:
-  bool put() override;
-  bool take() override;
-  [[nodiscard]] bool writes() const override { return false; }  // no cell: nobody need have left the last round
-  bool last() override { return true; }
+  friend class Call;
+  bool put();
+  bool take();
+  static bool writes() { return false; }  // no cell: nobody need have left the last round
+  static bool last() { return true; }
 };
 
 // What a root has, handed to everyone. Its size counts: who has less room takes what fits, who has more keeps the rest
@@ -48,7 +51,7 @@ class FromRoot : public Call {
   FromRoot(Team& team, int root, std::size_t bytes)
       : Call(team, bytes), root_(root), room_(bytes), sent_(bytes), knows_(team.rank() == root) {}
   [[nodiscard]] bool is_root() const { return rank() == root_; }
-  [[nodiscard]] bool writes() const final { return is_root(); }
+  [[nodiscard]] bool writes() const { return is_root(); }
   // Before the root counts anything, and when another rank has seen it count something.
   void tell();
   void learn();
@@ -68,10 +71,13 @@ class Broadcast final : public FromRoot {
   // At the root: only so many bytes are there yet; all of them unless said. Never fewer than before.
   void make_available(std::size_t bytes) { available_ = bytes; }
 
+  bool progress() override;
+
  private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
+  friend class Call;
+  bool put();
+  bool take();
+  bool last();
   [[nodiscard]] std::size_t bytes_now() const;
 
   std::span<std::byte> data_;
@@ -84,10 +90,13 @@ class Scatter final : public FromRoot {
  public:
   Scatter(Team& team, int root, const std::byte* blocks, std::span<std::byte> own);
 
+  bool progress() override;
+
  private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
+  friend class Call;
+  bool put();
+  bool take();
+  bool last();
 
   const std::byte* blocks_;
   std::span<std::byte> own_;
@@ -100,11 +109,14 @@ class Gather final : public Call {
  public:
   Gather(Team& team, int root, std::span<const std::byte> own, std::byte* blocks);
 
+  bool progress() override;
+
  private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
-  [[nodiscard]] bool writes() const override { return rank() != root_; }
+  friend class Call;
+  bool put();
+  bool take();
+  bool last();
+  [[nodiscard]] bool writes() const { return rank() != root_; }
   bool see_others();
   void take_from(int rank, Told told);
 
@@ -122,10 +134,13 @@ class Allgather final : public Call {
  public:
   Allgather(Team& team, std::span<const std::byte> own, const Blocks& blocks);
 
+  bool progress() override;
+
  private:
-  bool put() override;
-  bool take() override;
-  bool last() override;
+  friend class Call;
+  bool put();
+  bool take();
+  bool last();
   void take_from(int rank, Told told);
 
   std::span<const std::byte> own_;

@@ -11,10 +11,6 @@ namespace ranktree::core::shared {
 namespace {
 
 constexpr std::size_t kLargestCell = std::size_t{128} << 10U;
-constexpr std::uint64_t kSmallDepth = 8;
-constexpr std::uint64_t kLargeDepth = 2;
-// A rank's counters, on a pair of cache lines of their own: processors fetch pairs.
-constexpr std::size_t kLine = 128;
 // Behind the counters, in the same cache line: what was told in the last rounds, as many as there are cells. Of large
 // cells the first list says kIsLarge alone.
 constexpr std::size_t kSmallSizes = 12;  // in 2 bytes
@@ -59,27 +55,14 @@ Team::Team(std::span<std::byte> memory, int rank, int ranks, std::size_t cell)
       ranks_(ranks),
       cell_(cell) {}
 
-std::uint64_t* Team::line_of(int rank) const {
-  return reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
-}
-
 std::uint32_t* Team::sleepers_of(int rank, Counter counter) const {
   return reinterpret_cast<std::uint32_t*>(line_of(rank)) + kSleepers + static_cast<std::size_t>(counter);
 }
 
-std::uint64_t Team::read(int rank, Counter counter) {
-  const std::uint64_t value =
-      std::atomic_ref(line_of(rank)[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
-  awaited_ = {rank, counter, value};
-  return value;
-}
-
 // Who sleeps says so first and sleeps only while the counter is what it was; who counts looks for sleepers afterwards.
 // In one order of these four at least one sees the other.
-void Team::count(Counter counter, std::uint64_t value) {
-  static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+void Team::count_and_wake(Counter counter, std::uint64_t value) {
   std::uint64_t& word = line_of(rank_)[static_cast<std::size_t>(counter)];
-  if (!may_sleep()) return std::atomic_ref(word).store(value, std::memory_order_release);
   std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   const std::atomic_ref sleepers(*sleepers_of(rank_, counter));
   if (sleepers.load(std::memory_order_seq_cst) == 0) return;
@@ -146,46 +129,6 @@ std::uint64_t Call::parts_done(int rank, Counter counter) const {
   const std::uint64_t value = team_.read(rank, counter);
   const std::uint64_t begun = team_.round_ << kPartBits;
   return value <= begun ? 0 : std::min(value - begun, kAll);
-}
-
-bool Call::all_reached(Counter counter, std::uint64_t rounds) {
-  while (seen_ < ranks() && (seen_ == rank() || team_.read(seen_, counter) >> kPartBits >= rounds)) ++seen_;
-  return seen_ == ranks();
-}
-
-bool Call::cells_are_free() {
-  const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
-  return team_.round_ < depth || !writes() || all_reached(Counter::kEnded, team_.round_ + 1 - depth);
-}
-
-bool Call::step() {
-  switch (step_) {
-    case Step::kFree:
-      return cells_are_free();
-    case Step::kPut:
-      return put();
-    case Step::kMerge:
-      return merge();
-    default:
-      return take();
-  }
-}
-
-bool Call::progress() {
-  while (step_ != Step::kDone) {
-    team_.awaited_.reset();
-    if (!step()) return false;
-    seen_ = 0;
-    if (step_ != Step::kTake) {
-      step_ = static_cast<Step>(static_cast<int>(step_) + 1);
-      continue;
-    }
-    did_all(Counter::kEnded);
-    step_ = last() ? Step::kDone : Step::kFree;
-    ++team_.round_;
-  }
-  team_.awaited_.reset();
-  return true;
 }
 
 }  // namespace ranktree::core::shared

@@ -11,6 +11,7 @@
 // ones, double, for everything else.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,11 @@ namespace ranktree::core::shared {
 
 // The size of the small cells: what fits into one is moved in one round, and combined without a merge.
 constexpr std::size_t kSmallCell = 4096;
+// Rounds until a cell is used again, of small and of large ones.
+constexpr std::uint64_t kSmallDepth = 8;
+constexpr std::uint64_t kLargeDepth = 2;
+// Bytes of a rank's counters, on a pair of cache lines of their own: processors fetch pairs.
+constexpr std::size_t kLine = 128;
 
 // How one rank's progress is counted.
 enum class Counter : std::uint8_t { kPut, kMerged, kEnded };
@@ -74,6 +80,7 @@ class Team {
   static std::size_t stride(std::size_t cell) { return cell + kAlignment; }
   [[nodiscard]] std::uint64_t read(int rank, Counter counter);
   void count(Counter counter, std::uint64_t value);
+  void count_and_wake(Counter counter, std::uint64_t value);
   [[nodiscard]] std::uint64_t* line_of(int rank) const;
   [[nodiscard]] std::uint32_t* sleepers_of(int rank, Counter counter) const;
   [[nodiscard]] std::uint16_t* small_size(int rank) const;
@@ -102,7 +109,7 @@ class Call {
   Call& operator=(Call&&) = delete;
 
   // Does what can be done without waiting; true once all is done on this rank, and from then on.
-  bool progress();
+  virtual bool progress() = 0;
   // Once it is done: ranks have called with different sizes, so that something was lost on this one.
   [[nodiscard]] bool truncated() const { return truncated_; }
 
@@ -110,14 +117,19 @@ class Call {
   // `bytes` is what a rank has at most to put into a cell of its own, the same on all ranks of a correct program.
   Call(Team& team, std::size_t bytes);
 
-  // The steps of a round. False when others must do something first: the step is tried again, and goes on where it was.
-  virtual bool put() { return true; }
-  virtual bool merge() { return true; }
-  virtual bool take() { return true; }
+  // progress() of an operation that has the steps of a round, each of its own or the one here. False when others must
+  // do something first: the step is tried again, and goes on where it was. A small operation takes so few instructions
+  // that calls of functions unknown before would be many of them.
+  template <class Operation>
+  bool go_on(Operation& operation);
+  // put(): of each's own.
+  static bool merge() { return true; }
+  // take(): of each's own.
   // False for ranks that put nothing and merge nothing in this operation.
-  [[nodiscard]] virtual bool writes() const { return true; }
-  // After each round; true after the last one: of the same round on all ranks, whatever sizes they have.
-  virtual bool last() = 0;
+  static bool writes() { return true; }
+  // last(), of each's own, after each round; true after the last one: of the same round on all ranks, whatever sizes
+  // they have.
+
   // Something came that this rank has no room for.
   void truncate() { truncated_ = true; }
 
@@ -167,7 +179,7 @@ class Call {
 
   bool all_reached(Counter counter, std::uint64_t rounds);
   bool cells_are_free();
-  bool step();
+  void begin(Step step);
 
   Team& team_;
   bool small_;
@@ -175,5 +187,65 @@ class Call {
   Step step_ = Step::kFree;
   int seen_ = 0;
 };
+
+inline std::uint64_t* Team::line_of(int rank) const {
+  return reinterpret_cast<std::uint64_t*>(lines_ + static_cast<std::size_t>(rank) * kLine);
+}
+
+inline std::uint64_t Team::read(int rank, Counter counter) {
+  const std::uint64_t value =
+      std::atomic_ref(line_of(rank)[static_cast<std::size_t>(counter)]).load(std::memory_order_acquire);
+  awaited_ = {rank, counter, value};
+  return value;
+}
+
+inline void Team::count(Counter counter, std::uint64_t value) {
+  static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
+  if (may_sleep()) return count_and_wake(counter, value);
+  std::atomic_ref(line_of(rank_)[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
+}
+
+inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
+  while (seen_ < ranks() && (seen_ == rank() || team_.read(seen_, counter) >> kPartBits >= rounds)) ++seen_;
+  return seen_ == ranks();
+}
+
+inline bool Call::cells_are_free() {
+  const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
+  return team_.round_ < depth || all_reached(Counter::kEnded, team_.round_ + 1 - depth);
+}
+
+inline void Call::begin(Step step) {
+  step_ = step;
+  seen_ = 0;
+  team_.awaited_.reset();
+}
+
+template <class Operation>
+bool Call::go_on(Operation& operation) {
+  while (step_ != Step::kDone) {
+    team_.awaited_.reset();
+    switch (step_) {
+      case Step::kFree:
+        if (operation.writes() && !cells_are_free()) return false;
+        begin(Step::kPut);
+        [[fallthrough]];
+      case Step::kPut:
+        if (!operation.put()) return false;
+        begin(Step::kMerge);
+        [[fallthrough]];
+      case Step::kMerge:
+        if (!operation.merge()) return false;
+        begin(Step::kTake);
+        [[fallthrough]];
+      default:
+        if (!operation.take()) return false;
+    }
+    did_all(Counter::kEnded);
+    begin(operation.last() ? Step::kDone : Step::kFree);
+    ++team_.round_;
+  }
+  return true;
+}
 
 }  // namespace ranktree::core::shared

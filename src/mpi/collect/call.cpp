@@ -11,6 +11,7 @@
 #include "mpi/collect/arguments.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/directly.h"
 #include "mpi/collect/entered.h"
 #include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
@@ -114,17 +115,19 @@ void take_back_wrong(const Context& context, const Operation& operation, const K
 // Those that are left to the MPI are not looked at further: what is wrong with them it finds out itself.
 int call(const Operation& operation) noexcept {
   ThisThread& thread = this_thread;
-  const Entered entered(thread);
-  Kind kind;
   const Context* const known = Context::find_at_once(operation.comm, thread);
-  if (known != nullptr) {
-    kind = kind_of(operation, known->rank(), thread.types);
-    if (is_left_to_mpi(*known, operation, kind)) {
-      const int code = call_mpi(operation);
-      if (code != MPI_SUCCESS) take_back_wrong(*known, operation, kind);
-      return code;
-    }
-  }
+  if (known == nullptr) return call_served(nullptr, operation, {}, thread);
+  const Kind kind = kind_of(operation, known->rank(), thread.types);
+  if (!is_left_to_mpi(*known, operation, kind)) return call_served(known, operation, kind, thread);
+  const Entered entered(thread);
+  const int code = call_mpi(operation);
+  if (code != MPI_SUCCESS) take_back_wrong(*known, operation, kind);
+  return code;
+}
+
+int call_served(const Context* known, const Operation& operation, Kind kind, ThisThread& thread) noexcept {
+  const Entered entered(thread);
+  if (known != nullptr && can_go_directly(*known, operation, kind)) return call_directly(*known, operation, kind);
   try {
     const std::shared_ptr<Context>* const context = context_of(operation, true, thread);
     if (context == nullptr || !is_right(**context, operation)) return call_mpi(operation);

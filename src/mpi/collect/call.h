@@ -39,6 +39,10 @@ inline bool is_left_to_mpi(const Context& context, const Operation& operation, c
 // not count.
 void take_back_wrong(const Context& context, const Operation& operation, const Kind& kind) noexcept;
 
+// One that is not left to the MPI by the count of such calls, of a kind that is looked for where nothing is known of
+// the communicator yet.
+int call_served(const Context* known, const Operation& operation, Kind kind, ThisThread& thread) noexcept;
+
 // call() for an operation without lists that `describe` makes, where `mpis` makes the MPI's own call: what is known
 // when that is compiled need not be found in each call. Described twice, so that nothing of it need exist where it is
 // left to the MPI. Counts are an int's.
@@ -49,15 +53,15 @@ inline int call(MPI_Comm comm, Describe describe, Mpis mpis) noexcept {
     const Operation operation = describe();
     const Kind kind = kind_of(operation, context->rank(), thread.types);
     const bool has_bytes = kind.size > 0 || operation.collective == core::schedule::Collective::kBarrier;
-    if (has_bytes && is_left_to_mpi(*context, operation, kind)) {
-      const Entered entered(thread);
-      const int code = mpis();
-      if (code != MPI_SUCCESS) [[unlikely]] {
-        keep_reason(comm, code);
-        take_back_wrong(*context, describe(), kind);
-      }
-      return code;
+    if (!has_bytes) return call(operation);
+    if (!is_left_to_mpi(*context, operation, kind)) return call_served(context, operation, kind, thread);
+    const Entered entered(thread);
+    const int code = mpis();
+    if (code != MPI_SUCCESS) [[unlikely]] {
+      keep_reason(comm, code);
+      take_back_wrong(*context, describe(), kind);
     }
+    return code;
   }
   return call(describe());
 }

@@ -62,6 +62,7 @@ class Cell {
   void keep_times();
   void confirm(std::size_t best);
   [[nodiscard]] std::size_t quickest() const;
+  [[nodiscard]] double unseen(std::size_t member) const;
   [[nodiscard]] bool is_not_slower(std::size_t member) const;
   [[nodiscard]] bool beats_native(std::size_t member) const;
   [[nodiscard]] bool is_as_quick(std::size_t member, std::size_t as) const;
@@ -70,6 +71,7 @@ class Cell {
   [[nodiscard]] double cost_of(std::size_t contestant) const;
 
   std::vector<Contestant> contestants_;  // the first is the MPI's own call
+  bool one_node_;
   bool on_trial_ = false;
   Trials trials_;                     // while on_trial_
   std::vector<std::size_t> members_;  // of the round under way, or of the next one

@@ -23,6 +23,7 @@
 #include "mpi/collect/cell.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/decisions.h"
+#include "mpi/collect/directly.h"
 #include "mpi/collect/links.h"
 #include "mpi/collect/log.h"
 #include "mpi/collect/node_team.h"
@@ -101,6 +102,9 @@ class Selector final : public Chooser {
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
   Decision counted(const Operation& operation, Decision decision);
   void settle(std::size_t index);
+  [[nodiscard]] bool repeats(const Choice& choice) const {
+    return choice.way == Way::kShared && context_.node_count() == 1;
+  }
 
   Context& context_;
   Settings settings_;
@@ -188,7 +192,7 @@ Chooser::Decision Selector::begin(const Operation& operation, const Kind& kind, 
   ++shortcuts_.calls.at(collective);
   std::uint32_t& left = shortcuts_.native[kind.index];
   if (left != 0) {
-    if (blocking && left != Shortcuts::kForEver) --left;
+    if (blocking) count_down(left);
     return {};
   }
   const bool is_automatic = !settings_.rules && settings_.wishes.at(collective).automatic;
@@ -214,7 +218,13 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
   if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
   const bool can = can_run(context_, operation, *choice);
   if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
-  return can ? Decision{.choice = choice} : Decision{};
+  if (!can) return {};
+  if (blocking && !settings_.rules && repeats(*choice)) {
+    Repeat& last = shortcuts_.repeats[kind.index];
+    last.left = Shortcuts::kForEver;
+    remember(context_, operation, last);
+  }
+  return {.choice = choice};
 }
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
@@ -231,6 +241,12 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
       settle(kind.index);
       return {};
     }
+  }
+  if (Repeat& last = shortcuts_.repeats[kind.index]; last.left > 0) {
+    count_down(last.left);
+    const Choice* const choice = unless_it_cannot(&tried->cell.winner(), operation, kind, *tried);
+    if (choice->way == Way::kShared) remember(context_, operation, last);
+    return {.choice = choice};
   }
   const Cell::Turn turn = tried->cell.next();
   Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried),
@@ -286,12 +302,12 @@ void Selector::end(const Decision& decision) {
   if (cell.agreed()) settle(decision.cell);
 }
 
-// A decision: where it is the MPI's own call, the next ones need not come here.
+// A decision: where it is the MPI's own call, the next ones need not come here; nor those that can be made directly.
 void Selector::settle(std::size_t index) {
   Cell& cell = tried_[index]->cell;
   log_.decision(index, cell);
-  if (!cell.winner_is_native()) return;
-  shortcuts_.native.at(index) = cell.settled();
+  if (!cell.winner_is_native() && !repeats(cell.winner())) return;
+  (cell.winner_is_native() ? shortcuts_.native.at(index) : shortcuts_.repeats.at(index).left) = cell.settled();
   cell.pass_settled();
 }
 

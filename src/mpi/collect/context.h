@@ -78,7 +78,8 @@ class Context {
 
   // Shared memory of this node; null on all ranks where some node could have none. Made at the first use, collectively.
   [[nodiscard]] NodeTeam* node_team();
-  [[nodiscard]] bool has_node_team() const { return node_team_asked_; }  // node_team() would not be collective
+  [[nodiscard]] bool has_node_team() const { return node_team_asked_; }         // node_team() would not be collective
+  [[nodiscard]] NodeTeam* known_node_team() const { return node_team_.get(); }  // null before then
   // Made at the first use, collectively.
   [[nodiscard]] Chooser& chooser();
   [[nodiscard]] bool has_chooser() const { return chooser_ != nullptr; }

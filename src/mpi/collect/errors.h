@@ -18,6 +18,11 @@ inline void check_own(int code, const char* call) {
   }
 }
 
+// Where ranks have called with different sizes, so that something was lost on this one.
+inline void check_sizes(bool truncated) {
+  if (truncated) check_own(MPI_ERR_TRUNCATE, "ranks with different sizes: more data than there is room for");
+}
+
 // The first of several, told in the end: whoever stops where something fails lets others wait for ever.
 class FirstError {
  public:

@@ -65,13 +65,13 @@ std::optional<Segment> accepted(const Invitation& invitation, std::size_t bytes)
   return segment;
 }
 
-class Meeting final : public Turn {
+class CallTurn final : public Turn {
  public:
-  explicit Meeting(Team& team) : barrier_(team) {}
+  explicit CallTurn(core::shared::Call& call) : call_(call) {}
 
  private:
-  bool advance() override { return barrier_.progress(); }
-  core::shared::Barrier barrier_;
+  bool advance() override { return call_.progress(); }
+  core::shared::Call& call_;
 };
 
 void pause() {
@@ -158,6 +158,10 @@ int NodeTeam::leader(int node, int root) const {
 
 void NodeTeam::enter(Turn& turn) {
   const std::lock_guard lock(mutex_);
+  append(turn);
+}
+
+void NodeTeam::append(Turn& turn) {
   (last_ == nullptr ? first_ : last_->next_) = &turn;
   last_ = &turn;
 }
@@ -186,10 +190,11 @@ bool NodeTeam::progress(Turn& turn) {
 
 // Ranks that take turns on a processor do not help each other by yielding it for long: they sleep. Naps become longer
 // while nobody ends them, and stay short: who naps holds up what the MPI has to do for this rank.
-void NodeTeam::finish(Turn& turn) {
+void NodeTeam::wait(Turn& turn, Rest rest) {
   constexpr unsigned kSpins = 256;
   constexpr unsigned kTriesBetweenPokes = 16;
   constexpr std::chrono::microseconds kLongestNap(200);
+  const bool sleeps = rest == Rest::kSleep && team_->may_sleep();
   std::chrono::microseconds nap(50);
   for (unsigned tries = 1; !progress(turn); ++tries) {
     const bool pokes = tries % kTriesBetweenPokes == 0;
@@ -199,7 +204,7 @@ void NodeTeam::finish(Turn& turn) {
     }
     if (may_spin_ && tries < kSpins) {
       pause();
-    } else if (!pokes || !team_->may_sleep() || is_any_under_way()) {
+    } else if (!pokes || !sleeps || is_any_under_way()) {
       sched_yield();
     } else if (!sleep(nap)) {
       nap = std::min(2 * nap, kLongestNap);
@@ -231,15 +236,32 @@ void NodeTeam::leave(Turn& turn) noexcept {
   }
 }
 
-void NodeTeam::meet() {
-  Meeting meeting(*team_);
-  enter(meeting);
+// Where nothing is before it, it is driven without joining what is under way for as long as is soon over.
+void NodeTeam::finish(core::shared::Call& call, Rest rest) {
+  constexpr unsigned kSpins = 64;
+  CallTurn turn(call);
+  {
+    const std::lock_guard lock(mutex_);
+    if (first_ == nullptr) {
+      if (call.progress()) return;
+      for (unsigned tries = 1; may_spin_ && tries < kSpins; ++tries) {
+        pause();
+        if (call.progress()) return;
+      }
+    }
+    append(turn);
+  }
   try {
-    finish(meeting);
+    wait(turn, rest);
   } catch (...) {
-    leave(meeting);
+    leave(turn);
     throw;
   }
+}
+
+void NodeTeam::meet() {
+  core::shared::Barrier barrier(*team_);
+  finish(barrier, Rest::kYield);
 }
 
 void NodeTeam::poke() {

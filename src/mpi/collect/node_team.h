@@ -73,11 +73,14 @@ class NodeTeam {
   bool progress(Turn& turn);
   // Waits for it and drives all that is under way. Ranks that have processors of their own spin; others yield theirs,
   // and sleep where nothing else is to be driven. Throws MpiError.
-  void finish(Turn& turn);
+  void finish(Turn& turn) { wait(turn, Rest::kSleep); }
+  // The same from its beginning, of an operation without more than what the core does.
+  void finish(core::shared::Call& call) { finish(call, Rest::kSleep); }
   // Ends it whatever has happened.
   void leave(Turn& turn) noexcept;
 
-  // A barrier of the node's ranks. Throws MpiError.
+  // A barrier of the node's ranks in which nobody sleeps: behind it all of them go on, one as soon as the other as far
+  // as there are processors. Throws MpiError.
   void meet();
 
   // Lets the MPI make progress: a rank that waits in shared memory may have sent what others wait for.
@@ -87,6 +90,10 @@ class NodeTeam {
   NodeTeam() = default;
   void find_members(const Context& context);
   void share_memory(int ranks);
+  void append(Turn& turn);  // with the lock
+  enum class Rest : std::uint8_t { kYield, kSleep };
+  void finish(core::shared::Call& call, Rest rest);
+  void wait(Turn& turn, Rest rest);
   static bool advance(Turn& turn) noexcept;
   bool sleep(std::chrono::microseconds most);
   void watch_processors();

@@ -186,7 +186,7 @@ void SharedCall::put_results() {
 void SharedCall::conclude() {
   put_results();
   if (failure_) std::rethrow_exception(failure_);
-  if (truncated()) check_own(MPI_ERR_TRUNCATE, "ranks with different sizes: more data than there is room for");
+  check_sizes(truncated());
   reducer_.errors.check();
   if (across_) across_->errors().check();
 }

@@ -20,7 +20,7 @@
 #include "mpi/collect/across.h"
 #include "mpi/collect/buffers.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/errors.h"
+#include "mpi/collect/local_combine.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
@@ -54,12 +54,6 @@ class SharedCall final : public Turn {
     std::byte* into = nullptr;
     const std::byte* from = nullptr;
     std::size_t bytes = 0;
-  };
-  struct Reducer {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Op op = MPI_OP_NULL;
-    std::int64_t shift = 0;  // from an element's address to its lowest byte
-    FirstError errors;
   };
 
   bool advance() override;
@@ -98,7 +92,7 @@ class SharedCall final : public Turn {
   void reduce_scatter_across(const core::shared::Operand& operand, std::size_t block);
   // Of `elements`; the result, where this rank wants one, has `results`.
   core::shared::Operand operand_of(std::size_t elements, std::size_t results, bool wanted);
-  [[nodiscard]] core::shared::Combine combine();
+  [[nodiscard]] core::shared::Combine combine() { return reducer_.with(element_); }
   void put_result(std::int64_t elements) const;
 
   // --- who and where
@@ -139,7 +133,7 @@ class SharedCall final : public Turn {
   std::array<int, kSegmentsAtOnce> tags_;
   const core::predict::Choice& choice_;  // only while the call is made
   Buffers buffers_;
-  Reducer reducer_;
+  LocalCombine reducer_;
   std::exception_ptr failure_;
 
   Part up_;

@@ -22,22 +22,10 @@ namespace ranktree::mpi::collect {
 
 using core::shared::Allreduce;
 using core::shared::Broadcast;
-using core::shared::Combine;
 using core::shared::Operand;
 using core::shared::Reduce;
 using core::shared::ReduceScatter;
 using core::shared::Scatter;
-
-// Never more elements than a cell has bytes.
-Combine SharedCall::combine() {
-  return {[](void* caller, const std::byte* in, std::byte* inout, std::size_t elements) {
-            auto& with = *static_cast<Reducer*>(caller);
-            const int count = static_cast<int>(elements);
-            with.errors.note(PMPI_Reduce_local(in - with.shift, inout - with.shift, count, with.type, with.op),
-                             "MPI_Reduce_local");
-          },
-          &reducer_, element_, bytes_ahead(reducer_.shift)};
-}
 
 // Elements that have gaps are copied with them, to memory of our own: the program's gaps are left alone.
 Operand SharedCall::operand_of(std::size_t elements, std::size_t results, bool wanted) {

@@ -7,6 +7,7 @@
 #include "core/schedule/levels.h"
 #include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/directly.h"
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
@@ -86,7 +87,7 @@ std::unique_ptr<Running> start_shared(const std::shared_ptr<Context>& context, c
 }
 
 void finish_shared(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) {
-  SharedCall(context, operation, choice).finish();
+  if (!finish_directly(*context, operation)) SharedCall(context, operation, choice).finish();
 }
 
 }  // namespace ranktree::mpi::collect

@@ -25,11 +25,22 @@ inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count f
 inline constexpr std::size_t kUnknown = 1;  // as kind, of vector gathers: the sizes are not known to all ranks
 inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
 
+// Calls of a kind that go through the shared memory of a node, as one before them did (directly.h).
+struct Repeat {
+  std::uint32_t left = 0;  // so many from now, kForEver all: equal on all ranks
+  // What they have in common, on this rank, where it is known.
+  bool known = false;
+  std::uint16_t element = 1;  // bytes
+  MPI_Datatype type{};
+  MPI_Op op{};
+};
+
 // Of one communicator: who decides and who only looks both count down here.
 struct Shortcuts {
   // So many calls of a kind from now are the MPI's own and need not be looked at; kForEver all.
   static constexpr std::uint32_t kForEver = UINT32_MAX;
   std::array<std::uint32_t, kCollectives * kKinds * kSizes> native{};
+  std::array<Repeat, kCollectives * kKinds * kSizes> repeats{};
   std::array<std::uint64_t, kCollectives> calls{};  // made
   std::array<std::uint64_t, kCollectives> ours{};   // not by the MPI's own call
   const char* message = "";                         // what is wrong with the settings
@@ -116,11 +127,16 @@ struct Kind {
   return found;
 }
 
+// Of those that go a way that has been decided on. There is one left.
+inline void count_down(std::uint32_t& left) {
+  if (left != Shortcuts::kForEver) --left;
+}
+
 // Whether it is one of the calls that are the MPI's own for now, which is counted.
 inline bool is_left_to_mpi(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
   std::uint32_t& left = shortcuts.native[kind.index];
   if (left == 0) return false;
-  if (left != Shortcuts::kForEver) --left;
+  count_down(left);
   ++shortcuts.calls[static_cast<std::size_t>(collective)];
   return true;
 }

@@ -14,11 +14,14 @@ namespace {
 constexpr int kFirstPasses = 2;  // before anybody is dropped
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double median(std::vector<double> values) {
+// The mean of the middle half. Of times that are of two kinds, as those of ranks that come in a good order or not, a
+// median is one or the other by chance.
+double central(std::vector<double> values) {
   if (values.empty()) return kNever;
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
+  const std::size_t aside = std::min((values.size() + 2) / 4, (values.size() - 1) / 2);
+  std::sort(values.begin(), values.end());
+  const auto middle = std::span(values).subspan(aside, values.size() - 2 * aside);
+  return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
 }
 
 }  // namespace
@@ -82,7 +85,7 @@ void Trials::for_each_unagreed(Use use) {
 std::span<double> Trials::unagreed() {
   shared_.clear();
   for_each_unagreed([this](double seconds) { shared_.push_back(seconds); });
-  shared_.push_back(-median(meetings_));
+  shared_.push_back(-central(meetings_));
   return shared_;
 }
 
@@ -109,8 +112,8 @@ std::span<const double> Trials::turn_of(std::size_t contestant, std::size_t pass
 double Trials::turn_time(std::size_t contestant, std::size_t pass) const {
   const std::span<const double> turn = turn_of(contestant, pass);
   const auto apart = turn.last(static_cast<std::size_t>(plan_.apart));
-  const double middle = median({apart.begin(), apart.end()});
-  return plan_.together > 0 ? (turn.front() + middle) / 2 : middle;
+  const double usual = central({apart.begin(), apart.end()});
+  return plan_.together > 0 ? (turn.front() + usual) / 2 : usual;
 }
 
 double Trials::quickest_turn(std::size_t contestant) const {
@@ -130,7 +133,7 @@ double Trials::together(std::size_t contestant) const {
   std::vector<double> values;
   values.reserve(finished_[contestant]);
   for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) values.push_back(turn_of(contestant, pass).front());
-  return median(std::move(values));
+  return central(std::move(values));
 }
 
 double Trials::apart(std::size_t contestant) const {
@@ -140,7 +143,7 @@ double Trials::apart(std::size_t contestant) const {
     const auto turn = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
     values.insert(values.end(), turn.begin(), turn.end());
   }
-  return median(std::move(values));
+  return central(std::move(values));
 }
 
 double Trials::time(std::size_t contestant) const {

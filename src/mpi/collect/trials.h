@@ -47,12 +47,12 @@ class Trials {
   void agreed(double much, double clearly);
   [[nodiscard]] bool ended() const { return order_.empty() || pass_ == plan_.passes; }
 
-  // Seconds a call, the slowest rank's, medians over the turns: of calls one behind the other (0 where there are none),
-  // of calls apart, and the mean of both. Infinite for who had no turn.
+  // Seconds a call, the slowest rank's, means of the middle half of the turns: of calls one behind the other (0 where
+  // there are none), of calls apart, and the mean of both. Infinite for who had no turn.
   [[nodiscard]] double together(std::size_t contestant) const;
   [[nodiscard]] double apart(std::size_t contestant) const;
   [[nodiscard]] double time(std::size_t contestant) const;
-  // What a meeting costs the rank that comes last: of the ranks' medians the least.
+  // What a meeting costs the rank that comes last: of the ranks' usual ones the least.
   [[nodiscard]] double meeting() const { return meeting_; }
   // Passes in which its turn was quicker than the first contestant's.
   [[nodiscard]] int wins(std::size_t contestant) const;

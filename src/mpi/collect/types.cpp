@@ -84,14 +84,16 @@ struct BasicType {
   TypeLayout layout;
 };
 
-TypeLayout read_layout(MPI_Datatype type, int& combiner) {
+TypeLayout read_layout(MPI_Datatype type) {
   TypeLayout layout;
   layout.size = size_of(type);
   MPI_Aint lower = 0;
   check(PMPI_Type_get_extent(type, &lower, &layout.extent), "MPI_Type_get_extent");
   check(PMPI_Type_get_true_extent(type, &layout.true_lower, &layout.true_extent), "MPI_Type_get_true_extent");
   std::array<int, 3> numbers{};
+  int combiner = MPI_COMBINER_DUP;
   check(PMPI_Type_get_envelope(type, &numbers[0], &numbers[1], &numbers[2], &combiner), "MPI_Type_get_envelope");
+  layout.named = combiner == MPI_COMBINER_NAMED;
   if (lower != 0 || layout.true_lower != 0 || layout.size != layout.extent || layout.size != layout.true_extent) {
     return layout;
   }
@@ -112,9 +114,8 @@ TypeLayout layout_of(MPI_Datatype type) {
   thread_local std::array<BasicType, kSlots> basics;
   BasicType& slot = basics[slot_of<kSlots>(type)];
   if (slot.known && slot.type == type) return slot.layout;
-  int combiner = MPI_COMBINER_DUP;
-  const TypeLayout layout = read_layout(type, combiner);
-  if (combiner == MPI_COMBINER_NAMED) slot = {type, true, layout};
+  const TypeLayout layout = read_layout(type);
+  if (layout.named) slot = {type, true, layout};
   return layout;
 }
 

@@ -16,9 +16,11 @@ struct TypeLayout {
   MPI_Aint true_extent = 0;
   // Elements lie as they are packed: a basic type without gaps, or consecutive ones.
   bool plain = false;
+  bool named = false;  // MPI's own: no program frees it, and its handle stays its own
 };
 
-inline constexpr TypeLayout kByteLayout{.size = 1, .extent = 1, .true_lower = 0, .true_extent = 1, .plain = true};
+inline constexpr TypeLayout kByteLayout{
+    .size = 1, .extent = 1, .true_lower = 0, .true_extent = 1, .plain = true, .named = true};
 
 // Throws MpiError.
 TypeLayout layout_of(MPI_Datatype type);

@@ -15,6 +15,7 @@
 #include "mpi/collect/node_team.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
+#include "mpi/collect/shared_call.h"
 
 namespace {
 
@@ -24,22 +25,32 @@ using ranktree::mpi::collect::can_share;
 using ranktree::mpi::collect::Context;
 using ranktree::mpi::collect::finish_shared;
 using ranktree::mpi::collect::Running;
+using ranktree::mpi::collect::SharedCall;
 using ranktree::mpi::collect::start_shared;
 
 class Checker {
  public:
   Checker(std::string choice, unsigned seed, std::int64_t most)
-      : choice_(std::move(choice)), random_(seed), most_(most), context_(Context::of(MPI_COMM_WORLD)) {}
+      : choice_(std::move(choice)),
+        random_(seed),
+        most_(most),
+        context_(Context::of(MPI_COMM_WORLD)),
+        own_(seed + static_cast<unsigned>(context_->rank())) {}
 
   [[nodiscard]] bool has_team() { return context_->node_team() != nullptr; }
   [[nodiscard]] int failed() const { return failed_; }
   [[nodiscard]] int shared() const { return shared_; }
 
+  // Each rank for itself directly, where that can be, or the long way.
   void one() {
     Drawn drawn(random_, kinds_, MPI_COMM_WORLD, most_);
     const Choice choice = choice_from_text(choice_, drawn.operation().collective);
     if (!can_share(*context_, drawn.operation(), choice)) return;
-    finish_shared(context_, drawn.operation(), choice);
+    if (own_() % 2 == 0) {
+      finish_shared(context_, drawn.operation(), choice);
+    } else {
+      SharedCall(context_, drawn.operation(), choice).finish();
+    }
     judge(drawn);
   }
 
@@ -79,6 +90,7 @@ class Checker {
   std::int64_t most_;
   Kinds kinds_;
   std::shared_ptr<Context> context_;
+  Random own_;
   int failed_ = 0;
   int shared_ = 0;
 };
