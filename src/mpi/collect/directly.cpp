@@ -40,10 +40,10 @@ bool sides_agree(const Operation& operation) {
 bool is_plain_call(const Operation& operation, bool at_root) {
   switch (operation.collective) {
     case Collective::kBarrier:
-    case Collective::kBroadcast:
       return true;
     case Collective::kReduce:
       return operation.send.buffer != MPI_IN_PLACE && !(at_root && operation.receive.buffer == MPI_IN_PLACE);
+    case Collective::kBroadcast:
     case Collective::kAllreduce:
       return operation.receive.buffer != MPI_IN_PLACE;
     case Collective::kAllgather:
