@@ -164,7 +164,8 @@ void Coarsening::number_parts(std::vector<Vertex>& part_of) const {
   }
 }
 
-// Without a branch that depends on whether the arc is new: half of them are. The weight of all.
+// Without a branch that depends on whether the arc is new: half of them are. What is new is only written: a page that
+// is read before it is first written costs a fault more, and other threads an interruption. The weight of all.
 template <class Slot>
 double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const {
   std::int64_t end = row_end;
@@ -175,9 +176,9 @@ double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row,
     Slot& slot = row.slot_of[other];
     const auto known = static_cast<std::int64_t>(slot >= row.begin);
     const std::int64_t place = end + known * (slot - end);
-    GuideArc& merged = row.arcs[place];
-    const std::uint32_t there = std::bit_cast<std::uint32_t>(merged.weight) & (0U - static_cast<std::uint32_t>(known));
-    merged = {other, std::bit_cast<float>(there) + arc.weight};
+    const float merged = row.arcs[std::max(std::int64_t{slot}, row.begin)].weight;
+    const std::uint32_t there = std::bit_cast<std::uint32_t>(merged) & (0U - static_cast<std::uint32_t>(known));
+    row.arcs[place] = {other, std::bit_cast<float>(there) + arc.weight};
     slot = static_cast<Slot>(place);
     end += 1 - known;
     total += arc.weight;
