@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -42,6 +43,11 @@ Graph graph_of(const Affinity& affinity) {
   return graph;
 }
 
+std::optional<Lattice> find_lattice(const Graph& graph, const std::function<bool()>& keep_going = {}) {
+  ranktree::core::Workers workers(1, keep_going);
+  return engine::find_lattice(graph, workers);
+}
+
 // The pairs of a grid, named as the lattice places them, all with one weight.
 Affinity placed_again(const Affinity& affinity, const Lattice& lattice) {
   std::vector<int> place_of(lattice.vertex_at.size());
@@ -64,7 +70,7 @@ TEST(Lattice, RecognisesGridsHoweverTheyAreNumbered) {
     const Affinity affinity = lattice(grid.sizes, grid.wraps, 7);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const Affinity other = renumbered(affinity, seed);
-      const auto found = engine::find_lattice(graph_of(other));
+      const auto found = find_lattice(graph_of(other));
       ASSERT_TRUE(found) << testing::PrintToString(grid.sizes);
       EXPECT_EQ(found->sizes, grid.sizes);
       EXPECT_EQ(found->wraps, grid.wraps);
@@ -74,7 +80,7 @@ TEST(Lattice, RecognisesGridsHoweverTheyAreNumbered) {
 }
 
 TEST(Lattice, ARingOfFourIsTwoByTwo) {
-  const auto found = engine::find_lattice(graph_of(renumbered(lattice({4, 6}, {1, 1}, 1), 1)));
+  const auto found = find_lattice(graph_of(renumbered(lattice({4, 6}, {1, 1}, 1), 1)));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->sizes, (std::vector<int>{6, 2, 2}));
   EXPECT_EQ(found->wraps, (std::vector<std::uint8_t>{1, 0, 0}));
@@ -88,14 +94,14 @@ TEST(Lattice, LighterPairsMayBeThereToo) {
       matrix[here][here + 7] = matrix[here + 7][here] = matrix[here + 1][here + 6] = matrix[here + 6][here + 1] = 9;
     }
   }
-  const auto found = engine::find_lattice(graph_of(renumbered(from_matrix(matrix), 3)));
+  const auto found = find_lattice(graph_of(renumbered(from_matrix(matrix), 3)));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->sizes, (std::vector<int>{6, 5}));
 }
 
 TEST(Lattice, NothingElseIsTakenForOne) {
   const auto is_lattice = [](const std::vector<std::vector<double>>& matrix) {
-    return engine::find_lattice(graph_of(from_matrix(matrix))).has_value();
+    return find_lattice(graph_of(from_matrix(matrix))).has_value();
   };
   const auto whole = to_matrix(lattice({6, 5}, {0, 0}, 1));
   auto matrix = whole;
@@ -112,8 +118,8 @@ TEST(Lattice, NothingElseIsTakenForOne) {
   matrix.emplace_back(30, 0);  // a rank that talks to nobody
   for (auto& row : matrix) row.resize(31, 0);
   EXPECT_FALSE(is_lattice(matrix));
-  EXPECT_FALSE(engine::find_lattice(graph_of(random_affinity(40, 10, 9, 1))));
-  EXPECT_FALSE(engine::find_lattice(Graph{}));
+  EXPECT_FALSE(find_lattice(graph_of(random_affinity(40, 10, 9, 1))));
+  EXPECT_FALSE(find_lattice(Graph{}));
   // Twice the same grid, with no link between.
   std::vector<std::vector<double>> twice(60, std::vector<double>(60, 0));
   for (std::size_t i = 0; i < 60; ++i) {
@@ -176,17 +182,17 @@ std::vector<std::vector<int>> steps(int dimensions, int least, int most) {
   return result;
 }
 
-// go_on is asked every so many vertices: how much is looked at.
+// keep_going is asked every so many vertices: how much is looked at.
 TEST(Lattice, WhatIsClearlyNoneIsNotLookedAtForLong) {
   const std::vector<Graph> graphs{rings(30000, 5, 1), torus({175, 175}, steps(2, 1, 2)),
                                   torus({32, 32, 32}, steps(3, 2, 2))};
   for (const Graph& graph : graphs) {
     int asked = 0;
-    EXPECT_FALSE(engine::find_lattice(graph, [&] { return ++asked > 0; }));
+    EXPECT_FALSE(find_lattice(graph, [&] { return ++asked > 0; }));
     EXPECT_LE(asked, 6) << graph.vertices();
   }
   int asked = 0;
-  EXPECT_TRUE(engine::find_lattice(torus({32, 32, 32}, steps(3, 1, 1)), [&] { return ++asked > 0; }));
+  EXPECT_TRUE(find_lattice(torus({32, 32, 32}, steps(3, 1, 1)), [&] { return ++asked > 0; }));
   EXPECT_GT(asked, 8);
 }
 
@@ -194,22 +200,62 @@ TEST(Lattice, NothingIsFoundWhenToldToStop) {
   const Graph graph = torus({150, 150}, steps(2, 1, 1));
   for (const int last : {0, 1, 3}) {
     int asked = 0;
-    EXPECT_FALSE(engine::find_lattice(graph, [&] { return asked++ < last; }));
+    EXPECT_FALSE(find_lattice(graph, [&] { return asked++ < last; }));
     EXPECT_LE(asked, last + 3);
   }
 }
 
+// Layers of 16 x 16 in a ring, each a torus; where the ring closes, a layer's rows meet columns.
+Graph twisted(int layers) {
+  Graph graph;
+  graph.size.assign(at(256 * layers), 1);
+  const auto vertex = [&](int row, int column, int layer) {
+    if (layer < 0 || layer == layers) std::swap(row, column);
+    return ((layer + layers) % layers * 16 + (row + 16) % 16) * 16 + (column + 16) % 16;
+  };
+  for (int i = 0; i < graph.vertices(); ++i) {
+    const int row = i / 16 % 16;
+    const int column = i % 16;
+    const int layer = i / 256;
+    for (const int step : {-1, 1}) {
+      for (const int to :
+           {vertex(row + step, column, layer), vertex(row, column + step, layer), vertex(row, column, layer + step)}) {
+        graph.arcs.push_back({to, 1});
+      }
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+// Of a twisted one, each thread sees a grid; all together see that rows are columns.
+TEST(Lattice, IsTheSameForAnyNumberOfThreads) {
+  const auto alone = find_lattice(torus({24, 16, 20}, steps(3, 1, 1)));
+  ASSERT_TRUE(alone);
+  for (const int threads : {2, 3, 5}) {
+    ranktree::core::Workers workers(threads);
+    const auto shared = engine::find_lattice(torus({24, 16, 20}, steps(3, 1, 1)), workers);
+    ASSERT_TRUE(shared);
+    EXPECT_EQ(shared->sizes, alone->sizes);
+    EXPECT_EQ(shared->wraps, alone->wraps);
+    EXPECT_EQ(shared->vertex_at, alone->vertex_at);
+    EXPECT_FALSE(engine::find_lattice(twisted(20), workers));
+    EXPECT_FALSE(engine::find_lattice(rings(30000, 3, 1), workers));
+  }
+  EXPECT_FALSE(find_lattice(twisted(20)));
+}
+
 TEST(Lattice, BothEndsOfALinkMustKnowOfIt) {
   const Graph whole = torus({5, 7}, steps(2, 1, 1));
-  ASSERT_TRUE(engine::find_lattice(whole));
+  ASSERT_TRUE(find_lattice(whole));
   for (const std::size_t arc : {std::size_t{0}, std::size_t{61}, whole.arcs.size() - 1}) {
     Graph graph = whole;
     graph.arcs.erase(graph.arcs.begin() + static_cast<std::ptrdiff_t>(arc));
     for (std::size_t i = arc / 4 + 1; i < graph.offset.size(); ++i) --graph.offset[i];
-    EXPECT_FALSE(engine::find_lattice(graph));
+    EXPECT_FALSE(find_lattice(graph));
     graph = whole;
     graph.arcs[arc].to = (graph.arcs[arc].to + 12) % graph.vertices();
-    EXPECT_FALSE(engine::find_lattice(graph));
+    EXPECT_FALSE(find_lattice(graph));
   }
 }
 

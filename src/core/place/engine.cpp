@@ -287,13 +287,12 @@ struct Ordered {
 
 // Without arcs where nobody talks.
 Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers) {
-  constexpr std::int64_t kSteps = 500000;  // of a grid, between two questions whether to go on
   Ordered found;
   const double largest = largest_weight(affinity, workers);
   if (largest == 0) return found;
   found.order = engine::structural_order(affinity, workers);
   found.graph = graph_of(affinity, found.order, largest, workers);
-  found.lattice = engine::find_lattice(found.graph, [&] { return workers.go_on(kSteps); });
+  found.lattice = engine::find_lattice(found.graph, workers);
   if (!found.lattice) return found;
   std::vector<Rank> rows;  // row by row, which is the same however ranks are numbered
   rows.reserve(found.order.size());

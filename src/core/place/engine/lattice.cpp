@@ -4,13 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -65,12 +65,6 @@ struct Links {
   [[nodiscard]] std::int32_t link_of(Vertex vertex, std::size_t index) const {
     return link[at(offset[at(vertex)]) + index];
   }
-  // -1: there is none.
-  [[nodiscard]] std::int32_t between(Vertex a, Vertex b) const {
-    const auto row = of(a);
-    const auto found = std::lower_bound(row.begin(), row.end(), b);
-    return found == row.end() || *found != b ? kNone : link_of(a, at(found - row.begin()));
-  }
 };
 
 // Of a grid, no vertex has more than twice the links of another.
@@ -112,26 +106,30 @@ std::optional<Links> links_of(const Graph& graph, double least) {
   return links;
 }
 
-// Which links are of one dimension.
+// Which links of some vertices are of one dimension.
 class Dimensions {
  public:
-  explicit Dimensions(const Links& links) : links_(links), same_(at(links.links)) {}
+  explicit Dimensions(const Links& links) : links_(links), same_(at(links.links)), last_(at(links.vertices()), kNone) {}
 
-  // By link, and how many there are. Nothing from the first vertex on that no grid has, or when told to stop.
-  std::optional<std::pair<std::vector<std::int32_t>, std::int32_t>> run(const std::function<bool()>& go_on) {
+  // False from the first vertex on that no grid has, or when told to stop.
+  bool look_at(Vertex first, Vertex last, Workers& workers) {
     constexpr Vertex kAtOnce = 4096;
-    for (Vertex vertex = 0; vertex < links_.vertices(); ++vertex) {
-      if (vertex % kAtOnce == 0 && go_on && !go_on()) return std::nullopt;
-      const auto row = links_.of(vertex);
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) look_at(vertex, i, j);
-      }
-      if (!fits(vertex)) return std::nullopt;
+    for (Vertex vertex = first; vertex < last; ++vertex) {
+      if ((vertex - first) % kAtOnce == 0 && !workers.ask()) return false;
+      look_at(vertex);
+      if (!fits(vertex)) return false;
     }
-    return same_.numbered();
+    return true;
   }
 
- private:
+  // What was found for other vertices, too.
+  void add(Dimensions& other) {
+    for (std::int32_t link = 0; link < links_.links; ++link) {
+      const std::int32_t first = other.same_.find(link);
+      if (first != link) same_.join(first, link);
+    }
+  }
+
   // At most two links of a dimension meet, and what is of one stays so.
   bool fits(Vertex vertex) {
     std::array<std::int32_t, kMostLinks> dimension{};
@@ -145,38 +143,96 @@ class Dimensions {
     return true;
   }
 
-  void look_at(Vertex vertex, std::size_t one, std::size_t other) {
-    const Vertex a = links_.of(vertex)[one];
-    const Vertex b = links_.of(vertex)[other];
-    const bool square = links_.between(a, b) == kNone && join_squares(vertex, one, other);
-    if (!square) same_.join(links_.link_of(vertex, one), links_.link_of(vertex, other));
+  // By link, and how many there are.
+  [[nodiscard]] std::pair<std::vector<std::int32_t>, std::int32_t> numbered() { return same_.numbered(); }
+
+ private:
+  using Mask = std::uint16_t;  // of a vertex's partners
+  static_assert(kMostLinks <= 16);
+
+  // From the vertex at hand by one of its partners.
+  struct Step {
+    Vertex to;
+    std::int32_t link;    // the second one
+    std::int32_t before;  // the step before that leads there, too
+    unsigned by;          // the partner's index
+  };
+
+  void look_at(Vertex vertex) {
+    collect_steps(vertex);
+    std::array<Mask, kMostLinks> apart{};  // partners that are sides of a square
+    for (const Step& step : steps_) {
+      if (last_[at(step.to)] != kPartner) join_squares(vertex, step, apart);
+    }
+    const std::size_t count = links_.of(vertex).size();
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if ((apart[i] >> j & 1U) == 0) same_.join(links_.link_of(vertex, i), links_.link_of(vertex, j));
+      }
+    }
+    for (const Step& step : steps_) last_[at(step.to)] = kNone;
+    for (const Vertex partner : links_.of(vertex)) last_[at(partner)] = kNone;
   }
 
-  bool join_squares(Vertex vertex, std::size_t one, std::size_t other) {
-    const Vertex a = links_.of(vertex)[one];
-    const Vertex b = links_.of(vertex)[other];
-    const auto left = links_.of(a);
-    const auto right = links_.of(b);
-    bool found = false;
-    for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
-      if (left[i] != right[j]) {
-        ++(left[i] < right[j] ? i : j);
-        continue;
+  // All but those back, and which partners are tied to each other.
+  void collect_steps(Vertex vertex) {
+    steps_.clear();
+    const auto row = links_.of(vertex);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto next = links_.of(row[i]);
+      for (std::size_t j = 0; j < next.size(); ++j) {
+        if (next[j] == vertex) continue;
+        const std::int32_t before = std::exchange(last_[at(next[j])], static_cast<std::int32_t>(steps_.size()));
+        steps_.push_back({next[j], links_.link_of(row[i], j), before, static_cast<unsigned>(i)});
       }
-      if (left[i] != vertex && links_.between(vertex, left[i]) == kNone) {
-        same_.join(links_.link_of(vertex, one), links_.link_of(b, j));
-        same_.join(links_.link_of(vertex, other), links_.link_of(a, i));
-        found = true;
-      }
-      ++i;
-      ++j;
     }
-    return found;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      tied_[i] = 0;
+      for (std::int32_t step = std::exchange(last_[at(row[i])], kPartner); step >= 0; step = steps_[at(step)].before) {
+        tied_[i] |= static_cast<Mask>(1U << steps_[at(step)].by);
+      }
+    }
   }
+
+  // Those without a diagonal; each has four corners, of which the lowest joins what is opposite.
+  void join_squares(Vertex vertex, const Step& step, std::array<Mask, kMostLinks>& apart) {
+    const auto row = links_.of(vertex);
+    for (std::int32_t i = step.before; i >= 0; i = steps_[at(i)].before) {
+      const Step& other = steps_[at(i)];
+      if ((tied_[step.by] >> other.by & 1U) != 0) continue;
+      apart[step.by] |= static_cast<Mask>(1U << other.by);
+      if (vertex > step.to || vertex > row[step.by] || vertex > row[other.by]) continue;
+      same_.join(links_.link_of(vertex, step.by), other.link);
+      same_.join(links_.link_of(vertex, other.by), step.link);
+    }
+  }
+
+  static constexpr std::int32_t kPartner = -2;
 
   const Links& links_;
   Union same_;
+  std::vector<std::int32_t> last_;  // by vertex: the last step that leads there; kPartner: tied to the vertex at hand
+  std::vector<Step> steps_;
+  std::array<Mask, kMostLinks> tied_{};  // of the partners of the vertex at hand: those that are tied to each
 };
+
+// By link its dimension, and how many there are. Each thread looks at a range of vertices; what it takes for one
+// dimension is one, so that what no grid has shows in any range, and else once all are put together.
+std::optional<std::pair<std::vector<std::int32_t>, std::int32_t>> dimensions_of(const Links& links, Workers& workers) {
+  constexpr int kMostRanges = 8;
+  const auto steps = static_cast<std::int64_t>(16 * links.to.size());
+  const int ranges = links.vertices() < 4096 ? 1 : std::min(workers.threads(), kMostRanges);
+  std::vector<Dimensions> found(at(ranges), Dimensions(links));
+  std::vector<std::uint8_t> fit(at(ranges), 0);
+  const auto begin = [&](int range) { return static_cast<Vertex>(range * std::int64_t{links.vertices()} / ranges); };
+  workers.for_each(ranges, steps, [&](int i) { fit[at(i)] = found[at(i)].look_at(begin(i), begin(i + 1), workers); });
+  if (std::count(fit.begin(), fit.end(), 0) > 0) return std::nullopt;
+  for (std::size_t i = 1; i < found.size(); ++i) found.front().add(found[i]);
+  for (Vertex vertex = 0; ranges > 1 && vertex < links.vertices(); ++vertex) {
+    if (!found.front().fits(vertex)) return std::nullopt;
+  }
+  return found.front().numbered();
+}
 
 // One dimension: what is left when its links are taken away are its layers, in a row.
 struct Dimension {
@@ -278,19 +334,21 @@ std::optional<Lattice> lattice_of(const std::vector<Dimension>& dimensions, Vert
   return lattice;
 }
 
-std::optional<Lattice> find_lattice(const Graph& graph, double least, const std::function<bool()>& go_on) {
+std::optional<Lattice> find_lattice(const Graph& graph, double least, Workers& workers) {
   constexpr std::int32_t kMostDimensions = 20;
   if (!degrees_fit(graph, least)) return std::nullopt;
   const auto links = links_of(graph, least);
   if (!links) return std::nullopt;
-  const auto numbered = Dimensions(*links).run(go_on);
+  const auto numbered = dimensions_of(*links, workers);
   if (!numbered) return std::nullopt;
   const auto& [class_of, classes] = *numbered;
   if (classes > kMostDimensions) return std::nullopt;
+  std::vector<std::optional<Dimension>> found(at(classes));
+  workers.for_each(classes, static_cast<std::int64_t>(links->to.size()) * classes, [&](int i) {
+    if (workers.ask()) found[at(i)] = dimension_of(*links, class_of, i);
+  });
   std::vector<Dimension> dimensions;
-  for (std::int32_t i = 0; i < classes; ++i) {
-    if (go_on && !go_on()) return std::nullopt;
-    auto dimension = dimension_of(*links, class_of, i);
+  for (auto& dimension : found) {
     if (!dimension) return std::nullopt;
     dimensions.push_back(std::move(*dimension));
   }
@@ -307,7 +365,7 @@ std::vector<int> Lattice::coordinates(std::int64_t place) const {
   return result;
 }
 
-std::optional<Lattice> find_lattice(const Graph& graph, const std::function<bool()>& go_on) {
+std::optional<Lattice> find_lattice(const Graph& graph, Workers& workers) {
   constexpr Vertex kFew = 9;
   constexpr std::array kShares{0.0, 0.5, 0.125};  // of the heaviest arc
   if (graph.vertices() < kFew || graph.arcs.empty()) return std::nullopt;
@@ -315,12 +373,12 @@ std::optional<Lattice> find_lattice(const Graph& graph, const std::function<bool
   for (const Arc& arc : graph.arcs) heaviest = std::max(heaviest, arc.weight);
   std::vector<std::ptrdiff_t> tried;  // by how many arcs are heavy enough
   for (const double share : kShares) {
-    if (go_on && !go_on()) return std::nullopt;
+    if (!workers.ask()) return std::nullopt;
     const double least = share * heaviest;
     tried.push_back(
         std::count_if(graph.arcs.begin(), graph.arcs.end(), [&](const Arc& a) { return a.weight >= least; }));
     if (std::count(tried.begin(), tried.end(), tried.back()) > 1) continue;
-    auto lattice = find_lattice(graph, least, go_on);
+    auto lattice = find_lattice(graph, least, workers);
     if (lattice) return lattice;
   }
   return std::nullopt;

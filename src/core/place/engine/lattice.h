@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -22,9 +22,9 @@ struct Lattice {
 // cycles (one of four counts as two paths of two), all of whose vertices are there. Two links that meet are of one
 // dimension unless they are sides of a square; what is opposite in a square is of one dimension (the factors of a
 // product: J. Feigenbaum, J. Hershberger, A. Schaeffer, A polynomial time algorithm for finding the prime factors of
-// Cartesian-product graphs, Discrete Applied Mathematics 12, 1985). O(vertices x degree^3), and O(arcs) where
-// degrees cannot be a grid's or a vertex early on has three links of one dimension. Nothing when go_on, which is asked
-// now and then, says no.
-std::optional<Lattice> find_lattice(const Graph& graph, const std::function<bool()>& go_on = {});
+// Cartesian-product graphs, Discrete Applied Mathematics 12, 1985). O(vertices x degree^2) where squares are
+// few, and O(arcs) where degrees cannot be a grid's or a vertex early on has three links of one dimension. Nothing when
+// the workers, which are asked now and then, are to stop.
+std::optional<Lattice> find_lattice(const Graph& graph, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

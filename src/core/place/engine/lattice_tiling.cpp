@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "core/place/engine/graph.h"
@@ -32,27 +32,38 @@ std::optional<std::vector<int>> arities_of(const SeatTree& tree) {
   return arities;
 }
 
+// Of all places, one after the other.
+std::vector<int> coordinates_of(const Lattice& lattice) {
+  std::vector<int> all;
+  all.reserve(lattice.vertex_at.size() * lattice.sizes.size());
+  std::vector<int> now(lattice.sizes.size(), 0);
+  for (std::size_t place = 0; place < lattice.vertex_at.size(); ++place) {
+    all.insert(all.end(), now.begin(), now.end());
+    for (std::size_t j = now.size(); j-- > 0 && ++now[j] == lattice.sizes[j];) now[j] = 0;
+  }
+  return all;
+}
+
 // How far apart in the grid who talks is, and how much that is in all.
 class Stencil {
  public:
-  Stencil(const Graph& graph, const Lattice& lattice) : lattice_(lattice) {
-    std::vector<std::int64_t> place_of(lattice.vertex_at.size());
-    for (std::size_t place = 0; place < place_of.size(); ++place) {
-      place_of[at(lattice.vertex_at[place])] = static_cast<std::int64_t>(place);
+  // `coordinates`: of all places.
+  Stencil(const Graph& graph, const Lattice& lattice, const std::vector<int>& coordinates) : lattice_(lattice) {
+    std::vector<const int*> where(lattice.vertex_at.size());  // by vertex
+    for (std::size_t place = 0; place < where.size(); ++place) {
+      where[at(lattice.vertex_at[place])] = coordinates.data() + place * lattice.sizes.size();
     }
-    std::unordered_map<std::int64_t, std::size_t> index_of;
+    std::vector<std::int32_t> index_of(where.size(), -1);  // by key
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
       for (const Arc& arc : graph.arcs_of(vertex)) {
         if (arc.to < vertex) continue;
-        const std::int64_t key = key_of(place_of[at(vertex)], place_of[at(arc.to)]);
-        const auto known = index_of.find(key);
-        if (known != index_of.end()) {
-          steps_[known->second].add(arc.weight);
-        } else if (steps_.size() < kMostSteps) {
-          index_of.emplace(key, steps_.size());
+        const std::int64_t key = key_of(where[at(vertex)], where[at(arc.to)]);
+        std::int32_t& index = index_of[at(key)];
+        if (index < 0 && steps_.size() < kMostSteps) {
+          index = static_cast<std::int32_t>(steps_.size());
           steps_.push_back({lattice_.coordinates(key)});
-          steps_.back().add(arc.weight);
         }
+        if (index >= 0) steps_[at(index)].add(arc.weight);
       }
     }
   }
@@ -121,17 +132,13 @@ class Stencil {
     return static_cast<double>(boxes) * std::max(0, edge - far) / pairs;
   }
 
-  [[nodiscard]] std::int64_t key_of(std::int64_t one, std::int64_t other) const {
+  // The place that is as far from the first.
+  [[nodiscard]] std::int64_t key_of(const int* one, const int* other) const {
     std::int64_t key = 0;
-    std::int64_t stride = 1;
-    for (std::size_t j = lattice_.sizes.size(); j-- > 0;) {
+    for (std::size_t j = 0; j < lattice_.sizes.size(); ++j) {
       const int size = lattice_.sizes[j];
-      const auto apart = static_cast<int>(one % size) - static_cast<int>(other % size);
-      const int far = apart < 0 ? -apart : apart;
-      key += stride * (lattice_.wraps[j] != 0 ? std::min(far, size - far) : far);
-      stride *= size;
-      one /= size;
-      other /= size;
+      const int far = std::abs(one[j] - other[j]);
+      key = key * size + (lattice_.wraps[j] != 0 ? std::min(far, size - far) : far);
     }
     return key;
   }
@@ -163,15 +170,22 @@ std::optional<LatticeTiling> tile_lattice(const SeatTree& tree, const Graph& gra
   std::vector<double> costs;
   costs.reserve(at(tree.levels()));
   for (int level = 0; level < tree.levels(); ++level) costs.push_back(tree.cost(level));
-  const Stencil stencil(graph, lattice);
+  const std::vector<int> coordinates = coordinates_of(lattice);
+  const Stencil stencil(graph, lattice, coordinates);
   const auto cut = [&](const Box& box) { return stencil.cut(box); };
   const auto tiling = cheapest_boxes(lattice.sizes, {*arities, costs}, cut, kWidth);
   if (!tiling) return std::nullopt;
   LatticeTiling result;
-  result.seat_of.resize(lattice.vertex_at.size());
-  for (std::size_t place = 0; place < lattice.vertex_at.size(); ++place) {
-    const std::int64_t leaf = leaf_in(tiling->boxes, static_cast<std::int64_t>(place));
-    result.seat_of[at(lattice.vertex_at[place])] = static_cast<SeatTree::Seat>(leaf);
+  result.seat_of.assign(lattice.vertex_at.size(), 0);
+  std::int64_t stride = 1;
+  for (std::size_t j = lattice.sizes.size(); j-- > 0; stride *= lattice.sizes[j]) {
+    std::vector<SeatTree::Seat> share(at(lattice.sizes[j]));  // of a coordinate in the seat: each has digits of its own
+    for (std::size_t i = 0; i < share.size(); ++i) {
+      share[i] = static_cast<SeatTree::Seat>(leaf_in(tiling->boxes, static_cast<std::int64_t>(i) * stride));
+    }
+    for (std::size_t place = 0; place < lattice.vertex_at.size(); ++place) {
+      result.seat_of[at(lattice.vertex_at[place])] += share[at(coordinates[place * lattice.sizes.size() + j])];
+    }
   }
   result.settled =
       stencil.uniform() && std::all_of(tiling->boxes.begin() + 1, tiling->boxes.end(),

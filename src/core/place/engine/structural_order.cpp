@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -43,18 +44,24 @@ class Structure {
   // Ranks by how many share their colour, then by colour, then by number.
   [[nodiscard]] std::vector<Rank> rarest_first() {
     const std::vector<std::pair<Colour, Rank>> all = by_colour();
-    std::vector<Rank> sharing(all.size());  // by rank: how many have its colour
-    colours_ = 0;
-    for (std::size_t first = 0; first < all.size(); ++colours_) {
+    const auto end_of = [&](std::size_t first) {
       std::size_t last = first;
       while (last < all.size() && all[last].first == all[first].first) ++last;
-      for (std::size_t i = first; i < last; ++i) sharing[at(all[i].second)] = static_cast<Rank>(last - first);
-      first = last;
+      return last;
+    };
+    std::vector<std::size_t> place(all.size() + 2, 0);  // by how many share a colour: where the next of those goes
+    colours_ = 0;
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last, ++colours_) {
+      last = end_of(first);
+      place[last - first + 1] += last - first;
     }
-    std::vector<Rank> order;
-    order.reserve(all.size());
-    for (const auto& entry : all) order.push_back(entry.second);
-    std::stable_sort(order.begin(), order.end(), [&](Rank a, Rank b) { return sharing[at(a)] < sharing[at(b)]; });
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    std::vector<Rank> order(all.size());
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+      last = end_of(first);
+      std::size_t& next = place[last - first];
+      for (std::size_t i = first; i < last; ++i) order[next++] = all[i].second;
+    }
     return order;
   }
 
@@ -101,17 +108,26 @@ class Structure {
   }
 
  private:
-  [[nodiscard]] std::vector<std::pair<Colour, Rank>> by_colour() {
+  // Ranks by colour, then by number. Colours are as good as random: their first bits tell about where each goes.
+  [[nodiscard]] std::vector<std::pair<Colour, Rank>> by_colour() const {
+    const int bits = std::clamp(static_cast<int>(std::bit_width(colour_.size())) - 4, 1, 16);
+    const auto bucket_of = [&](Colour colour) { return static_cast<std::size_t>(colour >> (64U - at(bits))); };
+    std::vector<std::size_t> end((std::size_t{1} << at(bits)) + 1, 0);  // of the buckets before each
+    for (const Colour colour : colour_) ++end[bucket_of(colour) + 1];
+    std::partial_sum(end.begin(), end.end(), end.begin());
     std::vector<std::pair<Colour, Rank>> all(colour_.size());
-    const auto half = [&](int i) { return all.begin() + static_cast<std::ptrdiff_t>(at(i) * all.size() / 2); };
-    workers_.for_each(2, static_cast<std::int64_t>(4 * all.size()), [&](int i) {
-      for (auto entry = half(i); entry != half(i + 1); ++entry) {
-        const auto rank = static_cast<Rank>(entry - all.begin());
-        *entry = {colour_[at(rank)], rank};
-      }
-      std::sort(half(i), half(i + 1));
-    });
-    std::inplace_merge(all.begin(), half(1), all.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[end[bucket_of(colour_[i])]++] = {colour_[i], static_cast<Rank>(i)};
+    }
+    // Now each bucket's own end; those whose colours are all alike are in order already.
+    workers_.for_ranges(end.size() - 1, static_cast<std::int64_t>(4 * all.size()),
+                        [&](std::size_t first, std::size_t last) {
+                          for (std::size_t i = first; i < last; ++i) {
+                            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i == 0 ? 0 : end[i - 1]);
+                            const auto stop = all.begin() + static_cast<std::ptrdiff_t>(end[i]);
+                            if (!std::is_sorted(begin, stop)) std::sort(begin, stop);
+                          }
+                        });
     return all;
   }
 
@@ -126,16 +142,20 @@ class Structure {
     return sum;
   }
 
+  // Whether a partner was reached before is a coin toss: without a branch.
   [[nodiscard]] std::vector<Rank> distances_from(Rank start) const {
     std::vector<Rank> distance(colour_.size(), -1);
-    std::vector<Rank> queue{start};
-    queue.reserve(colour_.size());
+    std::vector<Rank> queue(colour_.size() + 1);
+    std::size_t end = 0;
+    queue[end++] = start;
     distance[at(start)] = 0;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
+    for (std::size_t next = 0; next < end; ++next) {
+      const Rank further = distance[at(queue[next])] + 1;
       for (const Rank partner : affinity_.neighbours(queue[next])) {
-        if (distance[at(partner)] >= 0) continue;
-        distance[at(partner)] = distance[at(queue[next])] + 1;
-        queue.push_back(partner);
+        const Rank known = distance[at(partner)];
+        distance[at(partner)] = known < 0 ? further : known;
+        queue[end] = partner;
+        end += known < 0 ? 1 : 0;
       }
     }
     return distance;

@@ -8,6 +8,7 @@
 
 #include "core/base/random.h"
 #include "core/base/scale.h"
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
@@ -124,7 +125,8 @@ class NetworkEngine {
   }
 
   void try_folds() {
-    const auto lattice = engine::find_lattice(graph_, input_.go_on);
+    Workers workers(1, input_.go_on);
+    const auto lattice = engine::find_lattice(graph_, workers);
     if (!lattice) return;
     for (auto& seats : folded_placements(distances_, graph_, *lattice, effort_.folding, options_.seed, input_.go_on)) {
       try_from(std::move(seats));
