@@ -113,6 +113,19 @@ double largest_weight(const pattern::Affinity& affinity, Workers& workers) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
+// Where as many blocks of ranks in an order begin, and the end, so that each has about as many arcs.
+std::vector<std::size_t> even_blocks(const pattern::Affinity& affinity, const std::vector<Rank>& order, int blocks) {
+  std::vector<std::size_t> begin(at(blocks) + 1, order.size());
+  begin.front() = 0;
+  std::size_t arcs = 0;
+  std::size_t block = 1;
+  for (std::size_t i = 0; blocks > 1 && i < order.size(); ++i) {
+    while (block < at(blocks) && arcs * at(blocks) >= block * affinity.indices.size()) begin[block++] = i;
+    arcs += affinity.neighbours(order[i]).size();
+  }
+  return begin;
+}
+
 // Vertex i is rank order[i]: neighbours near each other in memory. Weights are scaled by a power of two, so that sums
 // of the largest doubles stay finite; nothing else changes.
 Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest, Workers& workers) {
@@ -127,8 +140,9 @@ Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order
   // block, whose arcs to one neighbour come after those of the blocks before.
   // By block and neighbour: its arcs, then where the next one goes.
   std::vector<std::vector<std::int64_t>> next(at(workers.threads()));
+  const std::vector<std::size_t> begin = even_blocks(affinity, order, workers.threads());
   const auto for_each_arc = [&](std::size_t block, auto tell) {
-    for (std::size_t i = block * count / next.size(); i < (block + 1) * count / next.size(); ++i) {
+    for (std::size_t i = begin[block]; i < begin[block + 1]; ++i) {
       const auto neighbours = affinity.neighbours(order[i]);
       const auto weights = affinity.weights_of(order[i]);
       for (std::size_t j = 0; j < neighbours.size(); ++j) {

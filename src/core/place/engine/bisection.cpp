@@ -135,8 +135,10 @@ double Bisection::refine_projected(const Guide& finer, std::size_t level, Window
   const auto& part_of = coarse_[level].part_of;
   projected_.resize(part_of.size());
   inner_.resize(known ? part_of.size() : 0);
-  for (std::size_t vertex = 0; vertex < inner_.size(); ++vertex) inner_[vertex] = refinement_.is_inner(part_of[vertex]);
-  for (std::size_t vertex = 0; vertex < projected_.size(); ++vertex) projected_[vertex] = sides[at(part_of[vertex])];
+  workers_.for_ranges(part_of.size(), finer.vertices(), [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; known && i < last; ++i) inner_[i] = refinement_.is_inner(part_of[i]);
+    for (std::size_t i = first; i < last; ++i) projected_[i] = sides[at(part_of[i])];
+  });
   std::swap(sides, projected_);
   const std::int64_t slack = level == 0 ? 1 : largest(finer);
   const Window allowed = window.widened(slack == 1 ? 0 : slack / 2);

@@ -25,7 +25,7 @@ namespace ranktree::core::place::engine {
 class Bisection {
  public:
   Bisection(const Effort& effort, Workers& workers)
-      : effort_(effort), workers_(workers), random_(0), coarsening_(workers), refinement_(effort) {}
+      : effort_(effort), workers_(workers), random_(0), coarsening_(workers), refinement_(effort, workers) {}
 
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }

@@ -168,9 +168,10 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
   return std::move(best->sides);
 }
 
-// Bisects until one child is left for each part; part_of[name] becomes its index.
+// Bisects until one child is left for each part; part_of[name] becomes its index. `spent`: what holds the graph and its
+// names, if nobody needs them afterwards; the memory serves what follows.
 void Multisection::divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name,
-                          std::uint64_t seed, std::vector<Vertex>& part_of) {
+                          std::uint64_t seed, std::vector<Vertex>& part_of, Piece* spent) {
   if (children.size() == 1 || name.empty() || !workers_.go_on(effort_.repeats * steps_of(graph))) {
     fill(children, name, part_of);
     return;
@@ -189,10 +190,13 @@ void Multisection::divide(std::span<const Child> children, const Guide& graph, s
   const Sides sides = best_division(graph, window, std::clamp(share, window.least, window.most),
                                     is_once_enough(graph, children.size()), seed);
   const std::vector<Vertex> side(sides.begin(), sides.end());
-  const auto pieces = pieces_of(graph, name, side, 2, workers_);
-  workers_.for_each(2, steps_of(graph), [&](int i) {
-    divide(i == 0 ? children.first(half) : children.subspan(half), pieces[at(i)].graph, pieces[at(i)].name,
-           seed_of(seed, 100 + static_cast<std::uint64_t>(i)), part_of);
+  auto pieces = pieces_of(graph, name, side, 2, workers_);
+  const std::int64_t steps = steps_of(graph);
+  if (spent != nullptr) *spent = {};
+  workers_.for_each(2, steps, [&](int i) {
+    Piece& piece = pieces[at(i)];
+    divide(i == 0 ? children.first(half) : children.subspan(half), piece.graph, piece.name,
+           seed_of(seed, 100 + static_cast<std::uint64_t>(i)), part_of, &piece);
   });
 }
 

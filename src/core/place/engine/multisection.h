@@ -44,7 +44,7 @@ class Multisection {
   bool is_peeled(const Guide& graph, std::uint64_t seed);
   Sides best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed);
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
-              std::vector<Vertex>& part_of);
+              std::vector<Vertex>& part_of, Piece* spent = nullptr);
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
   void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                      std::vector<Vertex>& part_of);

@@ -53,27 +53,50 @@ double Refinement::run(const Guide& graph, const Known& known, Window window, st
   return cut_;
 }
 
-// The size, the cut, and the gains of all vertices.
+// The size, the cut, and the gains of all vertices. Of large graphs in blocks, as many however many threads there are,
+// so that sums round the same.
 void Refinement::load(const Guide& graph, const Known& known, const Sides& sides) {
+  constexpr std::size_t kBlocks = 16;
+  constexpr std::size_t kLarge = 1024;
   graph_ = &graph;
   nodes_.resize(graph.size.size());
-  size_ = 0;
-  double cut = 0;
-  double largest = 0;
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+  std::array<Sums, kBlocks> sums{};
+  const std::size_t blocks = nodes_.size() < kLarge ? 1 : kBlocks;
+  const auto begin = [&](std::size_t block) { return static_cast<Vertex>(block * nodes_.size() / blocks); };
+  workers_.for_each(static_cast<int>(blocks), static_cast<std::int64_t>(graph.arcs.size() / 4), [&](int i) {
+    const auto block = static_cast<std::size_t>(i);
+    sums.at(block) = load(begin(block), begin(block + 1), known, sides);
+  });
+  Sums all;
+  for (const Sums& each : sums) {
+    all.size += each.size;
+    all.cut += each.cut;
+    all.largest = std::max(all.largest, each.largest);
+    all.degree = std::max(all.degree, each.degree);
+  }
+  size_ = all.size;
+  cut_ = all.cut / 2;
+  inverse_of_largest_ = all.largest > 0 ? 1 / all.largest : 1;
+  leaving_.resize(std::max(leaving_.size(), all.degree));
+}
+
+Refinement::Sums Refinement::load(Vertex first, Vertex last, const Known& known, const Sides& sides) {
+  Sums sums;
+  for (Vertex vertex = first; vertex < last; ++vertex) {
     const std::uint8_t side = sides[at(vertex)];
     const double total = known.total[at(vertex)];
+    const auto arcs = graph_->arcs_of(vertex);
     double outside = 0;
     if (known.inner.empty() || known.inner[at(vertex)] == 0) {
-      for (const GuideArc& arc : graph.arcs_of(vertex)) outside += weight_if(sides[at(arc.to)] ^ side, arc.weight);
+      for (const GuideArc& arc : arcs) outside += weight_if(sides[at(arc.to)] ^ side, arc.weight);
     }
     nodes_[at(vertex)] = {2 * outside - total, static_cast<float>(total), -1, -1, -1, side, 0};
-    cut += outside;
-    largest = std::max(largest, total);
-    size_ += side == 0 ? graph.size[at(vertex)] : 0;
+    sums.cut += outside;
+    sums.largest = std::max(sums.largest, total);
+    sums.degree = std::max(sums.degree, arcs.size());
+    sums.size += side == 0 ? graph_->size[at(vertex)] : 0;
   }
-  cut_ = cut / 2;
-  inverse_of_largest_ = largest > 0 ? 1 / largest : 1;
+  return sums;
 }
 
 // Monotone in the gain: the exponent and the first bits of the mantissa of its share of the largest.
@@ -86,10 +109,9 @@ int Refinement::bucket_of(double gain) const {
   return bits >> 31U != 0 ? kHalf - 1 - distance : kHalf + distance;
 }
 
-void Refinement::push(Vertex vertex) {
+void Refinement::push(Vertex vertex, int bucket) {
   Node& node = nodes_[at(vertex)];
   Side& side = waiting_[node.side];
-  const int bucket = bucket_of(node.gain);
   std::uint64_t& word = side.marked[at(bucket / kWord)];
   const std::uint64_t bit = std::uint64_t{1} << (static_cast<unsigned>(bucket) & 63U);
   node.bucket = static_cast<std::int16_t>(bucket);
@@ -135,7 +157,7 @@ void Refinement::open_pass() {
     Node& node = nodes_[i];
     node.locked = 0;
     node.bucket = -1;
-    if (all || !is_inner(node)) push(static_cast<Vertex>(i));
+    if (all || !is_inner(node)) push(static_cast<Vertex>(i), bucket_of(node.gain));
   }
 }
 
@@ -164,6 +186,7 @@ Vertex Refinement::next_to_move() {
   return 2 * size_ > window_.least + window_.most ? zero : one;
 }
 
+// Whether a neighbour leaves its bucket is a coin toss, too: gains and those who leave first, without a branch.
 void Refinement::move(Vertex vertex) {
   erase(vertex);
   Node& node = nodes_[at(vertex)];
@@ -173,15 +196,18 @@ void Refinement::move(Vertex vertex) {
   size_ += node.side == 0 ? -graph_->size[at(vertex)] : graph_->size[at(vertex)];
   node.gain = -node.gain;
   const std::uint8_t side = node.side ^= 1U;
+  std::size_t leave = 0;
   for (const GuideArc& arc : graph_->arcs_of(vertex)) {
     Node& other = nodes_[at(arc.to)];
     other.gain += negative_if(1U ^ other.side ^ side, 2.0 * arc.weight);
-    if (other.locked != 0) continue;
-    if (other.bucket >= 0) {
-      if (other.bucket == bucket_of(other.gain)) continue;
-      erase(arc.to);
-    }
-    push(arc.to);
+    const int bucket = bucket_of(other.gain);
+    leaving_[leave] = {arc.to, bucket};
+    leave += static_cast<std::size_t>(other.locked == 0) & static_cast<std::size_t>(other.bucket != bucket);
+  }
+  for (std::size_t i = 0; i < leave; ++i) {
+    const auto [other, bucket] = leaving_[i];
+    if (nodes_[at(other)].bucket >= 0) erase(other);
+    push(other, bucket);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 
@@ -33,7 +34,7 @@ double cut_of(const Guide& graph, const Sides& sides);
 // smallest excess over the window, then the smallest cut.
 class Refinement {
  public:
-  explicit Refinement(const Effort& effort) : effort_(effort) {}
+  Refinement(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers) {}
 
   // What is known of the vertices beforehand: the weight of all arcs of each, and which have none to the other side
   // (empty: unknown).
@@ -71,12 +72,19 @@ class Refinement {
     constexpr double kNearly = 1 - 1e-6;  // what rounding may hide
     return node.gain <= -kNearly * node.total && node.total != 0;
   }
+  struct Sums {
+    std::int64_t size = 0;  // of side 0
+    double cut = 0;         // each arc from both ends
+    double largest = 0;     // total of a vertex
+    std::size_t degree = 0;
+  };
   void load(const Guide& graph, const Known& known, const Sides& sides);
+  Sums load(Vertex first, Vertex last, const Known& known, const Sides& sides);
   void open_pass();
   static bool hopeless(std::size_t steps, double lost, double squares);
   bool pass();
   [[nodiscard]] int bucket_of(double gain) const;
-  void push(Vertex vertex);
+  void push(Vertex vertex, int bucket);
   void erase(Vertex vertex);
   [[nodiscard]] Vertex top(Side& side);
   [[nodiscard]] bool may_leave(Vertex vertex) const;
@@ -85,6 +93,7 @@ class Refinement {
   void take_back(Vertex vertex);
 
   const Effort& effort_;
+  Workers& workers_;
   const Guide* graph_ = nullptr;
   Window window_;
   std::int64_t slack_ = 0;
@@ -94,6 +103,11 @@ class Refinement {
   std::vector<Node> nodes_;
   std::array<Side, 2> waiting_;
   std::vector<Vertex> moved_;
+  struct Leaving {
+    Vertex vertex;
+    int bucket;  // where it goes
+  };
+  std::vector<Leaving> leaving_;  // neighbours of what moves
 };
 
 }  // namespace ranktree::core::place::engine
