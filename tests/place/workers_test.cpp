@@ -105,6 +105,28 @@ TEST(Workers, AGraphIsContractedTheSameByAnyNumber) {
   }
 }
 
+TEST(Workers, AGraphIsCutIntoTheSamePiecesByAnyNumber) {
+  const Guide graph = ring_with_chords(20000);
+  ASSERT_GT(graph.arcs.size(), 65536U);  // from where threads share a piece
+  std::vector<Vertex> name(graph.size.size());
+  std::iota(name.begin(), name.end(), 100);
+  std::vector<Vertex> part_of(graph.size.size());
+  for (const Vertex parts : {1, 2, 5}) {
+    for (std::size_t i = 0; i < part_of.size(); ++i) part_of[i] = static_cast<Vertex>(i / 3000) % parts;
+    Workers alone(1);
+    const std::vector<Piece> expected = pieces_of(graph, name, part_of, parts, alone);
+    for (const int threads : {2, 3}) {
+      Workers workers(threads);
+      const std::vector<Piece> pieces = pieces_of(graph, name, part_of, parts, workers);
+      ASSERT_EQ(pieces.size(), expected.size());
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        EXPECT_EQ(pieces[i].name, expected[i].name);
+        expect_same(pieces[i].graph, expected[i].graph);
+      }
+    }
+  }
+}
+
 TEST(Workers, TotalsAreTheSameForAnyNumber) {
   const Guide graph = ring_with_chords(20000);
   Workers alone(1);

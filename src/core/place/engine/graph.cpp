@@ -220,28 +220,79 @@ Piece guide_of(const Graph& graph, Workers& workers) {
 
 namespace {
 
-// The piece of the vertices order[begin] .. order[end - 1]; `place` of each vertex is its place in the order.
-Piece piece_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> members, Vertex begin,
-               const Vertex* place) {
-  const auto count = static_cast<std::uint32_t>(members.size());
-  Piece piece;
-  piece.name.reserve(members.size());
-  piece.graph.size.reserve(members.size());
-  piece.graph.offset.reserve(members.size() + 1);
+// What a piece is made of: the vertices of an order from `begin` on; `place` of each vertex is its place in the order.
+struct Source {
+  const Guide& graph;
+  std::span<const Vertex> name;
+  std::span<const Vertex> members;
+  Vertex begin;
+  const Vertex* place;
+};
+
+// Some of a piece's vertices, and where their arcs are: each range has room for all, so that several can be copied at
+// the same time.
+struct Copied {
+  std::size_t first = 0, last = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+// Ranges of about as many arcs, the last ends where there is room for all.
+std::vector<Copied> ranges_of(const Guide& graph, std::span<const Vertex> members, int count) {
   std::size_t most = 0;
   for (const Vertex vertex : members) most += graph.arcs_of(vertex).size();
-  piece.graph.arcs.resize(most + 1);
+  std::vector<Copied> ranges(1);
+  std::size_t arcs = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (arcs * at(count) >= ranges.size() * most && ranges.size() < at(count)) {
+      ranges.back().last = i;
+      ranges.push_back({i, 0, arcs, 0});
+    }
+    arcs += graph.arcs_of(members[i]).size();
+  }
+  ranges.back().last = members.size();
+  ranges.back().end = most;
+  return ranges;
+}
+
+void copy_range(const Source& source, Copied& range, Piece& piece) {
+  const Guide& graph = source.graph;
+  const auto count = static_cast<std::uint32_t>(source.members.size());
   GuideArc* const arcs = piece.graph.arcs.data();
-  std::size_t end = 0;
-  for (const Vertex vertex : members) {
-    piece.name.push_back(name[at(vertex)]);
-    piece.graph.size.push_back(graph.size[at(vertex)]);
+  std::size_t end = range.begin;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    const Vertex vertex = source.members[i];
+    piece.name[i] = source.name[at(vertex)];
+    piece.graph.size[i] = graph.size[at(vertex)];
     for (const GuideArc& arc : graph.arcs_of(vertex)) {  // without a branch on whether it stays within the piece
-      const Vertex local = place[arc.to] - begin;
+      const Vertex local = source.place[arc.to] - source.begin;
       arcs[end] = {local, arc.weight};
       end += static_cast<std::uint32_t>(local) < count ? 1 : 0;
     }
-    piece.graph.offset.push_back(static_cast<std::int64_t>(end));
+    piece.graph.offset[i + 1] = static_cast<std::int64_t>(end);
+  }
+  range.end = end;
+}
+
+Piece piece_of(const Source& source, Workers& workers) {
+  constexpr std::size_t kMuch = std::size_t{1} << 16U;  // arcs from which threads share a piece
+  const int count = source.graph.arcs.size() < kMuch ? 1 : workers.threads();
+  std::vector<Copied> ranges = ranges_of(source.graph, source.members, count);
+  Piece piece;
+  piece.name.resize(source.members.size());
+  piece.graph.size.resize(source.members.size());
+  piece.graph.offset.resize(source.members.size() + 1);
+  piece.graph.arcs.resize(ranges.back().end);
+  GuideArc* const arcs = piece.graph.arcs.data();
+  workers.for_each(static_cast<int>(ranges.size()), static_cast<std::int64_t>(ranges.back().end),
+                   [&](int i) { copy_range(source, ranges[at(i)], piece); });
+  std::size_t end = 0;
+  for (const Copied& range : ranges) {
+    const std::size_t gap = range.begin - end;
+    if (gap > 0) std::move(arcs + range.begin, arcs + range.end, arcs + end);
+    for (std::size_t i = range.first; gap > 0 && i < range.last; ++i) {
+      piece.graph.offset[i + 1] -= static_cast<std::int64_t>(gap);
+    }
+    end += range.end - range.begin;
   }
   piece.graph.arcs.resize(end);
   return piece;
@@ -258,7 +309,7 @@ std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, s
   workers.for_each(parts, static_cast<std::int64_t>(graph.arcs.size()), [&](int part) {
     const auto begin = members.begin[at(part)];
     const std::span order(members.order.data() + begin, at(members.begin[at(part) + 1] - begin));
-    pieces[at(part)] = piece_of(graph, name, order, static_cast<Vertex>(begin), place.data());
+    pieces[at(part)] = piece_of({graph, name, order, static_cast<Vertex>(begin), place.data()}, workers);
   });
   return pieces;
 }

@@ -336,7 +336,6 @@ std::optional<Lattice> lattice_of(const std::vector<Dimension>& dimensions, Vert
 
 std::optional<Lattice> find_lattice(const Graph& graph, double least, Workers& workers) {
   constexpr std::int32_t kMostDimensions = 20;
-  if (!degrees_fit(graph, least)) return std::nullopt;
   const auto links = links_of(graph, least);
   if (!links) return std::nullopt;
   const auto numbered = dimensions_of(*links, workers);
@@ -375,6 +374,7 @@ std::optional<Lattice> find_lattice(const Graph& graph, Workers& workers) {
   for (const double share : kShares) {
     if (!workers.ask()) return std::nullopt;
     const double least = share * heaviest;
+    if (!degrees_fit(graph, least)) continue;
     tried.push_back(
         std::count_if(graph.arcs.begin(), graph.arcs.end(), [&](const Arc& a) { return a.weight >= least; }));
     if (std::count(tried.begin(), tried.end(), tried.back()) > 1) continue;

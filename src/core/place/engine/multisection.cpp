@@ -122,10 +122,18 @@ bool Multisection::is_peeled(const Guide& graph, std::uint64_t seed) {
   constexpr double kFarAbove = 3;
   if (!hubs_ || effort_.most_repeats > 1 || !has_core(graph)) return false;
   const std::int64_t half = graph.vertices() / 2;
-  const Bisections::Loan bisection = bisections_.lend(seed);
-  Sides sides;
-  const double cut = bisection->peel(graph, totals_of(graph, workers_), {half, half}, sides);
-  return bisection->first_cut(graph, {half, half}, half) > kFarAbove * cut;
+  const Window window{half, half};
+  double cut = 0;
+  double first_cut = 0;
+  first_peeling_ = {&graph, window, {}};
+  workers_.for_each(2, 2 * steps_of(graph), [&](int i) {
+    if (i == 0) {
+      cut = bisections_.lend(seed)->peel(graph, totals_of(graph, workers_), window, first_peeling_.sides);
+    } else {
+      first_cut = bisections_.lend(seed)->first_cut(graph, window, half);
+    }
+  });
+  return first_cut > kFarAbove * cut;
 }
 
 // The best of several bisections; ties go to the first.
@@ -136,11 +144,13 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     bisect_exactly(graph, static_cast<int>(window.least), kSteps, only);
     return only;
   }
-  const std::vector<double> total = totals_of(graph, workers_);
   if (peeled_ && has_core(graph)) {
-    bisections_.lend(seed)->peel(graph, total, window, only);
+    if (&graph == first_peeling_.graph && window == first_peeling_.window)
+      return std::exchange(first_peeling_, {}).sides;
+    bisections_.lend(seed)->peel(graph, totals_of(graph, workers_), window, only);
     return only;
   }
+  const std::vector<double> total = totals_of(graph, workers_);
   std::vector<Trial> trials;
   const auto try_until = [&](int count) {
     const std::size_t first = trials.size();

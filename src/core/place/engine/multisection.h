@@ -57,6 +57,12 @@ class Multisection {
   Bisections bisections_;
   bool hubs_ = false;    // in what is divided
   bool peeled_ = false;  // divided by taking off what is around them
+  struct Peeling {
+    const Guide* graph = nullptr;
+    Window window;
+    Sides sides;
+  };
+  Peeling first_peeling_;  // that told so: of the whole, which is divided first
   std::vector<SeatTree::Seat> seat_of_;
 };
 

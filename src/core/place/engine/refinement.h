@@ -23,6 +23,7 @@ struct Window {
     return size < least ? least - size : size > most ? size - most : 0;
   }
   [[nodiscard]] Window widened(std::int64_t by) const { return {least - by, most + by}; }
+  bool operator==(const Window&) const = default;
 };
 
 std::int64_t size_of_side_zero(const Guide& graph, const Sides& sides);
