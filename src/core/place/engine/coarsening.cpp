@@ -164,8 +164,7 @@ void Coarsening::number_parts(std::vector<Vertex>& part_of) const {
   }
 }
 
-// Without a branch that depends on whether the arc is new: half of them are. What is new is only written: a page that
-// is read before it is first written costs a fault more, and other threads an interruption. The weight of all.
+// Without a branch that depends on whether the arc is new: half of them are. The weight of all.
 template <class Slot>
 double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const {
   std::int64_t end = row_end;
@@ -176,9 +175,9 @@ double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row,
     Slot& slot = row.slot_of[other];
     const auto known = static_cast<std::int64_t>(slot >= row.begin);
     const std::int64_t place = end + known * (slot - end);
-    const float merged = row.arcs[std::max(std::int64_t{slot}, row.begin)].weight;
-    const std::uint32_t there = std::bit_cast<std::uint32_t>(merged) & (0U - static_cast<std::uint32_t>(known));
-    row.arcs[place] = {other, std::bit_cast<float>(there) + arc.weight};
+    GuideArc& merged = row.arcs[place];
+    const std::uint32_t there = std::bit_cast<std::uint32_t>(merged.weight) & (0U - static_cast<std::uint32_t>(known));
+    merged = {other, std::bit_cast<float>(there) + arc.weight};
     slot = static_cast<Slot>(place);
     end += 1 - known;
     total += arc.weight;
@@ -187,9 +186,13 @@ double Coarsening::append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row,
   return total;
 }
 
-// The parts whose first vertex is one of the range, their rows from `range.begin` on.
+// The parts whose first vertex is one of the range, their rows from `range.begin` on; at first `range.end` says how far
+// there is room. Each page is written before append_arcs() reads it: the kernel maps one twice otherwise, and the
+// second time it interrupts the other threads.
 template <class Slot>
 void Coarsening::contract_range(Range& range, GuideArc* arcs, std::vector<Slot>& slots, Coarse& coarse) const {
+  constexpr std::int64_t kPage = 4096 / sizeof(GuideArc);
+  for (std::int64_t place = range.begin; place < range.end; place += kPage) arcs[place] = {};
   slots.assign(next_.size() - joined_, -1);
   std::int64_t end = range.begin;
   Vertex part = range.first_part;
@@ -217,6 +220,7 @@ std::vector<Coarsening::Range> Coarsening::ranges(int count) const {
     if (mate < vertex) continue;
     if (arcs >= share * static_cast<std::int64_t>(ranges.size())) {
       ranges.back().last = vertex;
+      ranges.back().end = arcs;
       ranges.push_back({vertex, 0, part, arcs, 0});
     }
     arcs += static_cast<std::int64_t>(graph_->arcs_of(vertex).size());
@@ -224,6 +228,7 @@ std::vector<Coarsening::Range> Coarsening::ranges(int count) const {
     ++part;
   }
   ranges.back().last = vertices;
+  ranges.back().end = arcs;
   return ranges;
 }
 
@@ -264,7 +269,7 @@ void Coarsening::contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse)
     return;
   }
   coarse.graph.arcs.resize(graph_->arcs.size() + 1);
-  Range all{0, graph_->vertices(), 0, 0, 0};
+  Range all{0, graph_->vertices(), 0, 0, static_cast<std::int64_t>(graph_->arcs.size())};
   slots.resize(std::max<std::size_t>(slots.size(), 1));
   contract_range(all, coarse.graph.arcs.data(), slots.front(), coarse);
   coarse.graph.arcs.resize(at(all.end));
