@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -50,7 +52,7 @@ void Coarsening::join(Vertex a, Vertex b) {
   ++joined_;
 }
 
-// The largest weight over size, the first of those; 0 for who is taken. Chosen without a branch, as nobody can foresee
+// The largest weight for what it is worth, the first of those; 0 for who is taken. Chosen without a branch, as nobody can foresee
 // who is taken.
 Vertex Coarsening::heaviest_neighbour(Vertex vertex) const {
   const auto arcs = graph_->arcs_of(vertex);
@@ -87,9 +89,12 @@ void Coarsening::join_neighbour(Vertex vertex, Vertex partner) {
   worth_[at(vertex)] = worth_[at(partner)] = 0;
 }
 
-void Coarsening::match_neighbours() {
+void Coarsening::match_neighbours(std::span<const double> total) {
+  constexpr double kLeast = 1e-30;  // a quotient stays finite
   worth_.resize(graph_->size.size());
-  for (std::size_t i = 0; i < worth_.size(); ++i) worth_[i] = 1 / static_cast<float>(graph_->size[i]);
+  for (std::size_t i = 0; i < worth_.size(); ++i) {
+    worth_[i] = static_cast<float>(1 / std::sqrt(std::max(kLeast, total[i] * graph_->size[i])));
+  }
   if (is_shared_) {
     match_blocks();
     return;
@@ -275,7 +280,8 @@ void Coarsening::contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse)
   coarse.graph.arcs.resize(at(all.end));
 }
 
-void Coarsening::run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse) {
+void Coarsening::run(const Guide& graph, std::span<const double> total, std::int64_t most, const Sides* sides,
+                     Random& random, Coarse& coarse) {
   constexpr double kFew = 2.5;  // graphs without hubs get more pairs
   constexpr std::size_t kLong = std::numeric_limits<std::int32_t>::max();
   graph_ = &graph;
@@ -286,7 +292,7 @@ void Coarsening::run(const Guide& graph, std::int64_t most, const Sides* sides, 
   std::iota(next_.begin(), next_.end(), 0);
   joined_ = 0;
   choose_order(random);
-  match_neighbours();
+  match_neighbours(total);
   if (kFew * static_cast<double>(joined_) < static_cast<double>(next_.size())) {
     match_by_common_neighbour();
     match_isolated();

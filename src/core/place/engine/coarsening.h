@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/random.h"
@@ -18,23 +19,26 @@ struct Coarse {
   std::vector<Vertex> part_of;
 };
 
-// Joins pairs by heavy edges (weight over the product of the sizes), vertices of low degree first, in random order
-// otherwise; vertices left alone that share a neighbour are joined where few found a partner. No vertex gets larger
-// than `most`; with sides, only vertices of the same side are joined. Keeps memory between calls.
+// Joins pairs by heavy edges, vertices of low degree first, in random order otherwise; vertices left alone that share a
+// neighbour are joined where few found a partner. An edge is heavy by the square of its weight over both ends' sizes and
+// all that they are tied to (as KaHIP's ratings; M. Holtgrewe, P. Sanders, C. Schulz, Engineering a Scalable High
+// Quality Graph Partitioner, IPDPS 2010). No vertex gets larger than `most`; with sides, only vertices of the same side
+// are joined. Keeps memory between calls.
 class Coarsening {
  public:
   explicit Coarsening(Workers& workers) : workers_(workers) {}
 
-  // O(vertices + arcs). Replaces `coarse`, whose memory is used again. The workers share large graphs: the same
-  // result, however many they are.
-  void run(const Guide& graph, std::int64_t most, const Sides* sides, Random& random, Coarse& coarse);
+  // `total`: the weight of all arcs of each vertex. O(vertices + arcs). Replaces `coarse`, whose memory is used again.
+  // The workers share large graphs: the same result, however many they are.
+  void run(const Guide& graph, std::span<const double> total, std::int64_t most, const Sides* sides, Random& random,
+           Coarse& coarse);
 
  private:
   void choose_order(Random& random);
   [[nodiscard]] Vertex heaviest_neighbour(Vertex vertex) const;
   [[nodiscard]] Vertex heaviest_allowed(Vertex vertex) const;
   [[nodiscard]] Vertex best_partner(Vertex vertex) const;  // -1: none
-  void match_neighbours();
+  void match_neighbours(std::span<const double> total);
   void match_blocks();
   void match_by_common_neighbour();
   void match_isolated();
@@ -77,7 +81,7 @@ class Coarsening {
   std::vector<Vertex> order_, shuffled_;
   std::vector<Vertex> next_;                           // the other one of a pair; itself: alone
   std::vector<Vertex> wish_;                           // by place in the order
-  std::vector<float> worth_;                           // 1 / size of those without a partner, 0 of others
+  std::vector<float> worth_;                           // root of 1 / (size x total) of those without a partner, 0 of others
   std::size_t joined_ = 0;                             // pairs
   BasicArcs<float> rows_;                              // of ranges, before they are put together
   std::vector<std::vector<std::int32_t>> slots_;       // by range
