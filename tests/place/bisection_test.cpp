@@ -124,8 +124,22 @@ TEST(Coarsening, JoinsWhoIsTiedToLittleElse) {
   Guide graph;
   graph.size.assign(7, 1);
   graph.offset = {0, 2, 5, 8, 10, 12, 14, 16};
-  for (const GuideArc& arc : {GuideArc{1, 1}, {2, 1}, {0, 1}, {5, 4}, {6, 4}, {0, 1}, {3, 0.25}, {4, 0.25},
-                              {2, 0.25}, {4, 1}, {2, 0.25}, {3, 1}, {1, 4}, {6, 8}, {1, 4}, {5, 8}}) {
+  for (const GuideArc& arc : {GuideArc{1, 1},
+                              {2, 1},
+                              {0, 1},
+                              {5, 4},
+                              {6, 4},
+                              {0, 1},
+                              {3, 0.25},
+                              {4, 0.25},
+                              {2, 0.25},
+                              {4, 1},
+                              {2, 0.25},
+                              {3, 1},
+                              {1, 4},
+                              {6, 8},
+                              {1, 4},
+                              {5, 8}}) {
     graph.arcs.push_back(arc);
   }
   ranktree::core::Workers workers(1);

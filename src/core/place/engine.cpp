@@ -56,16 +56,21 @@ Effort effort_of(Preset preset) {
   if (preset == Preset::kDefault) {
     effort.repeats = 2;
     effort.most_repeats = 5;
+    effort.even_repeats = 2;
     effort.once = 128;
     effort.annealing = 400;
+    effort.even_below = 50;
     effort.anneal_arcs = 4000000;
+    effort.anneal_coarser = 3;
     effort.search_passes = 2;
     effort.search_groups = 3;
     effort.runs = 12;
     return effort;
   }
+  effort.by_ties = false;
   effort.repeats = 4;
   effort.most_repeats = 18;
+  effort.even_repeats = 18;
   effort.alike = 0.01;
   effort.patience = 100;
   effort.patience_share = 0.1;
@@ -261,7 +266,8 @@ class Engine {
       const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
       const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
       Effort effort = effort_;
-      if (i / spreads % 2 == 1) effort.annealing = effort.annealing_below = 0;  // what is cut above is not all
+      if (i / spreads % 2 == 1)
+        effort.annealing = effort.annealing_below = effort.even_below = 0;  // what is cut above is not all
       candidates[at(i)].seats = engine::Multisection(tree_, effort, spread, workers_).place(guide, seed_of(seed, 0));
       engine::bring_home(tree_, pinned_, candidates[at(i)].seats);
       search(candidates[at(i)], seed_of(seed, 1));
@@ -372,11 +378,14 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
                                            DivisionKind kind, std::uint64_t seed) {
   Effort effort = effort_of(options.preset);
-  effort.annealing = effort.annealing_below = 0;  // of a guide only; exchanges on the whole pattern decide
+  effort.annealing = effort.annealing_below = effort.even_below =
+      0;  // of a guide only; exchanges on the whole pattern decide
+  effort.by_ties = false;
   if (kind.repeats == Repeats::kNone) {
     effort.repeats = effort.most_repeats = 1;
     effort.regroupings = 0;
   }
+  effort.even_repeats = effort.most_repeats;
   Workers workers(options.threads, options.keep_going);
   const Spread spread = kind.loose ? Spread::kLoose : Spread::kPacked;
   return Multisection(tree, effort, spread, workers).place(guide_of(guide, workers), seed);

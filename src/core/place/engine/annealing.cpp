@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -13,7 +12,10 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
+#include "core/place/engine/balancing.h"
+#include "core/place/engine/coarsening.h"
 #include "core/place/engine/graph.h"
+#include "core/place/engine/refinement.h"
 #include "core/place/engine/visiting_order.h"
 
 namespace ranktree::core::place::engine {
@@ -62,10 +64,13 @@ constexpr std::size_t kPhasesOfRegion = 4;  // ... that hold for so many tempera
 constexpr double kHeat = 0.012;  // the first temperature, over the root of the trials ...
 constexpr double kLeastHot = 0.08;
 constexpr double kMostHot = 0.35;
-constexpr double kCold = 0.07;   // ... and the last
-constexpr double kLoose = 0.4;   // the first tightness, times the root of what a part holds ...
-constexpr double kTight = 0.7;   // ... and the last
-constexpr double kMolten = 1.5;  // times the cut: the first temperature was too hot
+constexpr double kCold = 0.07;         // ... and the last
+constexpr double kCoarsestHot = 0.35;  // the first temperatures of coarser graphs ...
+constexpr double kCoarserHot = 0.25;
+constexpr double kCoarserCold = 0.15;  // ... and the last
+constexpr double kLoose = 0.4;         // the first tightness, times the root of what a part holds ...
+constexpr double kTight = 0.7;         // ... and the last
+constexpr double kMolten = 1.5;        // times the cut: the first temperature was too hot
 
 struct Climate {
   double temperature;
@@ -86,7 +91,7 @@ double worsening(std::span<const GuideArc> arcs, const std::vector<Vertex>& part
 // Some parts and the vertices in them, which move among these parts only.
 class Region {
  public:
-  // `surplus`: by how many vertices each part is too large.
+  // `surplus`: by how much each part is too large.
   Region(const Guide& graph, std::vector<Vertex>& part_of, std::vector<std::int32_t>& surplus, std::uint64_t seed)
       : graph_(graph),
         part_of_(part_of),
@@ -133,8 +138,10 @@ class Region {
     const Vertex vertex = border_[(draw >> 32U) * border_.size() >> 32U];
     const Vertex from = part_of_[at(vertex)];
     const Ties ties = ties_[at(vertex)];
+    const std::int32_t size = graph_.size[at(vertex)];
     const auto most = [&](std::int32_t surplus) {  // that the cut may grow
-      return climate.temperature * thresholds_[draw] - 2 * climate.tightness * (surplus - surplus_[at(from)] + 1);
+      return climate.temperature * thresholds_[draw] -
+             2 * climate.tightness * size * (surplus - surplus_[at(from)] + size);
     };
     if (ties.own - ties.others > most(least_surplus_)) return;
     const auto arcs = graph_.arcs_of(vertex);
@@ -148,8 +155,8 @@ class Region {
   void move(Vertex vertex, Vertex from, Vertex to, double joined) {
     part_of_[at(vertex)] = to;
     ties_[at(vertex)] = {joined, ties_[at(vertex)].own + ties_[at(vertex)].others - joined};
-    --surplus_[at(from)];
-    ++surplus_[at(to)];
+    surplus_[at(from)] -= graph_.size[at(vertex)];
+    surplus_[at(to)] += graph_.size[at(vertex)];
     least_surplus_ = std::min(least_surplus_, surplus_[at(from)]);
     for (const GuideArc& arc : graph_.arcs_of(vertex)) {
       const Vertex part = part_of_[at(arc.to)];
@@ -188,171 +195,50 @@ class Region {
   std::vector<Vertex> border_;
 };
 
-// Gives every part its size again, by single moves along the cheapest chains of parts from one that is too large to one
-// that is too small.
-class Balancing {
- public:
-  Balancing(const Guide& graph, Workers& workers, std::vector<std::int32_t>& surplus, std::vector<Vertex>& part_of)
-      : graph_(graph),
-        workers_(workers),
-        surplus_(surplus),
-        part_of_(part_of),
-        parts_(surplus.size()),
-        members_(parts_),
-        stale_(parts_, 1),
-        steps_(parts_ * parts_),
-        targets_(parts_) {
-    for (std::size_t i = 0; i < part_of.size(); ++i) members_[at(part_of[i])].push_back(static_cast<Vertex>(i));
-  }
-
-  // False when no chain is left though some are needed.
-  bool run() {
-    while (std::any_of(surplus_.begin(), surplus_.end(), [](std::int32_t surplus) { return surplus > 0; })) {
-      collect_steps();
-      find_chains();
-      if (!follow_chains()) return false;
-    }
-    return true;
-  }
-
- private:
-  struct Step {
-    double loss = std::numeric_limits<double>::infinity();
-    Vertex vertex = -1;
-  };
-  Step& step(std::size_t from, std::size_t to) { return steps_[from * parts_ + to]; }
-
-  // The cheapest move from each part to each other one, of parts where something changed.
-  void collect_steps() {
-    std::vector<std::size_t> stale;
-    for (std::size_t part = 0; part < parts_; ++part) {
-      if (std::exchange(stale_[part], std::uint8_t{0}) != 0) stale.push_back(part);
-    }
-    workers_.for_each(static_cast<int>(stale.size()),
-                      static_cast<std::int64_t>(graph_.arcs.size() * stale.size() / parts_),
-                      [&](int i) { collect_steps_from(stale[at(i)]); });
-  }
-
-  // The vertex of the lowest number where several are as cheap.
-  void collect_steps_from(std::size_t from) {
-    for (const std::size_t to : targets_[from]) step(from, to) = {};
-    targets_[from].clear();
-    std::vector<double> tie(parts_, 0);
-    for (const Vertex vertex : members_[from]) {
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] += arc.weight;
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) {
-        const auto to = at(part_of_[at(arc.to)]);
-        if (to == from) continue;
-        Step& best = step(from, to);
-        if (best.vertex < 0) targets_[from].push_back(to);
-        const double loss = tie[from] - tie[to];
-        if (loss < best.loss || (loss == best.loss && vertex < best.vertex)) best = {loss, vertex};
-      }
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] = 0;
-    }
-    std::sort(targets_[from].begin(), targets_[from].end());
-  }
-
-  void move(Vertex vertex, std::size_t from, std::size_t to) {
-    part_of_[at(vertex)] = static_cast<Vertex>(to);
-    std::erase(members_[from], vertex);
-    members_[to].push_back(vertex);
-    --surplus_[from];
-    ++surplus_[to];
-    stale_[from] = stale_[to] = 1;
-    for (const GuideArc& arc : graph_.arcs_of(vertex)) stale_[at(part_of_[at(arc.to)])] = 1;
-  }
-
-  [[nodiscard]] bool leads_to(std::size_t part, std::size_t earlier) const {
-    for (std::int64_t i = static_cast<std::int64_t>(part); i >= 0; i = before_[at(i)]) {
-      if (at(i) == earlier) return true;
-    }
-    return false;
-  }
-
-  // Bellman and Ford, without closing circles, which losses below 0 would invite to.
-  void find_chains() {
-    loss_.assign(parts_, std::numeric_limits<double>::infinity());
-    before_.assign(parts_, -1);
-    for (std::size_t part = 0; part < parts_; ++part) {
-      if (surplus_[part] > 0) loss_[part] = 0;
-    }
-    bool changed = true;
-    for (std::size_t round = 0; round < parts_ && changed; ++round) {
-      changed = false;
-      for (std::size_t from = 0; from < parts_; ++from) {
-        if (loss_[from] == std::numeric_limits<double>::infinity()) continue;
-        for (const std::size_t to : targets_[from]) {
-          if (surplus_[to] > 0 || !(loss_[from] + step(from, to).loss < loss_[to]) || leads_to(from, to)) continue;
-          loss_[to] = loss_[from] + step(from, to).loss;
-          before_[to] = static_cast<std::int64_t>(from);
-          changed = true;
-        }
-      }
-    }
-  }
-
-  // The cheapest first; those that touch what another one touched have to wait.
-  bool follow_chains() {
-    std::vector<std::size_t> ends;
-    for (std::size_t part = 0; part < parts_; ++part) {
-      if (surplus_[part] < 0 && before_[part] >= 0) ends.push_back(part);
-    }
-    std::stable_sort(ends.begin(), ends.end(), [&](std::size_t a, std::size_t b) { return loss_[a] < loss_[b]; });
-    std::vector<std::uint8_t> touched(parts_, 0);
-    for (const std::size_t end : ends) {
-      bool free = true;
-      for (auto part = static_cast<std::int64_t>(end); part >= 0; part = before_[at(part)])
-        free = free && touched[at(part)] == 0;
-      if (!free) continue;
-      for (auto part = static_cast<std::int64_t>(end); part >= 0; part = before_[at(part)]) {
-        touched[at(part)] = 1;
-        const std::int64_t from = before_[at(part)];
-        if (from < 0) continue;
-        move(step(at(from), at(part)).vertex, at(from), at(part));
-      }
-    }
-    return !ends.empty();
-  }
-
-  const Guide& graph_;
-  Workers& workers_;
-  std::vector<std::int32_t>& surplus_;
-  std::vector<Vertex>& part_of_;
-  std::size_t parts_;
-  std::vector<std::vector<Vertex>> members_;       // of each part
-  std::vector<std::uint8_t> stale_;                // parts whose steps may have changed
-  std::vector<Step> steps_;                        // from x to
-  std::vector<std::vector<std::size_t>> targets_;  // of the steps there are, ascending
-  std::vector<double> loss_;
-  std::vector<std::int64_t> before_;
+struct Heat {
+  double first, last;  // temperatures
 };
 
+Heat heat_of(double trials) { return {std::clamp(kHeat * std::sqrt(trials), kLeastHot, kMostHot), kCold}; }
+
+// A division of a graph, whose vertices may be of any size.
+struct Division {
+  std::vector<Vertex> part_of;
+  std::vector<std::int32_t> surplus;  // by how much each part is too large
+};
+
+// One graph at falling temperatures.
 class Annealing {
  public:
-  Annealing(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers,
-            const std::vector<Vertex>& part_of)
+  Annealing(const Guide& graph, AnnealingEffort effort, Workers& workers, const Division& before)
       : graph_(graph),
         effort_(effort),
         workers_(workers),
-        part_of_(part_of),
-        surplus_(at(parts), 0),
-        local_(part_of.size()) {}
-
-  // False when there was nothing to do, or it was told to stop.
-  bool run() {
+        part_of_(before.part_of),
+        surplus_(before.surplus),
+        local_(part_of_.size()) {
     survey();
-    if (typical_ <= 0 || trials() < kFewestTrials || surplus_.size() > kMostParts) return false;
-    const std::vector<Climate> climates = schedule();
+  }
+
+  // How often each vertex on a border is tried; too few: it is not worth beginning.
+  [[nodiscard]] double trials() const {
+    if (typical_ <= 0) return 0;
+    const double degree = static_cast<double>(graph_.arcs.size()) / static_cast<double>(graph_.size.size());
+    const double most = static_cast<double>(effort_.steps) / (2 * degree) / static_cast<double>(border_);
+    return std::min<double>(effort_.trials, most);
+  }
+
+  // False, and nothing is changed, when it falls to pieces or is told to stop.
+  bool run(Heat heat, Division& division) {
+    const std::vector<Climate> climates = schedule(heat);
     const std::size_t at_once = has_regions() ? kPhasesOfRegion : climates.size();
     for (std::size_t first = 0; first < climates.size(); first += at_once) {
       const auto some = std::span(climates).subspan(first, std::min(at_once, climates.size() - first));
       if (!cool(some, seed_of(effort_.seed, first))) return false;
     }
-    return Balancing(graph_, workers_, surplus_, part_of_).run();
+    division = {std::move(part_of_), std::move(surplus_)};
+    return true;
   }
-
-  [[nodiscard]] std::vector<Vertex>& result() { return part_of_; }
 
  private:
   // The border, and the mean of what moves across it make worse.
@@ -370,22 +256,15 @@ class Annealing {
     typical_ = border_ > 0 ? sum / static_cast<double>(border_) : 0;
   }
 
-  // For each vertex on a border.
-  [[nodiscard]] double trials() const {
-    const double degree = static_cast<double>(graph_.arcs.size()) / static_cast<double>(graph_.size.size());
-    const double most = static_cast<double>(effort_.steps) / (2 * degree) / static_cast<double>(border_);
-    return std::min<double>(effort_.trials, most);
-  }
-
-  [[nodiscard]] std::vector<Climate> schedule() const {
-    const double parts_per_vertex = static_cast<double>(surplus_.size()) / static_cast<double>(part_of_.size());
-    const double rigid = typical_ * std::sqrt(parts_per_vertex);
+  [[nodiscard]] std::vector<Climate> schedule(Heat heat) const {
+    const auto vertices = static_cast<double>(part_of_.size());
+    const double size = std::accumulate(graph_.size.begin(), graph_.size.end(), 0.0) / vertices;
+    const double rigid = typical_ * std::sqrt(static_cast<double>(surplus_.size()) / vertices) / (size * size);
     const int phases = std::clamp(static_cast<int>(trials() / kTrialsOfPhase), 8, 32);
-    const double hot = std::clamp(kHeat * std::sqrt(trials()), kLeastHot, kMostHot);
     std::vector<Climate> climates;
     for (int phase = 0; phase < phases; ++phase) {
       const double share = static_cast<double>(phase) / (phases - 1);
-      climates.push_back({typical_ * hot * std::pow(kCold / hot, share),
+      climates.push_back({typical_ * heat.first * std::pow(heat.last / heat.first, share),
                           rigid * kLoose * std::pow(kTight / kLoose, share), trials() / phases});
     }
     return climates;
@@ -424,8 +303,8 @@ class Annealing {
   [[nodiscard]] Guide graph_within(const std::vector<Vertex>& own, Vertex region, const std::vector<Vertex>& part_of,
                                    const std::vector<Vertex>& region_of_part) const {
     Guide graph;
-    graph.size.assign(own.size(), 1);
     for (const Vertex vertex : own) {
+      graph.size.push_back(graph_.size[at(vertex)]);
       for (const GuideArc& arc : graph_.arcs_of(vertex)) {
         if (region_of_part[at(part_of[at(arc.to)])] == region) graph.arcs.push_back({local_[at(arc.to)], arc.weight});
       }
@@ -487,14 +366,53 @@ class Annealing {
   double typical_ = 0;         // what a move across it makes worse
 };
 
+// Coarser graphs, pairs of vertices within a part made one again and again, are annealed from the coarsest down: what
+// is long and wide of a border moves in few steps there. True when there was something to do.
+class Coarsened {
+ public:
+  Coarsened(AnnealingEffort effort, Workers& workers) : effort_(effort), workers_(workers), coarsening_(workers) {}
+
+  bool run(const Guide& graph, int level, Division& division) {
+    if (level == effort_.coarser || division.surplus.size() > kMostSides) return false;
+    const auto number = static_cast<std::uint64_t>(level);
+    const Sides sides(division.part_of.begin(), division.part_of.end());
+    Random random(seed_of(effort_.seed, 1000 + number));
+    Coarse coarse;
+    coarsening_.run(graph, {}, std::int64_t{2} << number, &sides, random, coarse);
+    Division merged{std::vector<Vertex>(coarse.graph.size.size()), std::move(division.surplus)};
+    for (std::size_t i = 0; i < sides.size(); ++i) merged.part_of[at(coarse.part_of[i])] = sides[i];
+    bool any = run(coarse.graph, level + 1, merged);
+    AnnealingEffort effort = effort_;
+    effort.seed = seed_of(effort_.seed, 2000 + number);
+    effort.steps /= 2;
+    Annealing annealing(coarse.graph, effort, workers_, merged);
+    const Heat heat{level + 1 == effort_.coarser ? kCoarsestHot : kCoarserHot, kCoarserCold};
+    if (annealing.trials() >= kFewestTrials) any = annealing.run(heat, merged) || any;
+    for (std::size_t i = 0; i < sides.size(); ++i) division.part_of[i] = merged.part_of[at(coarse.part_of[i])];
+    division.surplus = std::move(merged.surplus);
+    return any;
+  }
+
+ private:
+  static constexpr std::size_t kMostSides = 256;
+
+  AnnealingEffort effort_;
+  Workers& workers_;
+  Coarsening coarsening_;
+};
+
 }  // namespace
 
 void anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of) {
   const double before = cut_of(graph, part_of);
-  if (before == 0 || effort.trials <= 0) return;
-  Annealing annealing(graph, parts, effort, workers, part_of);
-  if (!annealing.run() || cut_of(graph, annealing.result()) >= before * (1 - 1e-6)) return;
-  part_of = std::move(annealing.result());
+  if (before == 0 || effort.trials <= 0 || at(parts) > kMostParts) return;
+  Division division{part_of, std::vector<std::int32_t>(at(parts), 0)};
+  bool any = false;
+  if (effort.coarser > 0) any = Coarsened(effort, workers).run(graph, 0, division);
+  Annealing annealing(graph, effort, workers, division);
+  if (annealing.trials() >= kFewestTrials) any = annealing.run(heat_of(annealing.trials()), division) || any;
+  if (!any || !workers.ask() || !balance(graph, workers, division.surplus, division.part_of)) return;
+  if (cut_of(graph, division.part_of) < before * (1 - 1e-6)) part_of = std::move(division.part_of);
 }
 
 }  // namespace ranktree::core::place::engine

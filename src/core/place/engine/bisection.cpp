@@ -34,7 +34,8 @@ bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides*
   if (graph.vertices() <= effort_.coarsest) return false;
   if (level == coarse_.size()) coarse_.emplace_back();
   const std::int64_t most = std::max<std::int64_t>(2, std::min(size_ / 20, 3 * size_ / effort_.coarsest));
-  coarsening_.run(graph, total_of(level), most, sides, random_, coarse_[level]);
+  const std::span<const double> ties = effort_.by_ties ? total_of(level) : std::span<const double>{};
+  coarsening_.run(graph, ties, most, sides, random_, coarse_[level]);
   return coarse_[level].graph.vertices() <= 0.95 * graph.vertices();
 }
 

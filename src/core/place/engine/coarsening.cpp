@@ -52,8 +52,8 @@ void Coarsening::join(Vertex a, Vertex b) {
   ++joined_;
 }
 
-// The largest weight for what it is worth, the first of those; 0 for who is taken. Chosen without a branch, as nobody can foresee
-// who is taken.
+// The largest weight for what it is worth, the first of those; 0 for who is taken. Chosen without a branch, as nobody
+// can foresee who is taken.
 Vertex Coarsening::heaviest_neighbour(Vertex vertex) const {
   const auto arcs = graph_->arcs_of(vertex);
   std::uint64_t best = 0;
@@ -89,11 +89,13 @@ void Coarsening::join_neighbour(Vertex vertex, Vertex partner) {
   worth_[at(vertex)] = worth_[at(partner)] = 0;
 }
 
-void Coarsening::match_neighbours(std::span<const double> total) {
+// The square's root is as good as the square, and cannot become 0.
+void Coarsening::match_neighbours(std::span<const double> ties) {
   constexpr double kLeast = 1e-30;  // a quotient stays finite
   worth_.resize(graph_->size.size());
   for (std::size_t i = 0; i < worth_.size(); ++i) {
-    worth_[i] = static_cast<float>(1 / std::sqrt(std::max(kLeast, total[i] * graph_->size[i])));
+    const double size = graph_->size[i];
+    worth_[i] = static_cast<float>(1 / (ties.empty() ? size : std::sqrt(std::max(kLeast, ties[i] * size))));
   }
   if (is_shared_) {
     match_blocks();
@@ -147,7 +149,8 @@ void Coarsening::match_by_common_neighbour() {
 
 // Vertices without any tie: in pairs as they come.
 void Coarsening::match_isolated() {
-  std::array<Vertex, 2> waiting{-1, -1};
+  std::array<Vertex, 1 + std::numeric_limits<std::uint8_t>::max()> waiting;  // by side
+  waiting.fill(-1);
   for (const Vertex vertex : order_) {
     if (!is_alone(vertex) || !graph_->arcs_of(vertex).empty()) continue;
     Vertex& other = waiting.at(sides_ == nullptr ? 0 : (*sides_)[at(vertex)]);
@@ -280,7 +283,7 @@ void Coarsening::contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse)
   coarse.graph.arcs.resize(at(all.end));
 }
 
-void Coarsening::run(const Guide& graph, std::span<const double> total, std::int64_t most, const Sides* sides,
+void Coarsening::run(const Guide& graph, std::span<const double> ties, std::int64_t most, const Sides* sides,
                      Random& random, Coarse& coarse) {
   constexpr double kFew = 2.5;  // graphs without hubs get more pairs
   constexpr std::size_t kLong = std::numeric_limits<std::int32_t>::max();
@@ -292,7 +295,7 @@ void Coarsening::run(const Guide& graph, std::span<const double> total, std::int
   std::iota(next_.begin(), next_.end(), 0);
   joined_ = 0;
   choose_order(random);
-  match_neighbours(total);
+  match_neighbours(ties);
   if (kFew * static_cast<double>(joined_) < static_cast<double>(next_.size())) {
     match_by_common_neighbour();
     match_isolated();

@@ -20,17 +20,17 @@ struct Coarse {
 };
 
 // Joins pairs by heavy edges, vertices of low degree first, in random order otherwise; vertices left alone that share a
-// neighbour are joined where few found a partner. An edge is heavy by the square of its weight over both ends' sizes and
-// all that they are tied to (as KaHIP's ratings; M. Holtgrewe, P. Sanders, C. Schulz, Engineering a Scalable High
-// Quality Graph Partitioner, IPDPS 2010). No vertex gets larger than `most`; with sides, only vertices of the same side
-// are joined. Keeps memory between calls.
+// neighbour are joined where few found a partner. An edge is heavy by its weight over both ends' sizes, or
+// by the square of it over these and all that they are tied to (M. Holtgrewe, P. Sanders, C. Schulz, Engineering a
+// Scalable High Quality Graph Partitioner, IPDPS 2010). No vertex gets larger than `most`; with sides, only vertices of
+// the same side are joined. Keeps memory between calls.
 class Coarsening {
  public:
   explicit Coarsening(Workers& workers) : workers_(workers) {}
 
-  // `total`: the weight of all arcs of each vertex. O(vertices + arcs). Replaces `coarse`, whose memory is used again.
-  // The workers share large graphs: the same result, however many they are.
-  void run(const Guide& graph, std::span<const double> total, std::int64_t most, const Sides* sides, Random& random,
+  // `ties`: the weight of all arcs of each vertex; empty: it does not matter. O(vertices + arcs). Replaces `coarse`,
+  // whose memory is used again. The workers share large graphs: the same result, however many they are.
+  void run(const Guide& graph, std::span<const double> ties, std::int64_t most, const Sides* sides, Random& random,
            Coarse& coarse);
 
  private:
@@ -38,7 +38,7 @@ class Coarsening {
   [[nodiscard]] Vertex heaviest_neighbour(Vertex vertex) const;
   [[nodiscard]] Vertex heaviest_allowed(Vertex vertex) const;
   [[nodiscard]] Vertex best_partner(Vertex vertex) const;  // -1: none
-  void match_neighbours(std::span<const double> total);
+  void match_neighbours(std::span<const double> ties);
   void match_blocks();
   void match_by_common_neighbour();
   void match_isolated();
@@ -81,7 +81,7 @@ class Coarsening {
   std::vector<Vertex> order_, shuffled_;
   std::vector<Vertex> next_;                           // the other one of a pair; itself: alone
   std::vector<Vertex> wish_;                           // by place in the order
-  std::vector<float> worth_;                           // root of 1 / (size x total) of those without a partner, 0 of others
+  std::vector<float> worth_;                           // what arcs to it count by; 0: it has a partner
   std::size_t joined_ = 0;                             // pairs
   BasicArcs<float> rows_;                              // of ranges, before they are put together
   std::vector<std::vector<std::int32_t>> slots_;       // by range

@@ -5,13 +5,15 @@
 
 namespace ranktree::core::place::engine {
 
-// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026 and 0027 say what each number buys.
+// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027 and 0036 say what each number buys.
 struct Effort {
   int coarsest = 60;             // vertices at which coarsening ends
   int starts = 2;                // first divisions of the coarsest graph, at least ...
   int most_starts = 6;           // ... and at most: the more, the more ranks it stands for
   int repeats = 1;               // whole bisections of the same graph, the best kept; more while that still pays ...
   int most_repeats = 1;          // ... and at most ...
+  bool by_ties = true;           // coarsening of uneven patterns asks what else a vertex is tied to
+  int even_repeats = 1;          // ... or of even patterns at most ...
   double alike = 0.02;           // ... until the two best cuts differ by no more than this share
   int once = 0;                  // ranks up to which one is enough where they go to many small parts
   int passes = 4;                // of refinement at each size
@@ -20,8 +22,10 @@ struct Effort {
   int pair_rounds = 0;           // rounds of refinement between the parts of one division
   int regroupings = 0;           // rounds of dividing few parts of one division anew
   int annealing = 0;             // trials for each rank on a border of the root's division, about; 0: none ...
-  int annealing_below = 0;       // ... of other divisions
-  std::int64_t anneal_arcs = 0;  // looked at in one annealing, at most
+  int annealing_below = 0;       // ... of other divisions ...
+  int even_below = 0;            // ... of even patterns, where that is none
+  std::int64_t anneal_arcs = 0;  // looked at in annealing one graph, at most
+  int anneal_coarser = 0;        // graphs annealed before the root's of even patterns, each of half the vertices
   int search_passes = 1;         // of the search by swaps
   int search_groups = 1;         // groups that a rank may be swapped into, the strongest tied first
   int runs = 1;                  // whole placements of small graphs with different seeds

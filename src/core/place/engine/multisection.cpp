@@ -26,8 +26,10 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // About what one bisection of a graph takes.
 std::int64_t steps_of(const Guide& graph) { return static_cast<std::int64_t>(graph.arcs.size() + graph.size.size()); }
 
-constexpr Vertex kSmall = 64;    // ranks up to which repeats bring little: what they cost is decided above
-constexpr Vertex kLarge = 4096;  // ranks beyond which a trial takes so long that only the first few are made
+constexpr Vertex kSmall = 64;        // ranks up to which repeats bring little: what they cost is decided above
+constexpr Vertex kManyRanks = 2048;  // from which it matters whether a pattern is even ...
+constexpr Vertex kTooMany = 65536;   // ... and beyond which that would take too long
+constexpr Vertex kLarge = 4096;      // ranks beyond which a trial takes so long that only the first few are made
 
 struct Trial {
   double cut = 0;
@@ -60,6 +62,19 @@ bool has_hubs(const Guide& graph) {
   return unevenness(graph) > kUneven;
 }
 
+// All ranks talk about as much in all: meshes, grids. Nowhere is there a gap that one bisection finds and another one
+// does not; what is left to gain is in how borders run.
+bool is_even(const std::vector<double>& totals) {
+  constexpr double kEven = 1.03;  // the mean square over the square of the mean
+  double sum = 0;
+  double squares = 0;
+  for (const double total : totals) {
+    sum += total;
+    squares += total * total;
+  }
+  return squares * static_cast<double>(totals.size()) < kEven * sum * sum;
+}
+
 // Many arcs, and some ranks have far more than others.
 bool has_core(const Guide& graph) {
   constexpr std::size_t kMany = 4;  // arcs a rank
@@ -72,6 +87,9 @@ bool has_core(const Guide& graph) {
 std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_t seed) {
   seat_of_.assign(guide.name.size(), -1);
   hubs_ = has_hubs(guide.graph);
+  const bool many = guide.graph.vertices() >= kManyRanks;
+  even_ = many && guide.graph.vertices() <= kTooMany && is_even(totals_of(guide.graph, workers_));
+  effort_.by_ties = effort_.by_ties && many && !even_;
   peeled_ = is_peeled(guide.graph, seed);
   place_below(0, 0, guide, seed);
   return std::move(seat_of_);
@@ -167,7 +185,8 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
     try_until(1);
   } else {
     try_until(effort_.repeats);
-    const int most = graph.vertices() > kLarge ? effort_.repeats : effort_.most_repeats;
+    const int some = even_ ? effort_.even_repeats : effort_.most_repeats;
+    const int most = graph.vertices() > kLarge ? effort_.repeats : some;
     while (std::cmp_less(trials.size(), most) && !alike(trials, effort_.alike)) {
       const auto half_more = static_cast<int>(trials.size() + (trials.size() + 1) / 2);
       try_until(std::min(half_more, most));
@@ -231,9 +250,9 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
                                  std::vector<Vertex>& part_of) {
   constexpr std::size_t kFewParts = 4;
   constexpr std::size_t kManyParts = 512;
-  constexpr Vertex kManyRanks = 16384;
+  constexpr Vertex kMostRanks = 16384;
   if (children.size() <= kFewParts || children.size() > kManyParts) return;
-  if (graph.vertices() < kSmall || graph.vertices() > kManyRanks) return;
+  if (graph.vertices() < kSmall || graph.vertices() > kMostRanks) return;
   Effort quick = effort_;
   quick.repeats = quick.most_repeats = 2;
   Multisection other(tree_, quick, spread_, workers_);
@@ -248,6 +267,18 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
     return result;
   };
   regroup(graph, static_cast<Vertex>(children.size()), {effort_.regroupings, seed}, workers_, divide, part_of);
+}
+
+// Of even patterns, time is by ranks: half of it for all divisions below the root's.
+AnnealingEffort Multisection::annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const {
+  constexpr std::int64_t kArcsOfRank = 1000;
+  const int trials = level == 0 ? effort_.annealing : effort_.annealing_below;
+  if (!even_) return {trials, effort_.anneal_arcs, seed};
+  if (level == 0) {
+    return {trials, std::max(effort_.anneal_arcs, kArcsOfRank * ranks), seed, effort_.anneal_coarser};
+  }
+  if (trials > 0) return {trials, effort_.anneal_arcs, seed};
+  return {effort_.even_below, kArcsOfRank / 2 * ranks, seed};
 }
 
 void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {
@@ -265,9 +296,8 @@ void Multisection::place_below(int level, SeatTree::Group group, const Piece& pi
   }
   std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
   if (!hubs_ && piece.graph.vertices() > kSmall) {
-    const int trials = level == 0 ? effort_.annealing : effort_.annealing_below;
-    anneal(piece.graph, static_cast<Vertex>(children.size()), {trials, effort_.anneal_arcs, seed_of(seed, 99)},
-           workers_, part_of);
+    anneal(piece.graph, static_cast<Vertex>(children.size()), annealing_of(level, ranks, seed_of(seed, 99)), workers_,
+           part_of);
   }
   const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {

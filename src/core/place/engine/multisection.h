@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/workers.h"
+#include "core/place/engine/annealing.h"
 #include "core/place/engine/bisection.h"
 #include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
@@ -27,7 +28,7 @@ enum class Spread : std::uint8_t {
 class Multisection {
  public:
   Multisection(const SeatTree& tree, const Effort& effort, Spread spread, Workers& workers)
-      : tree_(tree), effort_(effort), spread_(spread), workers_(workers), bisections_(effort, workers) {}
+      : tree_(tree), effort_(effort), spread_(spread), workers_(workers), bisections_(effort_, workers) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
   std::vector<SeatTree::Seat> place(const Piece& guide, std::uint64_t seed);
@@ -48,14 +49,16 @@ class Multisection {
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
   void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                      std::vector<Vertex>& part_of);
+  [[nodiscard]] AnnealingEffort annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const;
   void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
 
   const SeatTree& tree_;
-  const Effort& effort_;
+  Effort effort_;
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
   bool hubs_ = false;    // in what is divided
+  bool even_ = false;    // all of its ranks talk about as much
   bool peeled_ = false;  // divided by taking off what is around them
   struct Peeling {
     const Guide* graph = nullptr;
