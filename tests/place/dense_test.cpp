@@ -192,6 +192,19 @@ TEST(DenseScan, SeesNothingInWhatIsAlikeEverywhere) {
 }
 
 // On a ring, each client with its nearest servers, who are tied to no other server; all else by chance.
+// All ranks of a ring exchange the same.
+TEST(DenseScan, TellsWhetherRanksCanBeNamed) {
+  Numbers<> ring(300);
+  for (int i = 0; i < ring.ranks; ++i) {
+    for (int j = 0; j < ring.ranks; ++j) {
+      const int apart = std::min((i - j + ring.ranks) % ring.ranks, (j - i + ring.ranks) % ring.ranks);
+      ring(i, j) = i == j ? 0 : 1000.0 / apart;
+    }
+  }
+  EXPECT_FALSE(engine::scan(ring.view(), 24).named);
+  EXPECT_TRUE(engine::scan(gravity(300, 1).view(), 24).named);
+}
+
 Numbers<> clients_and_servers(int ranks, std::uint64_t seed) {
   Random random(seed);
   Numbers<> matrix(ranks);
@@ -304,15 +317,24 @@ TEST(DenseEngine, UsesAsFewSubtreesAsHoldTheRanks) {
   EXPECT_EQ(cost(tree, matrix, placement), cost(tree, natural, identity(tree, 256, {})));
 }
 
-TEST(DenseEngine, NumberingDecidesLessThanAHundredth) {
+TEST(DenseEngine, NumberingDecidesNothing) {
   const Tree tree = machine({4, 16, 2, 4}).with_costs(std::vector<double>{1000, 100, 10, 1});
-  EngineOptions options;
-  options.preset = Preset::kStrong;
-  const Numbers<> matrix = gravity(512, 14);
-  const double before = cost(tree, matrix, place(tree, matrix.view(), options));
-  const Numbers<> other = renumbered(matrix, shuffled(512, 15));
-  const double after = cost(tree, other, place(tree, other.view(), options));
-  EXPECT_NEAR(after / before, 1, 0.01);
+  for (const Numbers<>& matrix : {gravity(512, 14), random_matrix(300, 100000, false, 15)}) {
+    const Numbers<> other = renumbered(matrix, shuffled(matrix.ranks, 16));
+    for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+      EngineOptions options;
+      options.preset = preset;
+      const double before = cost(tree, matrix, place(tree, matrix.view(), options));
+      const double after = cost(tree, other, place(tree, other.view(), options));
+      EXPECT_NEAR(after / before, 1, 1e-9) << matrix.ranks << " ranks, preset " << static_cast<int>(preset);
+    }
+  }
+}
+
+TEST(DenseEngine, ALevelWithOneSubtreeChangesNothing) {
+  const Numbers<> matrix = renumbered(gravity(512, 14), shuffled(512, 16));
+  const auto below_one = place(machine({1, 8, 64}), matrix.view());
+  EXPECT_EQ(below_one.leaf_of, place(machine({8, 64}), matrix.view()).leaf_of);
 }
 
 TEST(DenseEngine, GivesTheSameAnswerHoweverManyThreads) {

@@ -71,9 +71,7 @@ Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Place
   const auto divide = [&](const engine::Graph& guide, engine::DenseRequest::Manner manner, std::uint64_t seed) {
     EngineOptions guided = options;
     if (!manner.careful) guided.preset = Preset::kDefault;
-    auto divided = engine::divide(seats, guide, guided, {manner.loose, engine::Repeats::kWhilePaying}, seed);
-    engine::bring_home(seats, seats.pinned(), divided);
-    return divided;
+    return engine::divide(seats, guide, guided, {manner.loose, engine::Repeats::kWhilePaying}, seed);
   };
   auto seat_of = engine::seats_of(seats, start);
   std::vector<std::uint8_t> fixed(seats.pinned().empty() ? 0 : seat_of.size(), 0);

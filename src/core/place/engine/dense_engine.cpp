@@ -3,18 +3,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
+#include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine/dense_scan.h"
 #include "core/place/engine/dense_search.h"
 #include "core/place/engine/dense_weights.h"
+#include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
+#include "core/place/engine/start.h"
+#include "core/place/engine/structural_order.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -24,12 +32,54 @@ using Seat = SeatTree::Seat;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+pattern::Affinity lists_of(const Graph& graph) {
+  pattern::Affinity lists;
+  lists.ranks = graph.vertices();
+  lists.indptr = graph.offset;
+  lists.indices.reserve(graph.arcs.size());
+  lists.weights.reserve(graph.arcs.size());
+  for (const Arc& arc : graph.arcs) {
+    lists.indices.push_back(arc.to);
+    lists.weights.push_back(arc.weight);
+  }
+  return lists;
+}
+
+// Vertex i becomes what order[i] was.
+Graph renumbered(const Graph& graph, const std::vector<Rank>& order) {
+  std::vector<Vertex> vertex_of(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) vertex_of[at(order[i])] = static_cast<Vertex>(i);
+  Graph result;
+  result.size.assign(order.size(), 1);
+  result.arcs.reserve(graph.arcs.size());
+  for (const Rank rank : order) {
+    const auto begin = static_cast<std::ptrdiff_t>(result.arcs.size());
+    for (const Arc& arc : graph.arcs_of(rank)) result.arcs.push_back({vertex_of[at(arc.to)], arc.weight});
+    std::sort(result.arcs.begin() + begin, result.arcs.end(), [](const Arc& a, const Arc& b) { return a.to < b.to; });
+    result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
+  }
+  return result;
+}
+
+// As sparse patterns are ordered, where numbers need not decide.
+std::vector<Rank> order_of(const DenseScan& scan) {
+  if (scan.named) {
+    Workers workers(1);
+    return structural_order(lists_of(scan.strongest), workers);
+  }
+  std::vector<Rank> order(scan.strongest.size.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 template <class Number>
 class DenseEngine {
  public:
   DenseEngine(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, std::vector<Seat>& best)
       : request_(request),
         scan_(scan(matrix, static_cast<std::size_t>(request.effort.strongest))),
+        order_(order_of(scan_)),
+        guide_(renumbered(scan_.strongest, order_)),
         weights_{matrix, scan_.symmetric, scan_.scale},
         search_{request.tree, request.effort.search, request.keep_going, request.fixed},
         best_(best) {}
@@ -40,7 +90,7 @@ class DenseEngine {
     const std::vector<Seat> first = best_;
     const double first_cost = best_cost_ = cost(first);
     Random random(request_.seed);
-    if (!spare && is_shapeless(scan_.strongest)) {
+    if (!spare && is_shapeless(guide_)) {
       search_anywhere(random);
       return;
     }
@@ -68,29 +118,50 @@ class DenseEngine {
   // All divisions of such a pattern cost nearly the same: as well from anywhere, and subtrees are all alike.
   void search_anywhere(Random& random) {
     constexpr int kSweeps = 8;
+    const std::vector<Rank> free = free_ranks();
     search_.limits.annealing.rounds = 0;
     search_.limits.pairs.sweeps = std::max(search_.limits.pairs.sweeps, kSweeps);
-    std::vector<Rank> free;
-    for (std::size_t i = 0; i < best_.size(); ++i) {
-      if (request_.fixed.empty() || request_.fixed[i] == 0) free.push_back(static_cast<Rank>(i));
-    }
-    std::vector<Seat> seats = best_;
+    const std::vector<Seat> first = best_;
+    const double first_cost = best_cost_;
+    std::vector<Seat> seats = scan_.named ? in_order(first, free) : first;
     for (int i = 0; i < divisions() && go_on(); ++i) {
       consider(seats, random.next());
       for (std::size_t j = free.size(); j > 1; --j) {
         std::swap(seats[at(free[j - 1])], seats[at(free[random.below(j)])]);
       }
     }
+    if (scan_.named && go_on() && best_cost_ == first_cost) consider(first, random.next());
+  }
+
+  // Who may move, as the engine visits them.
+  [[nodiscard]] std::vector<Rank> free_ranks() const {
+    std::vector<Rank> free;
+    std::copy_if(order_.begin(), order_.end(), std::back_inserter(free),
+                 [&](Rank rank) { return request_.fixed.empty() || request_.fixed[at(rank)] == 0; });
+    return free;
+  }
+
+  // The same seats, taken by these ranks one after the other.
+  static std::vector<Seat> in_order(std::vector<Seat> seats, std::span<const Rank> ranks) {
+    std::vector<Seat> some;
+    some.reserve(ranks.size());
+    for (const Rank rank : ranks) some.push_back(seats[at(rank)]);
+    std::sort(some.begin(), some.end());
+    for (std::size_t i = 0; i < ranks.size(); ++i) seats[at(ranks[i])] = some[i];
+    return seats;
   }
 
   void try_division(DenseRequest::Manner manner, Random& random) {
-    auto seats = request_.divide(scan_.strongest, manner, random.next());
+    const std::vector<Seat> found = request_.divide(guide_, manner, random.next());
+    std::vector<Seat> seats(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) seats[at(order_[i])] = found[i];
+    bring_home(request_.tree, request_.tree.pinned(), seats);
     divided_cost_ = std::min(divided_cost_, cost(seats));
     consider(std::move(seats), random.next());
   }
 
   void consider(std::vector<Seat> seats, std::uint64_t seed) {
-    improve(search_, weights_, seed, seats);
+    improve(search_, weights_, order_, seed, seats);
     const double found = cost(seats);
     if (found >= best_cost_) return;
     best_cost_ = found;
@@ -99,6 +170,8 @@ class DenseEngine {
 
   const DenseRequest& request_;
   DenseScan scan_;
+  std::vector<Rank> order_;  // of the ranks, which does not follow from their numbers
+  Graph guide_;              // in that order
   DenseWeights<Number> weights_;
   DenseSearch search_;
   std::vector<Seat>& best_;

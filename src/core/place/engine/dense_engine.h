@@ -31,7 +31,7 @@ struct DenseRequest {
     bool careful;
     bool loose;  // spread over more subtrees than needed where that is cheaper
   };
-  // Seats for the vertices of a guide, which are ranks.
+  // Seats for the vertices of a guide, a rank each; whoever is pinned may be anywhere.
   std::function<std::vector<SeatTree::Seat>(const Graph& guide, Manner manner, std::uint64_t seed)> divide;
 };
 

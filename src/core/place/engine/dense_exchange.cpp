@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,7 +19,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 template <class Number>
 double DenseExchange<Number>::pass(int homes, Random& random) {
   std::vector<std::int32_t> order(ties_.members());
-  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = ties_.visited(i);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   double gained = 0;
   for (const std::int32_t member : order) {

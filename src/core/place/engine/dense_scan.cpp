@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
+#include "core/place/engine/dense_names.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -32,9 +33,9 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Symmetric in its ends, without any order.
-std::uint32_t pair_hash(Rank a, Rank b) {
-  const auto low = static_cast<std::uint64_t>(std::min(a, b));
-  const auto high = static_cast<std::uint64_t>(std::max(a, b));
+std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
+  const auto low = std::uint64_t{std::min(a, b)};
+  const auto high = std::uint64_t{std::max(a, b)};
   std::uint64_t value = (low << 32U | high) * 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 29U)) * 0xbf58476d1ce4e5b9U;
   return static_cast<std::uint32_t>(value >> 32U);
@@ -55,6 +56,9 @@ class Strongest {
  public:
   explicit Strongest(std::size_t count) : count_(count), room_(2 * count + 128) { candidates_.reserve(room_); }
 
+  // Of each rank, by which equal pairs are drawn.
+  [[nodiscard]] std::vector<std::uint32_t>& names() { return names_; }
+
   [[nodiscard]] std::size_t count() const { return count_; }
   // What is below that cannot be one of them.
   [[nodiscard]] double least() const { return least_; }
@@ -67,7 +71,7 @@ class Strongest {
   }
 
   void offer(Rank to, double weight) {
-    const std::uint32_t hash = pair_hash(rank_, to);
+    const std::uint32_t hash = pair_hash(names_[at(rank_)], names_[at(to)]);
     if (weight < least_ || (weight == least_ && hash < hash_)) return;
     candidates_.push_back({weight, to, hash});
     if (candidates_.size() == room_) keep_strongest();
@@ -89,6 +93,7 @@ class Strongest {
   }
 
   std::size_t count_, room_;
+  std::vector<std::uint32_t> names_;
   std::vector<Candidate> candidates_;
   Rank rank_ = 0;
   double least_ = 0;
@@ -183,7 +188,9 @@ class Scanner {
 
   void run() {
     symmetric_ = is_symmetric();
-    least_ = std::nextafter(sampled_floor(), std::numeric_limits<double>::infinity());
+    const std::vector<Rank> order = order_by_sums(matrix_, symmetric_, strongest_.names());
+    named_ = !order.empty();
+    least_ = std::nextafter(sampled_floor(order), std::numeric_limits<double>::infinity());
     begin_.push_back(0);
     if (symmetric_) {
       RowPieces<Number> pieces(matrix_.ranks);
@@ -199,6 +206,7 @@ class Scanner {
     DenseScan result;
     result.scale = scale_;
     result.symmetric = symmetric_;
+    result.named = named_;
     result.total = total_ / 2;
     result.strongest = graph();
     return result;
@@ -255,11 +263,12 @@ class Scanner {
   [[nodiscard]] const Number* turned_row(Rank i) const { return turned_.data() + at(i) * at(kPitch); }
 
   // The least weight of some pairs; no pair at all weighs less than what is taken off everywhere in the end.
-  [[nodiscard]] double sampled_floor() const {
+  [[nodiscard]] double sampled_floor(const std::vector<Rank>& order) const {
     constexpr Rank kRows = 4;
     double floor = std::numeric_limits<double>::infinity();
     for (Rank i = 0; i < std::min(kRows, matrix_.ranks); ++i) {
-      const Rank row = static_cast<Rank>(static_cast<std::int64_t>(i) * matrix_.ranks / kRows);
+      const auto apart = static_cast<Rank>(static_cast<std::int64_t>(i) * matrix_.ranks / kRows);
+      const Rank row = named_ ? order[at(i)] : apart;
       for (Rank column = 0; column < matrix_.ranks; ++column) {
         if (column != row) floor = std::min(floor, weight(row, column));
       }
@@ -384,6 +393,7 @@ class Scanner {
   std::vector<Rank> near_;  // of a piece
   std::array<Number, at(kTile) * at(kPitch)> turned_{};
   double highest_ = 0;
+  bool named_ = false;
   bool symmetric_ = true;
   double lowest_ = std::numeric_limits<double>::infinity();
   double total_ = 0;  // of all pairs, each twice

@@ -12,14 +12,15 @@ namespace ranktree::core::place::engine {
 struct DenseScan {
   double scale = 1;  // a power of two: weights times it have finite sums
   bool symmetric = true;
-  double total = 0;  // of all pairs, each once, both directions added, scaled
+  bool named = false;  // ranks are told apart by what they exchange (dense_names.h)
+  double total = 0;    // of all pairs, each once, both directions added, scaled
   // What every rank is tied to most strongly, less what all pairs have at least, scaled. Empty: all pairs are alike.
   Graph strongest;
 };
 
 // Reads each entry once, in square blocks and their mirror images. A rank keeps its `strongest` pairs and those that
-// another end keeps; equal ones are drawn by a hash of both ends, so that numbering decides nothing. O(ranks^2) time,
-// O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
+// another end keeps; equal ones are drawn by a hash of what both ends exchange with all (dense_names.h). O(ranks^2)
+// time, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
 template <class Number>
 DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
 

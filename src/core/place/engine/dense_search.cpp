@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,8 +44,13 @@ class Search {
       return;
     }
     if (pays(level, group, members)) {
-      DenseSubtrees<Number>(search_, weights_, random_, seat_of_).exchange(level, group, members);
-      exchange(level, group, members);
+      if (members.size() == seat_of_.size()) {  // rows are read from end to end
+        std::vector<Rank> all(members.size());
+        std::iota(all.begin(), all.end(), 0);
+        search_between(level, group, all, members);
+      } else {
+        search_between(level, group, members, {});
+      }
     }
     std::vector<std::vector<Rank>> below(at(tree().child_count(level, group)));
     const Group first = tree().first_child(level, group);
@@ -86,10 +92,15 @@ class Search {
     return children <= kFewChildren || children * members.size() <= kMostSums;
   }
 
-  void exchange(int level, Group group, const std::vector<Rank>& members) {
+  void search_between(int level, Group group, const std::vector<Rank>& members, std::span<const Rank> order) {
+    DenseSubtrees<Number>(search_, weights_, random_, seat_of_).exchange(level, group, members);
+    exchange(level, group, members, order);
+  }
+
+  void exchange(int level, Group group, const std::vector<Rank>& members, std::span<const Rank> order) {
     const Group first = tree().first_child(level, group);
     const auto children = at(tree().child_count(level, group));
-    Division division{members, {}, {}};
+    Division division{members, {}, {}, order};
     for (const Rank rank : members) division.child_of.push_back(tree().group(level + 1, seat_of_[at(rank)]) - first);
     for (std::size_t i = 0; i < children; ++i) {
       division.room.push_back(tree().capacity(level + 1, first + static_cast<Group>(i)));
@@ -128,14 +139,12 @@ class Search {
 }  // namespace
 
 template <class Number>
-void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::uint64_t seed,
-             std::vector<Seat>& seat_of) {
+void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::span<const Rank> order,
+             std::uint64_t seed, std::vector<Seat>& seat_of) {
   Random random(seed);
   std::vector<std::uint8_t> taken(at(search.tree.seats()), 0);
   for (const Seat seat : seat_of) taken[at(seat)] = 1;
-  std::vector<Rank> all(seat_of.size());
-  std::iota(all.begin(), all.end(), 0);
-  Search<Number>(search, weights, random, seat_of, taken).run(0, 0, all);
+  Search<Number>(search, weights, random, seat_of, taken).run(0, 0, {order.begin(), order.end()});
 }
 
 template <class Number>
@@ -168,8 +177,10 @@ double cost_of(const SeatTree& tree, const DenseWeights<Number>& weights, double
   return cost + std::max(0.0, total - inside) * tree.cost(0);
 }
 
-template void improve(const DenseSearch&, const DenseWeights<double>&, std::uint64_t, std::vector<Seat>&);
-template void improve(const DenseSearch&, const DenseWeights<float>&, std::uint64_t, std::vector<Seat>&);
+template void improve(const DenseSearch&, const DenseWeights<double>&, std::span<const Rank>, std::uint64_t,
+                      std::vector<Seat>&);
+template void improve(const DenseSearch&, const DenseWeights<float>&, std::span<const Rank>, std::uint64_t,
+                      std::vector<Seat>&);
 template double cost_of(const SeatTree&, const DenseWeights<double>&, double, const std::vector<Seat>&);
 template double cost_of(const SeatTree&, const DenseWeights<float>&, double, const std::vector<Seat>&);
 

@@ -26,10 +26,11 @@ struct DenseSearch {
   std::span<const std::uint8_t> fixed;  // ranks that stay; empty: none
 };
 
-// Ranks change places between the children of each group, the highest groups first.
+// Ranks change places between the children of each group, the highest groups first. `order`: all ranks as they are
+// visited, which decides between what is equal.
 template <class Number>
-void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::uint64_t seed,
-             std::vector<SeatTree::Seat>& seat_of);
+void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::span<const pattern::Rank> order,
+             std::uint64_t seed, std::vector<SeatTree::Seat>& seat_of);
 
 // The cost of a placement, each pair once; `total` is what all pairs weigh. Only pairs within the groups below the
 // root are looked at.
@@ -37,10 +38,10 @@ template <class Number>
 double cost_of(const SeatTree& tree, const DenseWeights<Number>& weights, double total,
                const std::vector<SeatTree::Seat>& seat_of);
 
-extern template void improve(const DenseSearch&, const DenseWeights<double>&, std::uint64_t,
-                             std::vector<SeatTree::Seat>&);
-extern template void improve(const DenseSearch&, const DenseWeights<float>&, std::uint64_t,
-                             std::vector<SeatTree::Seat>&);
+extern template void improve(const DenseSearch&, const DenseWeights<double>&, std::span<const pattern::Rank>,
+                             std::uint64_t, std::vector<SeatTree::Seat>&);
+extern template void improve(const DenseSearch&, const DenseWeights<float>&, std::span<const pattern::Rank>,
+                             std::uint64_t, std::vector<SeatTree::Seat>&);
 extern template double cost_of(const SeatTree&, const DenseWeights<double>&, double,
                                const std::vector<SeatTree::Seat>&);
 extern template double cost_of(const SeatTree&, const DenseWeights<float>&, double, const std::vector<SeatTree::Seat>&);

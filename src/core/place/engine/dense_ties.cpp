@@ -29,9 +29,10 @@ DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& divi
       held_(division.room.size()),
       place_(division.members.size()) {
   for (std::size_t i = 0; i < place_.size(); ++i) {
-    auto& held = held_[at(division.child_of[i])];
-    place_[i] = static_cast<std::int32_t>(held.size());
-    held.push_back(static_cast<std::int32_t>(i));
+    const std::int32_t member = visited(i);
+    auto& held = held_[at(child_of(member))];
+    place_[at(member)] = static_cast<std::int32_t>(held.size());
+    held.push_back(member);
   }
   fill();
 }

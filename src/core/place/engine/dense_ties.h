@@ -16,6 +16,7 @@ struct Division {
   std::span<const pattern::Rank> members;
   std::vector<std::int32_t> child_of;
   std::vector<std::int32_t> room;
+  std::span<const pattern::Rank> order = {};  // in which members are visited; empty: as they come
 };
 
 // O(members x children) memory, O(members^2) to fill it and O(members) an exchange.
@@ -42,6 +43,10 @@ class DenseTies {
   }
   [[nodiscard]] std::int32_t child_of(std::int32_t member) const {
     return division_.child_of[static_cast<std::size_t>(member)];
+  }
+  // The i-th member to be visited.
+  [[nodiscard]] std::int32_t visited(std::size_t i) const {
+    return division_.order.empty() ? static_cast<std::int32_t>(i) : division_.order[i];
   }
   [[nodiscard]] bool has_room(std::int32_t child) const {
     return held(child).size() < static_cast<std::size_t>(division_.room[static_cast<std::size_t>(child)]);
