@@ -378,7 +378,7 @@ class Coarsened {
     const Sides sides(division.part_of.begin(), division.part_of.end());
     Random random(seed_of(effort_.seed, 1000 + number));
     Coarse coarse;
-    coarsening_.run(graph, {}, std::int64_t{2} << number, &sides, random, coarse);
+    coarsening_.run(graph, {}, static_cast<std::int64_t>(std::uint64_t{2} << number), &sides, random, coarse);
     Division merged{std::vector<Vertex>(coarse.graph.size.size()), std::move(division.surplus)};
     for (std::size_t i = 0; i < sides.size(); ++i) merged.part_of[at(coarse.part_of[i])] = sides[i];
     bool any = run(coarse.graph, level + 1, merged);

@@ -70,19 +70,23 @@ class Balancing {
     targets_[from].clear();
     std::vector<double> tie(parts_, 0);
     for (const Vertex vertex : members_[from]) {
-      if (!is_on_border(vertex)) continue;
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] += arc.weight;
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) {
-        const auto to = at(part_of_[at(arc.to)]);
-        if (to == from) continue;
-        Step& best = step(from, to);
-        if (best.vertex < 0) targets_[from].push_back(to);
-        const double loss = tie[from] - tie[to];
-        if (loss < best.loss || (loss == best.loss && vertex < best.vertex)) best = {loss, vertex};
-      }
-      for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] = 0;
+      if (is_on_border(vertex)) collect_steps_of(vertex, from, tie);
     }
     std::sort(targets_[from].begin(), targets_[from].end());
+  }
+
+  // `tie`: by part, 0 before and afterwards.
+  void collect_steps_of(Vertex vertex, std::size_t from, std::vector<double>& tie) {
+    for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] += arc.weight;
+    for (const GuideArc& arc : graph_.arcs_of(vertex)) {
+      const auto to = at(part_of_[at(arc.to)]);
+      if (to == from) continue;
+      Step& best = step(from, to);
+      if (best.vertex < 0) targets_[from].push_back(to);
+      const double loss = tie[from] - tie[to];
+      if (loss < best.loss || (loss == best.loss && vertex < best.vertex)) best = {loss, vertex};
+    }
+    for (const GuideArc& arc : graph_.arcs_of(vertex)) tie[at(part_of_[at(arc.to)])] = 0;
   }
 
   void move(Vertex vertex, std::size_t from, std::size_t to) {
