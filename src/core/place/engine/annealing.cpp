@@ -370,10 +370,12 @@ class Annealing {
 // is long and wide of a border moves in few steps there. True when there was something to do.
 class Coarsened {
  public:
+  static constexpr std::size_t kMostSides = 256;
+
   Coarsened(AnnealingEffort effort, Workers& workers) : effort_(effort), workers_(workers), coarsening_(workers) {}
 
   bool run(const Guide& graph, int level, Division& division) {
-    if (level == effort_.coarser || division.surplus.size() > kMostSides) return false;
+    if (level == effort_.coarser) return false;
     const auto number = static_cast<std::uint64_t>(level);
     const Sides sides(division.part_of.begin(), division.part_of.end());
     Random random(seed_of(effort_.seed, 1000 + number));
@@ -382,6 +384,10 @@ class Coarsened {
     Division merged{std::vector<Vertex>(coarse.graph.size.size()), std::move(division.surplus)};
     for (std::size_t i = 0; i < sides.size(); ++i) merged.part_of[at(coarse.part_of[i])] = sides[i];
     bool any = run(coarse.graph, level + 1, merged);
+    if (!any && level + 1 < effort_.coarser) {  // what falls to pieces there does so here
+      division.surplus = std::move(merged.surplus);
+      return false;
+    }
     AnnealingEffort effort = effort_;
     effort.seed = seed_of(effort_.seed, 2000 + number);
     effort.steps /= 2;
@@ -394,8 +400,6 @@ class Coarsened {
   }
 
  private:
-  static constexpr std::size_t kMostSides = 256;
-
   AnnealingEffort effort_;
   Workers& workers_;
   Coarsening coarsening_;
@@ -403,16 +407,21 @@ class Coarsened {
 
 }  // namespace
 
-void anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of) {
+bool anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of) {
   const double before = cut_of(graph, part_of);
-  if (before == 0 || effort.trials <= 0 || at(parts) > kMostParts) return;
+  if (before == 0 || effort.trials <= 0 || at(parts) > kMostParts) return false;
   Division division{part_of, std::vector<std::int32_t>(at(parts), 0)};
   bool any = false;
-  if (effort.coarser > 0) any = Coarsened(effort, workers).run(graph, 0, division);
+  if (effort.coarser > 0 && at(parts) <= Coarsened::kMostSides) {
+    any = Coarsened(effort, workers).run(graph, 0, division);
+    if (!any) return false;
+  }
   Annealing annealing(graph, effort, workers, division);
   if (annealing.trials() >= kFewestTrials) any = annealing.run(heat_of(annealing.trials()), division) || any;
-  if (!any || !workers.ask() || !balance(graph, workers, division.surplus, division.part_of)) return;
-  if (cut_of(graph, division.part_of) < before * (1 - 1e-6)) part_of = std::move(division.part_of);
+  if (!any || !workers.ask() || !balance(graph, workers, division.surplus, division.part_of)) return false;
+  if (cut_of(graph, division.part_of) >= before * (1 - 1e-6)) return false;
+  part_of = std::move(division.part_of);
+  return true;
 }
 
 }  // namespace ranktree::core::place::engine

@@ -21,7 +21,7 @@ struct AnnealingEffort {
 // part; what makes the cut larger is accepted the less often the further it has cooled down. Sizes of parts are soft
 // meanwhile and in the end what they were (vertices are of size 1). The division is kept unless the new one cuts less,
 // and left alone where it falls to pieces at first, or where there is no time for enough trials. Of many vertices,
-// regions of neighbouring parts are annealed at the same time, other ones every now and then.
-void anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of);
+// regions of neighbouring parts are annealed at the same time, other ones every now and then. True when it changed.
+bool anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of);
 
 }  // namespace ranktree::core::place::engine

@@ -296,8 +296,9 @@ void Multisection::place_below(int level, SeatTree::Group group, const Piece& pi
   }
   std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
   if (!hubs_ && piece.graph.vertices() > kSmall) {
-    anneal(piece.graph, static_cast<Vertex>(children.size()), annealing_of(level, ranks, seed_of(seed, 99)), workers_,
-           part_of);
+    const bool better = anneal(piece.graph, static_cast<Vertex>(children.size()),
+                               annealing_of(level, ranks, seed_of(seed, 99)), workers_, part_of);
+    if (level == 0) even_ = even_ && better;  // nor does it pay below
   }
   const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {
