@@ -68,6 +68,7 @@ Effort effort_of(Preset preset) {
     return effort;
   }
   effort.by_ties = false;
+  effort.anneal_coarser = 3;
   effort.repeats = 4;
   effort.most_repeats = 18;
   effort.even_repeats = 18;
@@ -212,6 +213,7 @@ class Engine {
     best_cost_ = engine::cost_of(tree_, graph_, best_, workers_);
     const std::vector<SeatTree::Seat> first = best_;
     const double first_cost = best_cost_;
+    if (lattice) effort_.anneal_coarser = 0;  // borders that are straight need not move far
     if (!lattice || !try_tiling(*lattice)) divide();
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
     if (workers_.ask() && first_cost < kNear * best_cost_) {

@@ -70,6 +70,13 @@ void Team::count_and_wake(Counter counter, std::uint64_t value) {
   wake_(low_half(&word));
 }
 
+void Team::look_who_ended() {
+  ended_ = round_;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (rank != rank_) ended_ = std::min(ended_, read(rank, Counter::kEnded) >> kPartBits);
+  }
+}
+
 Team::Word Team::announce_sleep(const Awaited& awaited) {
   std::atomic_ref(*sleepers_of(awaited.rank, awaited.counter)).store(1, std::memory_order_seq_cst);
   const std::uint64_t* const word = line_of(awaited.rank) + static_cast<std::size_t>(awaited.counter);

@@ -24,6 +24,8 @@ constexpr std::size_t kSmallCell = 4096;
 // Rounds until a cell is used again, of small and of large ones.
 constexpr std::uint64_t kSmallDepth = 8;
 constexpr std::uint64_t kLargeDepth = 2;
+// Of a counter, those that count parts of the round that is under way.
+constexpr unsigned kPartBits = 16;
 // Bytes of a rank's counters, on a pair of cache lines of their own: processors fetch pairs.
 constexpr std::size_t kLine = 128;
 
@@ -81,6 +83,7 @@ class Team {
   [[nodiscard]] std::uint64_t read(int rank, Counter counter);
   void count(Counter counter, std::uint64_t value);
   void count_and_wake(Counter counter, std::uint64_t value);
+  void look_who_ended();
   [[nodiscard]] std::uint64_t* line_of(int rank) const;
   [[nodiscard]] std::uint32_t* sleepers_of(int rank, Counter counter) const;
   [[nodiscard]] std::uint16_t* small_size(int rank) const;
@@ -96,6 +99,7 @@ class Team {
   void (*wake_)(const std::uint32_t* word) = nullptr;
   std::optional<Awaited> awaited_;
   std::uint64_t round_ = 0;  // the next one
+  std::uint64_t ended_ = 0;  // rounds that all others are known to have ended
 };
 
 // One operation as one rank does it. All ranks of a team make the same operations in the same order; a rank makes one
@@ -174,7 +178,6 @@ class Call {
   [[nodiscard]] std::size_t part() const { return team_.part(); }
 
  private:
-  static constexpr unsigned kPartBits = 16;
   enum class Step : std::uint8_t { kFree, kPut, kMerge, kTake, kDone };
 
   bool all_reached(Counter counter, std::uint64_t rounds);
@@ -210,9 +213,13 @@ inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
   return seen_ == ranks();
 }
 
+// Others' lines are looked at only where the last look does not tell: they mostly ended more rounds than was asked for.
 inline bool Call::cells_are_free() {
   const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
-  return team_.round_ < depth || all_reached(Counter::kEnded, team_.round_ + 1 - depth);
+  if (team_.round_ < depth || team_.ended_ > team_.round_ - depth) return true;
+  if (!all_reached(Counter::kEnded, team_.round_ + 1 - depth)) return false;
+  team_.look_who_ended();
+  return true;
 }
 
 inline void Call::begin(Step step) {

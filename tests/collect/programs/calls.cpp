@@ -142,14 +142,9 @@ void check_forms(const World& world, const Collective& collective) {
   require(ranktree_Request_free(&lasting) == MPI_SUCCESS && lasting == RANKTREE_REQUEST_NULL, collective, "free");
 }
 
-int class_of(int code) {
+void expect_class(int code, int expected, const char* what) {
   int found = MPI_SUCCESS;
   MPI_Error_class(code, &found);
-  return found;
-}
-
-void expect_class(int code, int expected, const char* what) {
-  const int found = class_of(code);
   if (found != expected) fail(std::string(what) + ": error class " + std::to_string(found));
 }
 
@@ -170,8 +165,9 @@ void check_errors(const World& world) {
     // Others of their kind were right.
     for (int call = 0; call < 3; ++call) bcast(&into, 1, MPI_INT, 0, comm);
     for (int call = 0; call < 3; ++call) reduce(&from, &into, 1, MPI_INT, MPI_SUM, comm);
-    expect_class(bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm), class_of(PMPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm)),
-                 "in place");
+#ifdef OPEN_MPI  // MPICH sends what it finds there
+    expect_class(bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm), MPI_ERR_ARG, "in place");
+#endif
     expect_class(bcast(&into, 1, MPI_INT, world.size, comm), MPI_ERR_ROOT, "root");
     expect_class(bcast(&into, 1, MPI_INT, -5, comm), MPI_ERR_ROOT, "root");
     expect_class(bcast(&into, -1, MPI_INT, 0, comm), MPI_ERR_COUNT, "count");
