@@ -147,7 +147,7 @@ class Dimensions {
   [[nodiscard]] std::pair<std::vector<std::int32_t>, std::int32_t> numbered() { return same_.numbered(); }
 
  private:
-  using Mask = std::uint16_t;  // of a vertex's partners
+  using Mask = std::uint32_t;  // of a vertex's partners
   static_assert(kMostLinks <= 16);
 
   // From the vertex at hand by one of its partners.
@@ -189,7 +189,7 @@ class Dimensions {
     for (std::size_t i = 0; i < row.size(); ++i) {
       tied_[i] = 0;
       for (std::int32_t step = std::exchange(last_[at(row[i])], kPartner); step >= 0; step = steps_[at(step)].before) {
-        tied_[i] |= static_cast<Mask>(1U << steps_[at(step)].by);
+        tied_[i] |= Mask{1} << steps_[at(step)].by;
       }
     }
   }
@@ -200,7 +200,7 @@ class Dimensions {
     for (std::int32_t i = step.before; i >= 0; i = steps_[at(i)].before) {
       const Step& other = steps_[at(i)];
       if ((tied_[step.by] >> other.by & 1U) != 0) continue;
-      apart[step.by] |= static_cast<Mask>(1U << other.by);
+      apart[step.by] |= Mask{1} << other.by;
       if (vertex > step.to || vertex > row[step.by] || vertex > row[other.by]) continue;
       same_.join(links_.link_of(vertex, step.by), other.link);
       same_.join(links_.link_of(vertex, other.by), step.link);

@@ -39,7 +39,10 @@ std::vector<int> coordinates_of(const Lattice& lattice) {
   std::vector<int> now(lattice.sizes.size(), 0);
   for (std::size_t place = 0; place < lattice.vertex_at.size(); ++place) {
     all.insert(all.end(), now.begin(), now.end());
-    for (std::size_t j = now.size(); j-- > 0 && ++now[j] == lattice.sizes[j];) now[j] = 0;
+    for (std::size_t j = now.size(); j-- > 0;) {
+      if (++now[j] < lattice.sizes[j]) break;
+      now[j] = 0;
+    }
   }
   return all;
 }
