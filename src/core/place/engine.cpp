@@ -268,8 +268,8 @@ class Engine {
       const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
       const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
       Effort effort = effort_;
-      if (i / spreads % 2 == 1)
-        effort.annealing = effort.annealing_below = effort.even_below = 0;  // what is cut above is not all
+      // What is cut above is not all.
+      if (i / spreads % 2 == 1) effort.annealing = effort.annealing_below = effort.even_below = 0;
       candidates[at(i)].seats = engine::Multisection(tree_, effort, spread, workers_).place(guide, seed_of(seed, 0));
       engine::bring_home(tree_, pinned_, candidates[at(i)].seats);
       search(candidates[at(i)], seed_of(seed, 1));
@@ -380,8 +380,8 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
 std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
                                            DivisionKind kind, std::uint64_t seed) {
   Effort effort = effort_of(options.preset);
-  effort.annealing = effort.annealing_below = effort.even_below =
-      0;  // of a guide only; exchanges on the whole pattern decide
+  // Of a guide only; exchanges on the whole pattern decide.
+  effort.annealing = effort.annealing_below = effort.even_below = 0;
   effort.by_ties = false;
   if (kind.repeats == Repeats::kNone) {
     effort.repeats = effort.most_repeats = 1;
