@@ -117,7 +117,6 @@ class Gather final : public Call {
   bool take();
   bool last();
   [[nodiscard]] bool writes() const { return rank() != root_; }
-  bool see_others();
   void take_from(int rank, Told told);
 
   int root_;

@@ -45,41 +45,41 @@ bool alike(const std::vector<Trial>& trials, double share) {
   return cuts.size() < 2 || cuts[1] - cuts[0] <= share * cuts[0];
 }
 
-// The mean square of the degrees over the square of their mean: 1 where all are alike.
-double unevenness(const Guide& graph) {
+// The mean square of what is told of each vertex over the square of the mean: 1 where all are alike.
+template <class Tell>
+double unevenness(Vertex vertices, Tell tell) {
+  double sum = 0;
   double squares = 0;
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    const auto degree = static_cast<double>(graph.arcs_of(vertex).size());
-    squares += degree * degree;
+  for (Vertex vertex = 0; vertex < vertices; ++vertex) {
+    const auto value = static_cast<double>(tell(vertex));
+    sum += value;
+    squares += value * value;
   }
-  const auto arcs = static_cast<double>(graph.arcs.size());
-  return arcs > 0 ? squares / arcs * (static_cast<double>(graph.vertices()) / arcs) : 1;
+  return sum > 0 ? squares / sum * (static_cast<double>(vertices) / sum) : 1;
+}
+
+double unevenness_of_degrees(const Guide& graph) {
+  return unevenness(graph.vertices(), [&](Vertex vertex) { return graph.arcs_of(vertex).size(); });
 }
 
 // Where few ranks talk to very many, as in power laws, all cuts found are about the same.
 bool has_hubs(const Guide& graph) {
   constexpr double kUneven = 4;
-  return unevenness(graph) > kUneven;
+  return unevenness_of_degrees(graph) > kUneven;
 }
 
 // All ranks talk about as much in all: meshes, grids. Nowhere is there a gap that one bisection finds and another one
 // does not; what is left to gain is in how borders run.
 bool is_even(const std::vector<double>& totals) {
-  constexpr double kEven = 1.03;  // the mean square over the square of the mean
-  double sum = 0;
-  double squares = 0;
-  for (const double total : totals) {
-    sum += total;
-    squares += total * total;
-  }
-  return squares * static_cast<double>(totals.size()) < kEven * sum * sum;
+  constexpr double kEven = 1.03;
+  return unevenness(static_cast<Vertex>(totals.size()), [&](Vertex vertex) { return totals[at(vertex)]; }) < kEven;
 }
 
 // Many arcs, and some ranks have far more than others.
 bool has_core(const Guide& graph) {
   constexpr std::size_t kMany = 4;  // arcs a rank
   constexpr double kUneven = 1.5;
-  return graph.arcs.size() > kMany * graph.size.size() && unevenness(graph) > kUneven;
+  return graph.arcs.size() > kMany * graph.size.size() && unevenness_of_degrees(graph) > kUneven;
 }
 
 }  // namespace
