@@ -340,7 +340,8 @@ std::optional<Lattice> find_lattice(const Graph& graph, double least, Workers& w
   if (!links) return std::nullopt;
   const auto numbered = dimensions_of(*links, workers);
   if (!numbered) return std::nullopt;
-  const auto& [class_of, classes] = *numbered;
+  const auto& class_of = numbered->first;
+  const std::int32_t classes = numbered->second;
   if (classes > kMostDimensions) return std::nullopt;
   std::vector<std::optional<Dimension>> found(at(classes));
   workers.for_each(classes, static_cast<std::int64_t>(links->to.size()) * classes, [&](int i) {
