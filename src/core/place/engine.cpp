@@ -56,7 +56,7 @@ Effort effort_of(Preset preset) {
   if (preset == Preset::kDefault) {
     effort.repeats = 2;
     effort.most_repeats = 5;
-    effort.even_repeats = 2;
+    effort.even_repeats = 1;
     effort.once = 128;
     effort.annealing = 400;
     effort.even_below = 50;
@@ -68,6 +68,7 @@ Effort effort_of(Preset preset) {
     return effort;
   }
   effort.by_ties = false;
+  effort.start_arcs = effort.search_arcs;
   effort.anneal_coarser = 3;
   effort.repeats = 4;
   effort.most_repeats = 18;
@@ -216,7 +217,8 @@ class Engine {
     if (lattice) effort_.anneal_coarser = 0;  // borders that are straight need not move far
     if (!lattice || !try_tiling(*lattice)) divide();
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
-    if (workers_.ask() && first_cost < kNear * best_cost_) {
+    if (std::cmp_less_equal(graph_.arcs.size(), effort_.start_arcs) && workers_.ask() &&
+        first_cost < kNear * best_cost_) {
       Candidate candidate{first, first_cost};
       search(candidate, seed_of(options_.seed, 0));
       keep(std::move(candidate));

@@ -5,7 +5,7 @@
 
 namespace ranktree::core::place::engine {
 
-// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027 and 0036 say what each number buys.
+// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036 and 0039 say what each number buys.
 struct Effort {
   int coarsest = 60;             // vertices at which coarsening ends
   int starts = 2;                // first divisions of the coarsest graph, at least ...
@@ -29,7 +29,8 @@ struct Effort {
   int search_passes = 1;         // of the search by swaps
   int search_groups = 1;         // groups that a rank may be swapped into, the strongest tied first
   int runs = 1;                  // whole placements of small graphs with different seeds
-  std::int64_t search_arcs = 16000;  // of the largest graph that is searched at all
+  std::int64_t search_arcs = 16000;  // of the largest graph that is searched at all ...
+  std::int64_t start_arcs = 16000;   // ... and from the start, too, where that is near
 };
 
 }  // namespace ranktree::core::place::engine

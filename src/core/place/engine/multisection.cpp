@@ -184,8 +184,8 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
   if (once) {
     try_until(1);
   } else {
-    try_until(effort_.repeats);
     const int some = even_ ? effort_.even_repeats : effort_.most_repeats;
+    try_until(std::min(effort_.repeats, some));
     const int most = graph.vertices() > kLarge ? effort_.repeats : some;
     while (std::cmp_less(trials.size(), most) && !alike(trials, effort_.alike)) {
       const auto half_more = static_cast<int>(trials.size() + (trials.size() + 1) / 2);
@@ -269,16 +269,16 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
   regroup(graph, static_cast<Vertex>(children.size()), {effort_.regroupings, seed}, workers_, divide, part_of);
 }
 
-// Of even patterns, time is by ranks: half of it for all divisions below the root's.
+// Of even patterns, time is by ranks: a quarter of the root's for all divisions below.
 AnnealingEffort Multisection::annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const {
-  constexpr std::int64_t kArcsOfRank = 1000;
+  constexpr std::int64_t kArcsOfRank = 1800;
   const int trials = level == 0 ? effort_.annealing : effort_.annealing_below;
   if (!even_) return {trials, effort_.anneal_arcs, seed};
   if (level == 0) {
     return {trials, std::max(effort_.anneal_arcs, kArcsOfRank * ranks), seed, effort_.anneal_coarser};
   }
   if (trials > 0) return {trials, effort_.anneal_arcs, seed};
-  return {effort_.even_below, kArcsOfRank / 2 * ranks, seed};
+  return {effort_.even_below, kArcsOfRank / 4 * ranks, seed};
 }
 
 void Multisection::place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed) {
