@@ -68,9 +68,9 @@ constexpr double kCold = 0.07;         // ... and the last
 constexpr double kCoarsestHot = 0.35;  // the first temperatures of coarser graphs ...
 constexpr double kCoarserHot = 0.3;
 constexpr double kCoarserCold = 0.2;  // ... and the last
-constexpr double kLoose = 0.4;         // the first tightness, times the root of what a part holds ...
-constexpr double kTight = 0.7;         // ... and the last
-constexpr double kMolten = 1.5;        // times the cut: the first temperature was too hot
+constexpr double kLoose = 0.4;        // the first tightness, times the root of what a part holds ...
+constexpr double kTight = 0.7;        // ... and the last
+constexpr double kMolten = 1.5;       // times the cut: the first temperature was too hot
 
 struct Climate {
   double temperature;
