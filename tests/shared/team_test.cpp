@@ -36,6 +36,7 @@ using ranktree::core::shared::Combine;
 using ranktree::core::shared::compose;
 using ranktree::core::shared::Gather;
 using ranktree::core::shared::kSmallCell;
+using ranktree::core::shared::kSmallDepth;
 using ranktree::core::shared::Map;
 using ranktree::core::shared::map_of;
 using ranktree::core::shared::Memory;
@@ -301,6 +302,35 @@ TEST(SmallCalls, LeaveNobodyBehind) {
     for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = {i, kind, static_cast<int>(i / 100 % 3), 40, false};
     play_all(3, kSmallCell, drawn);
   }
+}
+
+// What a rank has ended it tells when it begins the next call: a root is ahead of it by one call less than there are
+// cells, and goes on as soon as it has begun.
+TEST(SmallCalls, TellThatTheyHaveEndedWithTheNext) {
+  const Memory memory(Team::bytes_for(2, kSmallCell));
+  Team root(memory.span(), 0, 2, kSmallCell);
+  Team other(memory.span(), 1, 2, kSmallCell);
+  const auto call = [](Team& team, std::byte& data) { return Broadcast(team, 0, {&data, 1}); };
+  std::array<std::byte, 2 * kSmallDepth> sent{};
+  for (std::size_t i = 0; i < sent.size(); ++i) sent.at(i) = static_cast<std::byte>(i + 1);
+  std::byte got{};
+  for (std::size_t i = 0; i < kSmallDepth; ++i) EXPECT_TRUE(call(root, sent.at(i)).progress());
+  Broadcast next = call(root, sent.at(kSmallDepth));
+  EXPECT_FALSE(next.progress());
+  EXPECT_TRUE(call(other, got).progress());
+  EXPECT_EQ(got, sent.at(0));
+  EXPECT_FALSE(next.progress());
+  EXPECT_TRUE(call(other, got).progress());
+  EXPECT_EQ(got, sent.at(1));
+  EXPECT_TRUE(next.progress());
+  Barrier last(root);
+  EXPECT_FALSE(last.progress());
+  for (std::size_t i = 2; i <= kSmallDepth; ++i) {
+    EXPECT_TRUE(call(other, got).progress());
+    EXPECT_EQ(got, sent.at(i));
+  }
+  EXPECT_TRUE(Barrier(other).progress());
+  EXPECT_TRUE(last.progress());
 }
 
 // Large and small cells in turn, so that both sets are used again at every distance.

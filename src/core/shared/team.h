@@ -5,7 +5,8 @@
 // rank puts its data into cells, then may merge its share of what all have put, then takes what it needs; it counts
 // each of these steps in its own line of counters, which it alone writes. A round uses the cells of the round `depth`
 // before it, so a rank puts only when all ranks have ended that one: the turn of the cells goes on from call to call,
-// and a rank that has left a call early cannot be overtaken.
+// and a rank that has left a call early cannot be overtaken. That a small operation has ended is told with the first
+// step of the next one: others look for that in the same line by then, and for each change they fetch it anew.
 //
 // There are two sets of cells: small ones, deep, so that a root can be several small calls ahead of the others; large
 // ones, double, for everything else.
@@ -84,6 +85,7 @@ class Team {
   void count(Counter counter, std::uint64_t value);
   void count_and_wake(Counter counter, std::uint64_t value);
   void look_who_ended();
+  void tell_ended();
   [[nodiscard]] std::uint64_t* line_of(int rank) const;
   [[nodiscard]] std::uint32_t* sleepers_of(int rank, Counter counter) const;
   [[nodiscard]] std::uint16_t* small_size(int rank) const;
@@ -98,8 +100,9 @@ class Team {
   std::size_t part_ = std::size_t{64} << 10U;
   void (*wake_)(const std::uint32_t* word) = nullptr;
   std::optional<Awaited> awaited_;
-  std::uint64_t round_ = 0;  // the next one
-  std::uint64_t ended_ = 0;  // rounds that all others are known to have ended
+  std::uint64_t round_ = 0;       // the next one
+  std::uint64_t told_ended_ = 0;  // rounds that others can see this rank to have ended
+  std::uint64_t ended_ = 0;       // ... and those that all others are known to have ended
 };
 
 // One operation as one rank does it. All ranks of a team make the same operations in the same order; a rank makes one
@@ -208,6 +211,11 @@ inline void Team::count(Counter counter, std::uint64_t value) {
   std::atomic_ref(line_of(rank_)[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
 }
 
+inline void Team::tell_ended() {
+  count(Counter::kEnded, round_ << kPartBits);
+  told_ended_ = round_;
+}
+
 inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
   while (seen_ < ranks() && (seen_ == rank() || team_.read(seen_, counter) >> kPartBits >= rounds)) ++seen_;
   return seen_ == ranks();
@@ -234,6 +242,7 @@ bool Call::go_on(Operation& operation) {
     team_.awaited_.reset();
     switch (step_) {
       case Step::kFree:
+        if (team_.told_ended_ < team_.round_) team_.tell_ended();
         if (operation.writes() && !cells_are_free()) return false;
         begin(Step::kPut);
         [[fallthrough]];
@@ -248,9 +257,9 @@ bool Call::go_on(Operation& operation) {
       default:
         if (!operation.take()) return false;
     }
-    did_all(Counter::kEnded);
     begin(operation.last() ? Step::kDone : Step::kFree);
     ++team_.round_;
+    if (step_ != Step::kDone || !small_) team_.tell_ended();
   }
   return true;
 }
