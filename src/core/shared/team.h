@@ -184,8 +184,10 @@ class Call {
   enum class Step : std::uint8_t { kFree, kPut, kMerge, kTake, kDone };
 
   bool all_reached(Counter counter, std::uint64_t rounds);
+  bool may_begin(bool writes);
   bool cells_are_free();
   void begin(Step step);
+  void end_round(bool last);
 
   Team& team_;
   bool small_;
@@ -221,6 +223,11 @@ inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
   return seen_ == ranks();
 }
 
+inline bool Call::may_begin(bool writes) {
+  if (team_.told_ended_ < team_.round_) team_.tell_ended();
+  return !writes || cells_are_free();
+}
+
 // Others' lines are looked at only where the last look does not tell: they mostly ended more rounds than was asked for.
 inline bool Call::cells_are_free() {
   const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
@@ -236,14 +243,19 @@ inline void Call::begin(Step step) {
   team_.awaited_.reset();
 }
 
+inline void Call::end_round(bool last) {
+  begin(last ? Step::kDone : Step::kFree);
+  ++team_.round_;
+  if (!last || !small_) team_.tell_ended();
+}
+
 template <class Operation>
 bool Call::go_on(Operation& operation) {
   while (step_ != Step::kDone) {
     team_.awaited_.reset();
     switch (step_) {
       case Step::kFree:
-        if (team_.told_ended_ < team_.round_) team_.tell_ended();
-        if (operation.writes() && !cells_are_free()) return false;
+        if (!may_begin(operation.writes())) return false;
         begin(Step::kPut);
         [[fallthrough]];
       case Step::kPut:
@@ -257,9 +269,7 @@ bool Call::go_on(Operation& operation) {
       default:
         if (!operation.take()) return false;
     }
-    begin(operation.last() ? Step::kDone : Step::kFree);
-    ++team_.round_;
-    if (step_ != Step::kDone || !small_) team_.tell_ended();
+    end_round(operation.last());
   }
   return true;
 }
