@@ -16,6 +16,12 @@ std::size_t piece(std::size_t block, std::size_t before, std::size_t most) {
   return block > before ? std::min(block - before, most) : 0;
 }
 
+// From a block, which may have ended before, into a cell.
+void put_piece(std::byte* cell, std::span<const std::byte> block, std::size_t before, std::size_t most) {
+  const auto rest = block.subspan(std::min(before, block.size()));
+  copy_bytes(cell, rest.data(), std::min(rest.size(), most));
+}
+
 // From a cell into the place of a block that is `sent` bytes long and has `room` for as many.
 void copy_piece(std::byte* into, std::size_t room, std::size_t sent, const std::byte* cell, std::size_t before,
                 std::size_t most) {
@@ -137,7 +143,7 @@ bool Gather::put() {
     if (before_ == 0) copy_bytes(blocks_ + static_cast<std::size_t>(root_) * own_.size(), own_.data(), own_.size());
     return true;
   }
-  copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));
+  put_piece(cell(rank()), own_, before_, cell_bytes());
   tell_bytes(own_.size());
   did_all(Counter::kPut);
   return true;
@@ -178,7 +184,7 @@ Allgather::Allgather(Team& team, std::span<const std::byte> own, const Blocks& b
 bool Allgather::progress() { return go_on(*this); }
 
 bool Allgather::put() {
-  copy_bytes(cell(rank()), own_.data() + before_, piece(own_.size(), before_, cell_bytes()));
+  put_piece(cell(rank()), own_, before_, cell_bytes());
   tell_bytes(own_.size());
   did_all(Counter::kPut);
   if (before_ == 0) copy_bytes(blocks_[rank()].data, own_.data(), own_.size());
