@@ -269,13 +269,14 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
   regroup(graph, static_cast<Vertex>(children.size()), {effort_.regroupings, seed}, workers_, divide, part_of);
 }
 
-// Of even patterns, time is by ranks: a quarter of the root's for all divisions below.
+// Of even patterns, time is by ranks: a quarter of the root's for all divisions below. Coarser graphs first make more
+// trials worth their time.
 AnnealingEffort Multisection::annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const {
-  constexpr std::int64_t kArcsOfRank = 1800;
+  constexpr std::int64_t kArcsOfRank = 1700;
   const int trials = level == 0 ? effort_.annealing : effort_.annealing_below;
   if (!even_) return {trials, effort_.anneal_arcs, seed};
   if (level == 0) {
-    return {trials, std::max(effort_.anneal_arcs, kArcsOfRank * ranks), seed, effort_.anneal_coarser};
+    return {trials + trials / 4, std::max(effort_.anneal_arcs, kArcsOfRank * ranks), seed, effort_.anneal_coarser};
   }
   if (trials > 0) return {trials, effort_.anneal_arcs, seed};
   return {effort_.even_below, kArcsOfRank / 4 * ranks, seed};
