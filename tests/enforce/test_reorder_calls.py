@@ -67,14 +67,14 @@ def test_graphs_are_what_was_declared(mpi: Mpi, machine: Machine, changes: bool)
         assert (orders_changed(output) > 0) == changes
 
 
-@pytest.mark.parametrize(("ranks", "mode"), [(8, "central"), (8, "distributed"), (16, "central")])
-def test_more_ranks_than_cores_on_mpich(mpi: Mpi, ranks: int, mode: str) -> None:
+@pytest.mark.parametrize("mode", ["central", "distributed"])
+def test_more_ranks_than_cores_on_mpich(mpi: Mpi, mode: str) -> None:
     """Far pairs come together where waiting ranks spin, too: one round, for it takes its time."""
     if mpi.family == "openmpi":
         pytest.skip("Open MPI is tried with as many ranks above")
-    if mpi.name != "mpich" and (ranks, mode) != (8, "central"):
+    if mpi.name != "mpich" and mode != "central":
         pytest.skip("one case of each of the wheels")
-    machine = Machine(LARGE, [[rank * 32 // ranks] for rank in range(ranks)])
+    machine = Machine(LARGE, [[rank * 4] for rank in range(8)])
     output = expect(mpi.run(machine, "reorder_graphs", 5, 1, mode, 3, timeout=120), "1 rounds agree")
     assert orders_changed(output) > 0
 

@@ -9,14 +9,15 @@ static MPI_Comm comms[kThreads];
 
 static void* work(void* argument) {
   const int own = *(const int*)argument;
-  int in[kThreads + 1], out[kThreads + 1] = {0};
+  int in[kMessages][kThreads + 1], out[kThreads + 1] = {0};
+  MPI_Request requests[kMessages];
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  // One wait for all: threads of an MPI that spins wait for a turn on the cores at each.
   for (int i = 0; i < kMessages; ++i) {
-    MPI_Request request;
-    MPI_Irecv(in, kThreads + 1, MPI_INT, left, own, comms[own], &request);
-    MPI_Send(out, own + 1, MPI_INT, right, own, comms[own]);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Irecv(in[i], kThreads + 1, MPI_INT, left, own, comms[own], &requests[i]);
   }
+  for (int i = 0; i < kMessages; ++i) MPI_Send(out, own + 1, MPI_INT, right, own, comms[own]);
+  MPI_Waitall(kMessages, requests, MPI_STATUSES_IGNORE);
   return NULL;
 }
 
