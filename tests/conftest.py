@@ -12,6 +12,8 @@ import pytest
 
 RunResult = subprocess.CompletedProcess[str]
 FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
+# Open MPI 5 sleeps for a second in MPI_Init where it finds no network of libfabric's for this transport.
+os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 
 
 @pytest.fixture(scope="session")
