@@ -7,8 +7,8 @@ VENV := .venv
 PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
-# Two files of tests at a time: most wait for launchers and networks.
-PYTEST ?= -q -rs -n 2 --dist loadfile
+# Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
+PYTEST ?= -q -rs -n 3 --dist loadfile
 
 .PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate install clean
