@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -85,8 +87,9 @@ Tree some_network(Bytes& bytes, const Tree& tree) {
 }
 
 double some_weight(Bytes& bytes) {
-  constexpr double kWeights[] = {0, 1, 2, 3, 100, 0.1, 9007199254740992.0, 1e300, 5e-324};
-  return kWeights[bytes.next(9)];
+  constexpr double kWeights[] = {
+      0, 1, 2, 3, 100, 0.1, 9007199254740992.0, 1e300, 5e-324, -1, std::numeric_limits<double>::quiet_NaN()};
+  return kWeights[bytes.next(static_cast<int>(std::size(kWeights)))];
 }
 
 Affinity some_pattern(Bytes& bytes, Rank ranks) {
@@ -106,7 +109,9 @@ void check(const Tree& tree, const Affinity& affinity, const place::EngineOption
   const double before =
       place::evaluate(tree, affinity, place::identity(tree, affinity.ranks, options.constraints)).total;
   if (!(cost <= before)) std::abort();
-  if (place::run_engine(tree, affinity, options).leaf_of != found.leaf_of) std::abort();
+  place::EngineOptions other = options;
+  other.threads = 3 - options.threads;
+  if (place::run_engine(tree, affinity, other).leaf_of != found.leaf_of) std::abort();
   constexpr double kRounding = 1 + 1e-9;
   if (place::lower_bound(tree, affinity, options.constraints) > cost * kRounding) std::abort();
 }

@@ -141,7 +141,7 @@ RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_
                                         ranktree_Request* request);
 
 /** Begins a persistent operation that is not active. Collective over its communicator, local otherwise. MPI_ERR_REQUEST
- * for other requests. */
+ * for other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank. */
 RANKTREE_API int ranktree_Start(ranktree_Request* request);
 
 /** Returns when the operation is complete; waiting ranks yield the processor. A nonblocking operation's request is

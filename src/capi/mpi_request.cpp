@@ -17,6 +17,7 @@
 #include "mpi/collect/running.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/guard.h"
+#include "mpi/text.h"
 #include "ranktree/mpi_collect.h"
 
 namespace collect = ranktree::mpi::collect;
@@ -32,15 +33,28 @@ struct ranktree_request {
     if (const auto* known = collect::Context::find(operation.comm)) context = *known;
   }
 
+  void prepare() {
+    collect::prepare(operation.comm);
+    if (const auto* known = collect::Context::find(operation.comm)) {
+      home = *known;
+      has_home = *known != nullptr;
+    }
+  }
+
   // The communicator whose error handler is called, null once it is freed.
-  [[nodiscard]] MPI_Comm comm() const { return !context || context->attached() ? operation.comm : MPI_COMM_NULL; }
+  [[nodiscard]] MPI_Comm comm() const {
+    const std::shared_ptr<collect::Context> known = context ? context : home.lock();
+    return (known ? known->attached() : !has_home) ? operation.comm : MPI_COMM_NULL;
+  }
 
   collect::Operation operation;
   bool persistent;
   std::shared_ptr<const void> kept;
   collect::OwnedTypes types;
   std::unique_ptr<collect::Running> running;  // while active
-  std::shared_ptr<collect::Context> context;
+  std::shared_ptr<collect::Context> context;  // while active
+  std::weak_ptr<collect::Context> home;       // of a persistent one, which does not keep what its communicator has
+  bool has_home = false;
 };
 
 namespace {
@@ -104,7 +118,7 @@ int prepare(const collect::Operation& operation, ranktree_Request* request, std:
   if (request == nullptr) return mpi::raise(operation.comm, {MPI_ERR_ARG, {}});
   try {
     auto made = std::make_unique<ranktree_request>(operation, true, std::move(kept));
-    collect::prepare(operation.comm);
+    made->prepare();
     *request = made.release();
     return MPI_SUCCESS;
   } catch (...) {
@@ -116,11 +130,15 @@ int prepare(const collect::Operation& operation, ranktree_Request* request, std:
 
 int ranktree_Start(ranktree_Request* request) {
   if (request == nullptr || *request == nullptr || !(*request)->persistent || active(request)) return refuse();
+  const MPI_Comm comm = (*request)->comm();
+  if (comm == MPI_COMM_NULL) {
+    return mpi::raise(comm, {MPI_ERR_COMM, mpi::Text("ranktree_Start: the request's communicator has been freed")});
+  }
   try {
     (*request)->start();
     return MPI_SUCCESS;
   } catch (...) {
-    return fail((*request)->operation.comm);
+    return fail(comm);
   }
 }
 

@@ -2,21 +2,26 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
+from collect_log import served
 
 from tests.conftest import Mpi
 
 
-def run(mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150) -> str:
+def run(  # noqa: PLR0913
+    mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
+) -> str:
     """Runs a test program, which must say ok."""
+    logged = {} if log is None else {"RANKTREE_COLL_LOG": str(log)}
     done = subprocess.run(
         mpi.launch(ranks, *program),
         capture_output=True,
         text=True,
         timeout=timeout,
         check=False,
-        env={**os.environ, "RANKTREE_COLL": rule},
+        env={**os.environ, "RANKTREE_COLL": rule, **logged},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("ok"), done.stdout + done.stderr
@@ -42,6 +47,15 @@ def test_public_calls(mpi: Mpi, rule: str) -> None:
     """Blocking, nonblocking and persistent calls, their errors, and communicators freed meanwhile."""
     freed = ["freed"] if rule.startswith(("messages", "shared")) else []
     run(mpi, 5 if mpi.name == "openmpi" else 3, mpi.program("collect_calls"), 10, *freed, rule=rule)
+
+
+@pytest.mark.parametrize("rule", ["native", "auto", "messages:binomial:groups=1", "shared:binomial"])
+def test_persistent_calls_alone(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+    """They go the way that was asked for; a start behind the communicator is refused."""
+    log = tmp_path / "log"
+    run(mpi, 3, mpi.program("collect_calls"), 50, "persistent", rule=rule, log=log)
+    by_us = 50 if rule.startswith(("messages", "shared")) else 0
+    assert served(log) == {"broadcast": by_us, "allreduce": by_us}
 
 
 def test_contexts_do_not_leak(mpi: Mpi) -> None:

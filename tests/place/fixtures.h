@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -23,13 +22,12 @@ using core::topo::Kind;
 using core::topo::Tree;
 
 // A symmetric machine: nodes below the root, then packages, ..., cores last.
-inline Tree machine(std::initializer_list<int> arities) {
+inline Tree machine(const std::vector<int>& arities) {
   constexpr Kind kKinds[] = {Kind::kCluster, Kind::kNode, Kind::kPackage, Kind::kL3, Kind::kL2, Kind::kCore};
   std::vector<core::topo::Level> levels{{Kind::kCluster, {}, {}}};
   for (std::size_t i = 1; i < arities.size(); ++i) levels.push_back({kKinds[i], {}, {}});
   levels.push_back({Kind::kCore, {}, {}});
-  const std::vector<int> list(arities);
-  return core::topo::uniform_tree(levels, list);
+  return core::topo::uniform_tree(levels, arities);
 }
 
 inline double cost(const Tree& tree, const Affinity& affinity, const core::place::Placement& placement) {

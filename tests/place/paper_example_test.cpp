@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/place/engine.h"
 #include "core/place/grouping.h"
 #include "core/place/treematch.h"
 #include "core/topo/kind.h"
@@ -95,6 +96,17 @@ TEST(PaperExample, TheMappingIsThePapersInPhysicalNumbers) {
   std::vector<int> physical;
   for (const auto leaf : placement.leaf_of) physical.push_back(tree.os_index(tree.leaf_object(leaf)));
   EXPECT_EQ(physical, (std::vector<int>{0, 2, 4, 6, 1, 3, 5, 7}));
+}
+
+TEST(PaperExample, TheEngineFindsAMappingOfTheSameCost) {
+  const Tree tree = figure5_tree();
+  const auto affinity = from_matrix(kFigure5);
+  for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+    EngineOptions options;
+    options.preset = preset;
+    EXPECT_EQ(evaluate(tree, affinity, run_engine(tree, affinity, options)).total,
+              evaluate(tree, affinity, treematch(tree, affinity, {})).total);
+  }
 }
 
 TEST(PaperExample, TheMappingBeatsPackedAndRoundRobinOfTheFigure) {

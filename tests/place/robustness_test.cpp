@@ -106,12 +106,14 @@ TEST(Robustness, AMillionLeaves) {
   const Tree tree = machine({64, 128, 128});  // 2^20
   std::vector<std::pair<int, int>> list;
   for (int i = 0; i < 500; ++i) list.emplace_back(i, i + 500);
-  EngineOptions options;
-  options.preset = Preset::kFast;
   const Affinity affinity = pairs(1000, list);
-  const Placement found = run_engine(tree, affinity, options);
-  validate(tree, found, 1000, {});
-  EXPECT_EQ(cost(tree, affinity, found), 500 * 2.0);
+  for (const Preset preset : kPresets) {
+    EngineOptions options;
+    options.preset = preset;
+    const Placement found = run_engine(tree, affinity, options);
+    validate(tree, found, 1000, {});
+    EXPECT_EQ(cost(tree, affinity, found), 500 * 2.0);
+  }
 }
 
 TEST(Robustness, AnAllocationScatteredOverTheMachine) {

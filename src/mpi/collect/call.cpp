@@ -143,10 +143,10 @@ int call_served(const Context* known, const Operation& operation, Kind kind, Thi
 void prepare(MPI_Comm comm) {
   const Entered entered;
   if (comm == MPI_COMM_NULL) throw AgreedError(MPI_ERR_COMM, "comm: expected a communicator, found MPI_COMM_NULL");
-  if (Context::find(comm) != nullptr || !among_several(comm)) return;
+  if (!among_several(comm)) return;
   try {
     const std::shared_ptr<Context> context = Context::of(comm);
-    [[maybe_unused]] const Chooser& chooser = context->chooser();
+    context->chooser().make_ready();
     [[maybe_unused]] const bool reproducible = is_reproducible(*context);
   } catch (const AgreedError&) {
     return;  // calls go to the MPI

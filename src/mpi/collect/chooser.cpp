@@ -88,6 +88,7 @@ class Selector final : public Chooser {
   Decision begin(const Operation& operation, const Kind& kind, bool blocking) override;
   void end(const Decision& decision) override;
   [[nodiscard]] bool is_deciding(const Operation& operation) const override;
+  void make_ready() override;
   Shortcuts& shortcuts() override { return shortcuts_; }
 
  private:
@@ -272,6 +273,14 @@ const Choice* Selector::unless_it_cannot(const Choice* choice, const Operation& 
 // Collective the first time; whether there is some.
 bool Selector::ask_for_shared_memory() {
   return context_.node_count() < context_.size() && context_.node_team() != nullptr;
+}
+
+void Selector::make_ready() {
+  const auto is_shared = [](const auto& each) { return each.choice.way == Way::kShared; };
+  const bool named = settings_.rules
+                         ? std::any_of(settings_.rules->rules.begin(), settings_.rules->rules.end(), is_shared)
+                         : std::any_of(settings_.wishes.begin(), settings_.wishes.end(), is_shared);
+  if (named) ask_for_shared_memory();
 }
 
 // On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing.

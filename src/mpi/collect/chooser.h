@@ -45,6 +45,9 @@ class Chooser {
   // Whether calls like this one have still to be tried, or are on trial. The same on all ranks.
   [[nodiscard]] virtual bool is_deciding(const Operation& operation) const = 0;
 
+  // Collective the first time: makes what nonblocking calls, which are local, need for what the user has asked for.
+  virtual void make_ready() = 0;
+
   // The calls that need not come here.
   virtual Shortcuts& shortcuts() = 0;
 };

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <ranktree/mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -292,11 +293,46 @@ void check_alive(const World& world, int times) {
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+// Nothing but persistent calls, which no blocking ones have made anything for; then their communicator is freed.
+void check_persistent_alone(const World& world, int starts) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(world.comm, &comm);
+  std::vector<int> values(kBlock);
+  int sum = 0;
+  ranktree_Request broadcast = RANKTREE_REQUEST_NULL;
+  ranktree_Request reduction = RANKTREE_REQUEST_NULL;
+  const int root = world.size - 1;
+  ranktree_Bcast_init(values.data(), kBlock, MPI_INT, root, comm, MPI_INFO_NULL, &broadcast);
+  ranktree_Allreduce_init(&values[0], &sum, 1, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &reduction);
+  for (int i = 0; i < starts; ++i) {
+    std::fill(values.begin(), values.end(), world.rank == root ? i : -1);
+    ranktree_Start(&broadcast);
+    ranktree_Wait(&broadcast);
+    if (values != std::vector<int>(kBlock, i)) fail("a persistent broadcast");
+    ranktree_Start(&reduction);
+    ranktree_Wait(&reduction);
+    if (sum != i * world.size) fail("a persistent allreduce");
+  }
+  MPI_Comm_free(&comm);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  expect_class(ranktree_Start(&broadcast), MPI_ERR_COMM, "start behind its communicator");
+  expect_class(ranktree_Start(&broadcast), MPI_ERR_COMM, "the same once more");
+  ranktree_Request_free(&broadcast);
+  ranktree_Request_free(&reduction);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const World world = world_of(MPI_COMM_WORLD);
+  if (argc > 2 && std::string(argv[2]) == "persistent") {
+    check_persistent_alone(world, static_cast<int>(std::strtol(argv[1], nullptr, 10)));
+    if (world.rank == 0) std::printf("ok\n");
+    MPI_Finalize();
+    return 0;
+  }
   for (int root = 0; root < world.size; ++root) {
     for (const Collective& collective : collectives(world, root)) check_forms(world, collective);
   }
