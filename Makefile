@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 
-.PHONY: help setup mpis build demo test lint fuzz asan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis build demo test lint fuzz asan tsan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate install clean
 
 help:
@@ -57,6 +57,12 @@ asan: setup
 	cmake --preset asan -DRANKTREE_MPI=OFF
 	cmake --build build/asan --parallel $(JOBS)
 	ctest --preset asan --parallel 2
+
+## make tsan         shared memory, with threads as ranks, under TSan (which needs the same addresses in each run)
+tsan: setup
+	cmake --preset tsan
+	cmake --build build/tsan --parallel $(JOBS) --target test_shared
+	$$(setarch -R true 2>/dev/null && echo setarch -R) build/tsan/bin/test_shared --gtest_brief=1
 
 ## make nompi        build and test core, io, hw, Python and the command line where no MPI can be seen
 nompi: setup

@@ -55,20 +55,26 @@ def test_the_exit_code_of_a_good_run_is_passed_through(run, output):
     assert read_trace(output).metadata["complete"] is True
 
 
+def run_without(run, code: int) -> subprocess.CompletedProcess:
+    """Without MPI_Init; once more where MPICH 4.0's launcher dies, which writes to ranks that are gone already."""
+    result = run("without", code)
+    return run("without", code) if result.returncode == -signal.SIGPIPE else result
+
+
 def test_a_program_without_mpi_calls_makes_no_trace(run, output):
-    result = run("without", 0)
+    result = run_without(run, 0)
     assert result.returncode == 1
     assert re.search(r"^ranktree: .*app\.npz: no trace was made: no rank came through MPI_Init$", result.stderr, re.M)
     assert list(output.parent.glob("app.npz*")) == []
 
 
 def test_the_code_of_a_program_without_mpi_calls_wins(run):
-    assert run("without", 9).returncode == 9
+    assert run_without(run, 9).returncode == 9
 
 
 def test_an_older_file_stays_when_no_new_one_is_made(run, output):
     output.write_bytes(b"older")
-    assert run("without", 0).returncode == 1
+    assert run_without(run, 0).returncode == 1
     assert output.read_bytes() == b"older"
 
 
