@@ -292,6 +292,12 @@ def recorded(path: Path) -> Edges:
     return Edges(ranks, left[talk], right[talk], size[talk])
 
 
+def talks(path: Path) -> bool:
+    """Whether a recorded pattern has pairs behind its head line."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return len(file.readlines(1024)) > 1
+
+
 def both(make: Callable[..., Pattern], *given: object, seed: int) -> Pattern:
     """Made, then renumbered."""
     return make(*given).relabelled(seed)
@@ -356,11 +362,17 @@ def dense_cases() -> Iterator[tuple[str, Case]]:
 
 
 def real_cases() -> Iterator[tuple[str, Case]]:
-    """Programs on as many nodes of two packages of four cores as they need: all messages, collectives' among them."""
+    """Programs on as many nodes of two packages of four cores as they need: all messages, collectives' among them, and
+    those that the program itself sends to a rank, where there are any.
+    """
     for path in sorted(REAL.glob("*.all.txt.gz")):
         name = path.name.removesuffix(".all.txt.gz")
         ranks = int(name.rsplit("-", 1)[1])
-        yield f"real-{name}", Case("real", f"4:2:{-(-ranks // 8)}", partial(recorded, path))
+        tree = f"4:2:{-(-ranks // 8)}"
+        yield f"real-{name}", Case("real", tree, partial(recorded, path))
+        own = REAL / f"{name}.p2p.txt.gz"
+        if talks(own):
+            yield f"real-p2p-{name}", Case("real", tree, partial(recorded, own))
 
 
 CASES = dict([*sparse_cases(), *other_cases(), *dense_cases(), *real_cases()])
