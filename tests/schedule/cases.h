@@ -18,11 +18,6 @@ inline constexpr Collective kEveryCollective[] = {
     Collective::kBarrier,   Collective::kGather,        Collective::kScatter,
     Collective::kAllgather, Collective::kReduceScatter, Collective::kAlltoall};
 
-inline bool is_rooted(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kGather || collective == Collective::kScatter;
-}
-
 inline bool takes_lists(Collective collective) {
   return collective == Collective::kGather || collective == Collective::kScatter ||
          collective == Collective::kAllgather || collective == Collective::kReduceScatter;
@@ -53,7 +48,7 @@ inline std::string flaw_of(const Request& request, const std::function<Program(c
 
 // MPI_IN_PLACE: at the root of gathers, scatters and reductions, everywhere where all ranks have a result.
 inline std::vector<bool> in_place_of(const Request& request) {
-  const bool rooted = is_rooted(request.collective);
+  const bool rooted = has_root(request.collective);
   std::vector<bool> in_place(static_cast<std::size_t>(request.ranks), !rooted);
   if (rooted && request.collective != Collective::kBroadcast) in_place[static_cast<std::size_t>(request.root)] = true;
   return in_place;

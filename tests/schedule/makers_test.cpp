@@ -58,7 +58,7 @@ class EveryMaker : public testing::TestWithParam<Case> {
             .displacements = {},
             .commutative = !keeps_rank_order(collective, algorithm)};
   }
-  static Rank roots(Rank ranks) { return is_rooted(GetParam().collective) ? ranks : 1; }
+  static Rank roots(Rank ranks) { return has_root(GetParam().collective) ? ranks : 1; }
 };
 
 TEST_P(EveryMaker, DoesWhatTheCollectiveMeans) {

@@ -51,14 +51,13 @@ std::string describe(const Plan& plan) {
 }
 
 Request random_request(Random& random, Collective collective, Rank ranks) {
-  Request request{
-      .collective = collective,
-      .ranks = ranks,
-      .root = is_rooted(collective) ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(ranks))) : 0,
-      .count = static_cast<std::int64_t>(random.below(2 * static_cast<std::uint64_t>(ranks) + 2)),
-      .counts = {},
-      .displacements = {},
-      .commutative = true};
+  Request request{.collective = collective,
+                  .ranks = ranks,
+                  .root = has_root(collective) ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(ranks))) : 0,
+                  .count = static_cast<std::int64_t>(random.below(2 * static_cast<std::uint64_t>(ranks) + 2)),
+                  .counts = {},
+                  .displacements = {},
+                  .commutative = true};
   if (collective == Collective::kAlltoall) request.count %= 4;
   if (!takes_lists(collective)) return request;
   request.count = static_cast<std::int64_t>(random.below(4));
@@ -131,8 +130,7 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
   for (const Collective collective : kEveryCollective) {
     for (const Form form : forms_of(collective)) {
       for (const Algorithm algorithm : algorithms_of(collective)) {
-        const Request request{
-            .collective = collective, .ranks = 13, .root = is_rooted(collective) ? 5 : 0, .count = 29};
+        const Request request{.collective = collective, .ranks = 13, .root = has_root(collective) ? 5 : 0, .count = 29};
         const Plan plan{.form = form, .algorithms = {algorithm}, .segment = 4};
         const Schedule base = make_all(request, {algorithm, 4});
         EXPECT_EQ(transform_all(request, Hierarchy::grouped(13, 1), plan), base) << algorithm_name(algorithm);

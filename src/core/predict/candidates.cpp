@@ -39,16 +39,6 @@ constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a t
 constexpr std::int64_t kMostAcross = 32768;
 constexpr std::int64_t kWorthSparing = 65536;  // bytes, of the whole vector: below, latencies count
 
-bool is_reduction(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
-bool takes_segments(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kAllreduce;
-}
-
 // What makes two ways differ in kind: segments, groups and inner trees do not.
 bool same_kind(const Choice& a, const Choice& b) {
   return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
@@ -175,7 +165,7 @@ class Search {
 
   // With no segments and with the best, where it helps.
   void add(Choice choice, const Hierarchy& hierarchy) {
-    if (!question_.commutative && is_reduction(question_.collective)) {
+    if (!question_.commutative && reduces(question_.collective)) {
       if (choice.way == Way::kShared ? !machine_.hierarchy().in_rank_order() : false) return;
       if (!keeps_rank_order(question_.collective, hierarchy, choice.plan)) return;
     }

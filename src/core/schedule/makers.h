@@ -34,6 +34,24 @@ enum class Collective : std::uint8_t {
   kAlltoall
 };
 
+// Operands are combined.
+constexpr bool reduces(Collective collective) {
+  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
+         collective == Collective::kReduceScatter;
+}
+
+// One rank has, or gets, what the others get, or have.
+constexpr bool has_root(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kGather || collective == Collective::kScatter;
+}
+
+// One vector, the same elements of which on all ranks belong together: it may be cut anywhere.
+constexpr bool takes_segments(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
+         collective == Collective::kAllreduce;
+}
+
 enum class Algorithm : std::uint8_t {
   kFlat,               // root <-> everyone, everyone <-> everyone
   kChain,              // rank after rank; the papers' linear tree

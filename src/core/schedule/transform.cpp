@@ -143,9 +143,7 @@ Program transform(const Request& request, const Hierarchy& hierarchy, const Plan
   if (hierarchy.levels() == 1) {
     return make(request, {fitting(request.collective, given_algorithm(hierarchy, plan, 0)), plan.segment}, rank);
   }
-  const bool rooted = request.collective == Collective::kBroadcast || request.collective == Collective::kReduce ||
-                      request.collective == Collective::kGather || request.collective == Collective::kScatter;
-  const Seat seat(hierarchy, rank, rooted ? request.root : 0);
+  const Seat seat(hierarchy, rank, has_root(request.collective) ? request.root : 0);
   Builder builder(rank, arenas_of(hierarchy));
   find(request.collective, plan.form)->maker({request, hierarchy, plan, seat, builder});
   return std::move(builder).take();

@@ -24,11 +24,6 @@ struct Merge {
   auto operator<=>(const Merge&) const = default;
 };
 
-bool combines(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
 // Neighbours with neighbours until one is left: runs of ranks that begin at bounds[0], bounds[1], ...
 void append_doubling(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
   const std::size_t size = bounds.size() - 1;
@@ -90,11 +85,11 @@ std::vector<Rank> bounds_of(const Hierarchy& hierarchy, int level, std::int32_t 
 }  // namespace
 
 bool keeps_tree_order(Collective collective, Algorithm algorithm) {
-  return !combines(collective) || algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling;
+  return !reduces(collective) || algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling;
 }
 
 bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {
-  if (!combines(collective)) return true;
+  if (!reduces(collective)) return true;
   if (hierarchy.levels() == 1) {
     return keeps_tree_order(collective, fitting(collective, named_algorithm(hierarchy, plan, 0)));
   }

@@ -55,10 +55,7 @@ TrialCase::TrialCase(Collective collective, std::int64_t bytes, int root, MPI_Co
 
 std::int64_t TrialCase::bytes() const { return kDouble * count_ * (has_blocks(operation_.collective) ? ranks_ : 1); }
 
-bool TrialCase::reduces() const {
-  return operation_.collective == Collective::kReduce || operation_.collective == Collective::kAllreduce ||
-         operation_.collective == Collective::kReduceScatter;
-}
+bool TrialCase::reduces() const { return core::schedule::reduces(operation_.collective); }
 
 bool TrialCase::has_input() const {
   return operation_.collective != Collective::kBroadcast &&

@@ -29,11 +29,7 @@ Across::Across(Context& context, Task task, const std::array<int, kSegmentsAtOnc
   segments_ = (count + task_.segment - 1) / task_.segment;
 }
 
-bool Across::has_segments() const {
-  const Collective collective = task_.request.collective;
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kAllreduce;
-}
+bool Across::has_segments() const { return takes_segments(task_.request.collective); }
 
 std::int64_t Across::end_of(std::int64_t segment) const {
   if (!has_segments()) return std::numeric_limits<std::int64_t>::max();

@@ -38,16 +38,6 @@ namespace {
 
 using Side = Operation::Side;
 
-bool has_root(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kGather || collective == Collective::kScatter;
-}
-
-bool reduces(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
 bool counts_are_right(std::span<const int> counts, int size) {
   return counts.data() != nullptr && counts.size() == static_cast<std::size_t>(size) &&
          std::all_of(counts.begin(), counts.end(), [](int count) { return count >= 0; });

@@ -31,7 +31,7 @@ int call(const Operation& operation) noexcept;
 inline bool is_left_to_mpi(const Context& context, const Operation& operation, const Kind& kind) {
   Shortcuts* const shortcuts = context.shortcuts();
   if (shortcuts == nullptr || context.under_way() > 0) return false;
-  if (is_reduction(operation.collective) && context.reproducible().value_or(true)) return false;
+  if (reduces(operation.collective) && context.reproducible().value_or(true)) return false;
   return is_left_to_mpi(operation.collective, kind, *shortcuts);
 }
 

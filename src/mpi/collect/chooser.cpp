@@ -52,7 +52,7 @@ constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 constexpr int kProposed = 24;
 
 bool commutes(const Operation& operation) {
-  return !is_reduction(operation.collective) || operation_kind(operation.op) != kOrdered;
+  return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
 
 // Equal on all ranks, or nothing is tried.
@@ -116,7 +116,7 @@ class Selector final : public Chooser {
   std::vector<std::unique_ptr<Tried>> tried_;  // by Kind::index
 };
 
-bool is_unknown(Collective collective, std::size_t kind) { return !is_reduction(collective) && kind == kUnknown; }
+bool is_unknown(Collective collective, std::size_t kind) { return !reduces(collective) && kind == kUnknown; }
 
 // Whether a rule may fit some call of a size. One of unknown size it fits only where it asks for none.
 bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {

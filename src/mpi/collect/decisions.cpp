@@ -25,7 +25,7 @@ std::string kind_text(std::size_t index) {
   const std::size_t kind = index / kSizes % kKinds;
   const auto collective = static_cast<Collective>(index / kSizes / kKinds);
   std::string text(core::schedule::collective_name(collective));
-  const bool reduction = is_reduction(collective);
+  const bool reduction = reduces(collective);
   const bool vector = kind == (reduction ? kCounts : kUnknown);
   if (size > 0) text += " " + size_text(least_bytes(size)) + "-" + size_text(least_bytes(size + 1));
   if (vector) text += " of unequal blocks";

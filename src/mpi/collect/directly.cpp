@@ -117,7 +117,7 @@ void remember(const Context& context, const Operation& operation, Repeat& last) 
   last.known = false;
   if (context.node_count() > 1 || operation.vector || operation.in_rank_order) return;
   if (!is_plain_call(operation, context.rank() == operation.root)) return;
-  if (is_reduction(operation.collective) && !is_predefined(operation.op)) return;
+  if (reduces(operation.collective) && !is_predefined(operation.op)) return;
   const Side& side = common_side(operation);
   if (operation.collective != Collective::kBarrier) {
     const TypeLayout layout = layout_of(side.type);
@@ -144,7 +144,7 @@ bool can_go_directly(const Context& context, const Operation& operation, const K
   const Repeat& last = shortcuts->repeats[kind.index];
   if (last.left == 0 || !last.known || !is_like(operation, last) || context.under_way() > 0) return false;
   if (operation.root < 0 || operation.root >= context.size()) return false;
-  if (is_reduction(operation.collective) && context.reproducible().value_or(true)) return false;
+  if (reduces(operation.collective) && context.reproducible().value_or(true)) return false;
   return is_plain_call(operation, context.rank() == operation.root);
 }
 

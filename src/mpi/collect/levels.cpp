@@ -150,8 +150,7 @@ void LevelRunning::barrier() {
 }  // namespace
 
 bool can_level(Context& context, const Operation& operation, const Choice& choice) {
-  const bool known = operation.collective == Collective::kBroadcast || operation.collective == Collective::kBarrier ||
-                     operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce;
+  const bool known = takes_segments(operation.collective) || operation.collective == Collective::kBarrier;
   if (!known || choice.groups < 0 || choice.groups > context.size()) return false;
   // Counts are MPI's ints here, and what one rank's holds all ranks' must: bytes are equal on all, and no fewer.
   const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, this_thread.types);

@@ -96,14 +96,8 @@ inline std::size_t operation_kind(MPI_Op op) {
   }
 }
 
-inline bool is_reduction(core::schedule::Collective collective) {
-  using core::schedule::Collective;
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
 inline std::size_t kind_of_operation(const Operation& operation) {
-  const bool reduction = is_reduction(operation.collective);
+  const bool reduction = reduces(operation.collective);
   if (operation.vector) return reduction ? kCounts : kUnknown;
   return reduction ? operation_kind(operation.op) : 0;
 }
@@ -119,7 +113,7 @@ struct Kind {
 [[gnu::always_inline]] inline Kind kind_of(const Operation& operation, int rank, TypeSizes& sizes) {
   Kind found;
   found.kind = kind_of_operation(operation);
-  if (!operation.vector || is_reduction(operation.collective)) {
+  if (!operation.vector || reduces(operation.collective)) {
     found.bytes = message_bytes(operation, rank == operation.root, sizes);
     found.size = size_class(found.bytes);
   }

@@ -136,9 +136,4 @@ bool is_commutative(MPI_Op op) {
   return commutes != 0;
 }
 
-bool reduces(const Operation& operation) {
-  return operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce ||
-         operation.collective == Collective::kReduceScatter;
-}
-
 }  // namespace ranktree::mpi::collect

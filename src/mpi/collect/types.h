@@ -35,6 +35,6 @@ bool can_reduce(MPI_Op op, MPI_Datatype type);
 bool is_commutative(MPI_Op op);
 
 // Has one operand of the whole on each rank.
-bool reduces(const Operation& operation);
+inline bool reduces(const Operation& operation) { return core::schedule::reduces(operation.collective); }
 
 }  // namespace ranktree::mpi::collect

@@ -54,11 +54,6 @@ struct Case {
   Side receive;
 };
 
-bool reduces(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
 bool rooted(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce ||
          collective == Collective::kGather || collective == Collective::kScatter;
