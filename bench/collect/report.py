@@ -110,8 +110,6 @@ def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
     """Times on the emulated cluster."""
     yield from head("ranks", "collective", "bytes", "native ms", "auto ms", "native / auto", "by hand", "choice")
     for machine, own in machines(rows, part).items():
-        if "x" not in machine:
-            continue
         for (collective, size), case in cases(own).items():
             native, auto = case.get(("", NATIVE)), case.get(("", AUTO))
             best = max(by_hand(case), key=lambda row: row.ratio or 0, default=None)
@@ -171,15 +169,16 @@ def best_native(case: dict[tuple[str, str], Row]) -> float:
     return min(row.least or 0 for (_, variant), row in case.items() if variant == NATIVE and not row.wrong)
 
 
-def auto_table(rows: Sequence[Row], part: str) -> Iterator[str]:
-    """Auto's time over native's."""
+def auto_table(rows: Sequence[Row], prefix: str) -> Iterator[str]:
+    """Auto's time over native's, of two parts."""
     yield from head("ranks", "cases", "auto / native, mean", "worst", "where", "best", "where")
     every: list[tuple[float, str]] = []
-    for machine, own in machines(rows, part).items():
-        found = cells_of(own)
-        every += [(value, f"{machine}, {where}") for value, where in found]
-        if found:
-            yield auto_line(machine, found)
+    for part, links in (("auto", ""), ("large", ", 1 Gbit/s")):
+        for machine, own in machines(rows, prefix + part).items():
+            found = cells_of(own)
+            every += [(value, f"{machine}{links}, {where}") for value, where in found]
+            if found:
+                yield auto_line(machine + links, found)
     if every:
         yield auto_line("all", every)
 
@@ -197,13 +196,30 @@ def auto_line(name: str, found: Sequence[tuple[float, str]]) -> str:
     return line(name, len(found), average, text(worst[0]), worst[1], text(best[0]), best[1])
 
 
+def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
+    """Milliseconds of each form of a program, and how many times as fast as the first one."""
+    chosen = [row for row in rows if row.collective == program]
+    forms = list(dict.fromkeys(row.variant for row in chosen))
+    if not forms:
+        return
+    yield from head("ranks", "bytes", *forms)
+    for machine, own in machines(chosen, "applications").items():
+        for setting in dict.fromkeys(row.setting for row in own):
+            case = {row.variant: row for row in own if row.setting == setting}
+            size = size_text(next(iter(case.values())).bytes)
+            cells = [f"{spread(case.get(form), 1e3)} {text(ratio_of(case.get(form)))}" for form in forms]
+            yield line(f"{machine}{', ' if setting else ''}{setting}", size, *cells)
+
+
 TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {
     "Bytes between nodes over the lower bound, 1 MiB": bytes_table,
     "Times on the emulated cluster, Open MPI": lambda rows: cluster_table(rows, "cluster"),
     "One node, Open MPI": node_table,
-    "auto beside native, Open MPI": lambda rows: auto_table(rows, "auto"),
-    "MPICH 5, emulated cluster": lambda rows: cluster_table(rows, "mpich5"),
-    "MPICH 5, auto beside native": lambda rows: auto_table(rows, "mpich5"),
+    "auto beside native, Open MPI": lambda rows: auto_table(rows, ""),
+    "MPICH 5, emulated cluster": lambda rows: cluster_table(rows, "mpich5-cluster"),
+    "MPICH 5, auto beside native": lambda rows: auto_table(rows, "mpich5-"),
+    "SUMMA: milliseconds, median (least), times as fast as simple": lambda rows: forms_table(rows, "summa"),
+    "Vector processing: the same, as fast as topology": lambda rows: forms_table(rows, "vectors"),
 }
 
 

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Hierarchical collectives beside each MPI's own: writes results.csv, from which report.py makes the tables.
 
-run.py --build build/dev [--only bytes|cluster|node|auto|mpich5]... [--quick] [--csv results.csv]
+run.py --build build/dev [--only PART]... [--quick] [--csv results.csv]
 
 bytes    bytes between nodes for one operation of 1 MiB, counted on the wires of emulated clusters of 4x4 and 4,4,4,3
          ranks, packed and round robin: Open MPI tuned and HAN, auto, choices by hand, beside the lower bound
 cluster  times on the emulated cluster, 4x4 ranks, links of 200 Mbit/s and 200 microseconds, Open MPI
 node     times on one node, 2 to 16 ranks, Open MPI as it is, and the best of several of its settings
-auto     auto beside native: every collective, 8 bytes to 16 MiB (1 MiB on the cluster), on one node and on the cluster
-mpich5   MPICH 5: the cases of cluster, and of auto with no more ranks than cores
+auto     auto beside native: every collective, 8 bytes to 16 MiB on one node, to 1 MiB on the cluster
+large    the same with 4 and 16 MiB on a cluster with links of 1 Gbit/s and 50 microseconds
+mpich5-cluster, mpich5-auto, mpich5-large
+         the same with MPICH 5; on one node with more ranks than cores up to 256 KiB
+applications
+         SUMMA and vector processing (examples/) over several hierarchies, on the cluster and on one node
 
 Variants take turns in one process, so that what else the machine does falls on all alike. What fails or lasts too long
 is told on stderr and left out; the rest goes on. Rows of parts that were not asked for stay in the file.
@@ -25,6 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import report  # noqa: E402
+from applications import application_rows  # noqa: E402
 from endings import Ended, end_by_exception  # noqa: E402
 from launches import (  # noqa: E402
     PACKED,
@@ -57,6 +62,10 @@ BY_MESSAGES = {
     "reduce": "messages:pipeline/binomial:segment=32K",
     "allreduce": "messages:ring:segment=512K",
 }
+NODE_SIZES = (8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB)
+CLUSTER_SIZES = (8, KIB, 16 * KIB, 256 * KIB, MIB)
+LARGE_SIZES = (4 * MIB, 16 * MIB)
+SPINNING_SIZES = (8, 4 * KIB, 256 * KIB)
 HAN = ("--mca", "coll_han_priority", "100")
 # Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
 TUNED = ("--mca", "coll_tuned_use_dynamic_rules", "1")
@@ -94,6 +103,10 @@ class Bench:
         if name not in self.mpis:
             raise BenchError(f"{name}: ranktree-bench-{name} is not built")
         return self.mpis[name]
+
+    def some(self, sizes: Sequence[int]) -> Sequence[int]:
+        """Every third when in a hurry."""
+        return sizes[::3] if self.quick else sizes
 
     def seconds(self, usual: float) -> float:
         """For one case."""
@@ -202,31 +215,64 @@ def node_part(bench: Bench) -> Iterator[Row]:
 def auto_part(bench: Bench) -> Iterator[Row]:
     """Everything, on one node and on the cluster."""
     mpi = bench.mpi("openmpi")
-    yield from auto_on_node(bench, "auto", mpi, (4,) if bench.quick else (2, 4, 8, 16))
-    sizes = [8, 4 * KIB, 256 * KIB] if bench.quick else [8, KIB, 16 * KIB, 256 * KIB, MIB]
-    with bench.cluster.up(4, 200, 200) as cluster:
-        for placement in PLACEMENTS:
-            start = cluster.start(mpi, SHAPES["4x4"], placement)
-            for collective in ALL:
-                arguments = words([collective], sizes, ["native", "auto"], bench.seconds(1.2))
-                yield from timed(("auto", mpi.name, f"4x4 {placement}", ""), figures(start, mpi, arguments, 60))
+    yield from auto_on_node(bench, "auto", mpi, (4,) if bench.quick else (2, 4, 8, 16), NODE_SIZES)
+    yield from auto_on_cluster(bench, "auto", mpi, CLUSTER_SIZES, 200, 200)
 
 
-def auto_on_node(bench: Bench, part: str, mpi: Mpi, counts: Sequence[int]) -> Iterator[Row]:
-    """All collectives at all sizes."""
-    sizes = [8, 4 * KIB, 256 * KIB] if bench.quick else [8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB]
+def auto_on_node(bench: Bench, part: str, mpi: Mpi, counts: Sequence[int], sizes: Sequence[int]) -> Iterator[Row]:
+    """All collectives."""
     for ranks in counts:
         for collective in ALL:
-            arguments = words([collective], sizes, ["native", "auto"], bench.seconds(0.5))
+            arguments = words([collective], bench.some(sizes), ["native", "auto"], bench.seconds(0.5))
             lines = figures(on_one_node(mpi, ranks), mpi, arguments, 60)
             yield from timed((part, mpi.name, f"{ranks} ranks", ""), lines)
 
 
-def mpich5_part(bench: Bench) -> Iterator[Row]:
-    """Its ranks spin without yielding: on one node only as many as there are cores."""
+def auto_on_cluster(bench: Bench, part: str, mpi: Mpi, sizes: Sequence[int], rate: int, latency: int) -> Iterator[Row]:
+    """All collectives."""
+    shapes = [("4x4", PACKED), ("4x4", ROUND_ROBIN)]
+    if mpi.family == "openmpi" and sizes is CLUSTER_SIZES:  # Hydra cannot place 4,4,4,3
+        shapes.append(("4,4,4,3", PACKED))
+    with bench.cluster.up(4, rate, latency) as cluster:
+        for shape, placement in shapes:
+            start = cluster.start(mpi, SHAPES[shape], placement)
+            for collective in ALL:
+                arguments = words([collective], bench.some(sizes), ["native", "auto"], bench.seconds(1.2))
+                lines = figures(start, mpi, arguments, 240)
+                yield from timed((part, mpi.name, f"{shape} {placement}", ""), lines)
+
+
+def large_part(bench: Bench) -> Iterator[Row]:
+    """On links of 200 Mbit/s these would take hours."""
+    yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, 1000, 50)
+
+
+def mpich5_cluster_part(bench: Bench) -> Iterator[Row]:
+    """As with Open MPI."""
+    yield from cluster_cases(bench, "mpich5-cluster", bench.mpi("mpich5"), bench.seconds(4))
+
+
+def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
+    """Its ranks spin without yielding: where they outnumber the cores, a call may take seconds."""
     mpi = bench.mpi("mpich5")
-    yield from auto_on_node(bench, "mpich5", mpi, (bench.cores,))
-    yield from cluster_cases(bench, "mpich5", mpi, bench.seconds(4))
+    yield from auto_on_node(bench, "mpich5-auto", mpi, (bench.cores,), NODE_SIZES)
+    yield from auto_on_node(bench, "mpich5-auto", mpi, (2 * bench.cores, 4 * bench.cores), SPINNING_SIZES)
+    yield from auto_on_cluster(bench, "mpich5-auto", mpi, CLUSTER_SIZES, 200, 200)
+
+
+def mpich5_large_part(bench: Bench) -> Iterator[Row]:
+    """As with Open MPI."""
+    yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, 1000, 50)
+
+
+def applications_part(bench: Bench) -> Iterator[Row]:
+    """With grids whose rows are nodes, and whose rows are of two."""
+    mpi = bench.mpi("openmpi")
+    with bench.cluster.up(4, 200, 200) as cluster:
+        for placement in PLACEMENTS:
+            start = cluster.start(mpi, SHAPES["4x4"], placement)
+            yield from application_rows(mpi, f"4x4 {placement}", start, ["4x4", "2x8"])
+    yield from application_rows(mpi, "8 ranks", on_one_node(mpi, 8), ["2x4"])
 
 
 PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
@@ -234,7 +280,11 @@ PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "cluster": cluster_part,
     "node": node_part,
     "auto": auto_part,
-    "mpich5": mpich5_part,
+    "large": large_part,
+    "mpich5-cluster": mpich5_cluster_part,
+    "mpich5-auto": mpich5_auto_part,
+    "mpich5-large": mpich5_large_part,
+    "applications": applications_part,
 }
 
 
