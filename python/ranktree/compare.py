@@ -59,10 +59,7 @@ def compare(request: Request) -> Iterator[Result]:
         leaf_of = run_ours(request, algorithm, preset)
         yield judged(request, name, leaf_of, time.process_time() - begin, bound)
     problem = None
-    for name, peer in PEERS.items():
-        if not peer.installed():
-            yield Result(name, None, None, None, "not installed")
-            continue
+    for name in PEERS:
         if not request.keep_going():
             yield Result(name, None, None, None, "not run")
             continue
@@ -92,9 +89,9 @@ def run_ours(request: Request, algorithm: str, preset: str) -> np.ndarray:
 
 def judged(request: Request, name: str, leaf_of: np.ndarray, seconds: float, bound: float) -> Result:
     """The cost, unless a place holds more ranks than it takes."""
-    load = np.bincount(leaf_of, minlength=1)
-    if load.max(initial=0) > request.capacity:
-        return Result(name, None, None, seconds, "unbalanced")
+    too_many = int(np.maximum(np.bincount(leaf_of) - request.capacity, 0).sum())
+    if too_many > 0:
+        return Result(name, None, None, seconds, f"unbalanced: {too_many:,} ranks too many")
     _, cost = _core.evaluate(request.tree, request.pattern, leaf_of.astype(np.int32), request.metric)
     return Result(name, cost, cost / bound if bound > 0 else None, seconds)
 

@@ -1,11 +1,10 @@
-"""Other programs that place ranks, run where they are installed: METIS (pymetis), KaHIP, Scotch.
+"""Other programs that place ranks, run where they are installed: METIS, KaHIP, Scotch.
 
-Each runs in a process of its own, so that one that hangs, prints or ends its process harms nobody:
+Each runs in a process of its own, so that one that hangs, crashes, prints or ends its process harms nobody:
 
     python -m ranktree.peers NAME problem.npz answer.npz
 """
 
-import ctypes
 import importlib.util
 import os
 import resource
@@ -15,18 +14,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from ranktree import _core
+from ranktree import _core, peer_libraries
+from ranktree.peer_libraries import SCOTCH_BALANCE, SCOTCH_QUALITY, Graph, Placed, Refusal, Subtrees
 
 LARGEST_SUM = 2**30  # of all weights: the peers' whole numbers have 32 bits
 LARGEST_COST = 1000  # of a level
-KAHIP_ECO = 1
-KAHIP_MULTISECTION = 0
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Problem:
     first_child: np.ndarray  # by object of the tree, of which 0 is the root
     children: np.ndarray
     below: np.ndarray  # places below each object
-    leaf: np.ndarray  # first leaf below each object
+    first: np.ndarray  # number of the first of them
     arities: np.ndarray  # root first, without levels of one child; empty when subtrees are unequal
     costs: np.ndarray  # of these levels
     seed: int
@@ -68,7 +68,7 @@ def make_problem(tree: _core.Tree, pattern: _core.Pattern, metric: str, capacity
         np.array([each["first_child"] for each in about]),
         np.array([each["children"] for each in about]),
         below,
-        leaf,
+        before[leaf],
         arities,
         costs,
         seed,
@@ -106,112 +106,94 @@ def bounded(problem: Problem) -> np.ndarray:
     return whole(problem.weights, LARGEST_SUM / max(problem.weights.sum() * problem.costs.max(initial=1), 1))
 
 
-def subgraph(problem: Problem, ranks: np.ndarray) -> tuple[list[int], list[int], list[int]]:
-    """The graph of some ranks alone."""
-    number = np.full(problem.ranks, -1, dtype=np.int64)
-    number[ranks] = np.arange(len(ranks))
-    begin, end = problem.indptr[ranks], problem.indptr[ranks + 1]
-    degree = end - begin
-    arcs = np.repeat(begin - np.concatenate([[0], np.cumsum(degree)[:-1]]), degree) + np.arange(degree.sum())
-    owner = np.repeat(np.arange(len(ranks)), degree)
-    partner = number[problem.indices[arcs]]
-    inside = partner >= 0
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner[inside], minlength=len(ranks)))])
-    return indptr.tolist(), partner[inside].tolist(), problem.weights[arcs[inside]].tolist()
-
-
-def metis(problem: Problem) -> np.ndarray:
+def metis(problem: Problem) -> Placed:
     """METIS's recursive bisection, applied to one level of the tree after the other, from the root."""
+    try:
+        peer_libraries.metis_library()
+        divide = peer_libraries.metis_divide
+    except Refusal:
+        if importlib.util.find_spec("pymetis") is None:
+            raise
+        divide = pymetis_divide
+    tree = Subtrees(problem.first_child, problem.children, problem.below, problem.first)
+    graph = (problem.indptr, problem.indices, problem.weights)
+    seats, seconds = peer_libraries.along(tree, graph, partial(divide, seed=problem.seed % 2**31))
+    return problem.seats[seats], seconds
+
+
+def pymetis_divide(graph: Graph, rooms: np.ndarray, seed: int) -> Placed:
+    """As metis_divide() of the library."""
     import pymetis  # noqa: PLC0415  may not be there
 
-    leaf_of = np.zeros(problem.ranks, dtype=np.int64)
-    work = [(0, np.arange(problem.ranks))]
-    while work:
-        item, ranks = work.pop()
-        first = problem.first_child[item]
-        parts = [child for child in range(first, first + problem.children[item]) if problem.below[child] > 0]
-        if not parts:
-            leaf_of[ranks] = problem.leaf[item]
-        elif len(parts) == 1 or len(ranks) <= 1:
-            work.append((parts[0], ranks))
-        else:
-            shares = problem.below[parts] / problem.below[parts].sum()
-            indptr, indices, weights = subgraph(problem, ranks)
-            options = pymetis.Options(seed=problem.seed % 2**31, ufactor=1)
-            _, part = pymetis.part_graph(
-                len(parts),
-                xadj=indptr,
-                adjncy=indices,
-                eweights=weights,
-                tpwgts=shares.tolist(),
-                recursive=True,
-                options=options,
-            )
-            work += [(child, ranks[np.asarray(part) == i]) for i, child in enumerate(parts)]
-    return leaf_of
-
-
-def kahip(problem: Problem) -> np.ndarray:
-    """KaHIP's process mapping (eco, global multisection), from the library that its wheel carries."""
-    library = kahip_library()
-    if library is None:
-        raise OSError("libkahip.so is not beside the wheel")
-    integers = [
-        np.ascontiguousarray(each, dtype=np.int32) for each in (problem.indptr, bounded(problem), problem.indices)
-    ]
-    arities, costs = (np.ascontiguousarray(each[::-1], dtype=np.int32) for each in (problem.arities, problem.costs))
-    part = np.zeros(problem.ranks, dtype=np.int32)
-    ones = np.ones(problem.ranks, dtype=np.int32)
-
-    def at(array: np.ndarray) -> ctypes.c_void_p:
-        return ctypes.c_void_p(array.ctypes.data)
-
-    ranks, cut, qap, imbalance = ctypes.c_int(problem.ranks), ctypes.c_int(), ctypes.c_int(), ctypes.c_double(0)
-    ctypes.CDLL(str(library)).process_mapping(
-        ctypes.byref(ranks),
-        at(ones),
-        *(at(each) for each in integers),
-        at(arities),
-        at(costs),
-        ctypes.c_int(len(arities)),
-        ctypes.c_int(KAHIP_ECO),
-        ctypes.c_int(KAHIP_MULTISECTION),
-        ctypes.byref(imbalance),
-        ctypes.c_bool(True),
-        ctypes.c_int(problem.seed % 2**31),
-        ctypes.byref(cut),
-        ctypes.byref(qap),
-        at(part),
+    starts, columns, weights = (each.tolist() for each in graph)
+    begin = time.process_time()
+    _, part = pymetis.part_graph(
+        rooms.size,
+        xadj=starts,
+        adjncy=columns,
+        eweights=weights,
+        tpwgts=(rooms / rooms.sum()).tolist(),
+        recursive=True,
+        options=pymetis.Options(seed=seed, ufactor=1),
     )
+    return np.asarray(part), time.process_time() - begin
+
+
+def require_alike(problem: Problem) -> None:
+    """What KaHIP and Scotch can describe."""
+    if problem.arities.size == 0:
+        raise Refusal("needs equal subtrees, one rank a place")
+
+
+def seated(problem: Problem, part: np.ndarray) -> np.ndarray:
+    """The leaf of each rank from the number of its place."""
+    peer_libraries.require_parts(part, problem.seats.size)
     return problem.seats[part]
 
 
-def kahip_library() -> Path | None:
-    """The C library beside the Python package."""
-    spec = importlib.util.find_spec("kahip")
-    if spec is None or spec.origin is None:
-        return None
-    found = (base / "lib/libkahip.so" for base in Path(spec.origin).parents)
-    beside = (base / "libkahip.so" for base in Path(spec.origin).parents if base.name == "lib")
-    return next((path for path in (*found, *beside) if path.exists()), None)
+def kahip(problem: Problem) -> Placed:
+    """KaHIP's process mapping (eco, global multisection), from the library that its wheel carries."""
+    peer_libraries.kahip_library()
+    require_alike(problem)
+    graph = (problem.indptr, problem.indices, bounded(problem))
+    part, seconds = peer_libraries.kahip(graph, problem.arities, problem.costs, problem.seed % 2**31)
+    return seated(problem, part), seconds
 
 
-def scotch(problem: Problem) -> np.ndarray:
-    """Scotch's gmap with its default strategy, told to balance, on a tree-leaf architecture."""
-    program = scotch_program()
-    if program is None:
-        raise OSError("gmap is not on PATH")
+def scotch(problem: Problem, flags: int = 0, imbalance: float = 0.01) -> Placed:
+    """Scotch's mapping on a tree-leaf architecture: by its library, or else by its program."""
+    try:
+        peer_libraries.scotch_library()
+    except Refusal:
+        program = scotch_program()
+        if program is None:
+            raise
+        require_alike(problem)
+        return gmap(program, problem, flags, imbalance)
+    require_alike(problem)
+    graph = (problem.indptr, problem.indices, bounded(problem))
+    about = (problem.arities, problem.costs, problem.seed % 2**31)
+    part, seconds = peer_libraries.scotch(graph, *about, flags, imbalance)
+    return seated(problem, part), seconds
+
+
+def gmap(program: str, problem: Problem, flags: int, imbalance: float) -> Placed:
+    """Scotch's program: its own process, with files. Its seed is fixed."""
+    letters = "".join(letter for letter, flag in (("q", SCOTCH_QUALITY), ("b", SCOTCH_BALANCE)) if flags & flag)
+    options = [f"-b{imbalance:g}", *([f"-c{letters}"] if letters else [])]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_scotch_graph(folder / "graph.grf", problem)
         levels = [f"{arity} {cost}" for arity, cost in zip(problem.arities, problem.costs, strict=True)]
         (folder / "machine.tgt").write_text(f"tleaf\n{len(levels)} {' '.join(levels)}\n", encoding="ascii")
         files = [folder / "graph.grf", folder / "machine.tgt", folder / "answer.map"]
-        subprocess.run([program, "-b0", "-cqb", *files], check=True, stdout=subprocess.DEVNULL)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([program, *options, *files], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
         answer = np.loadtxt(files[2], dtype=np.int64, skiprows=1, ndmin=2)
-    part = np.zeros(problem.ranks, dtype=np.int64)
+    part = np.full(problem.ranks, -1, dtype=np.int64)
     part[answer[:, 0]] = answer[:, 1]
-    return problem.seats[part]
+    return seated(problem, part), after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def scotch_program() -> str | None:
@@ -234,19 +216,12 @@ def write_scotch_graph(path: Path, problem: Problem) -> None:
             file.write(" ".join(map(str, [end - begin, *pairs.ravel().tolist()])) + "\n")
 
 
-@dataclass(frozen=True)
-class Peer:
-    """One of them: how it runs, whether it is here, and whether it needs subtrees that are all alike."""
-
-    run: Callable[[Problem], np.ndarray]
-    installed: Callable[[], bool]
-    symmetric: bool
-
-
-PEERS = {
-    "METIS (pymetis)": Peer(metis, lambda: importlib.util.find_spec("pymetis") is not None, symmetric=False),
-    "KaHIP": Peer(kahip, lambda: kahip_library() is not None, symmetric=True),
-    "Scotch (gmap)": Peer(scotch, lambda: scotch_program() is not None, symmetric=True),
+PEERS: dict[str, Callable[[Problem], Placed]] = {
+    "METIS": metis,
+    "KaHIP": kahip,
+    "Scotch": scotch,
+    "Scotch, quality": partial(scotch, flags=SCOTCH_QUALITY),
+    "Scotch, balanced": partial(scotch, flags=SCOTCH_QUALITY | SCOTCH_BALANCE, imbalance=0),
 }
 
 
@@ -261,25 +236,38 @@ class Answer:
 
 def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[], bool] = lambda: True) -> Answer:
     """Runs one in its own process, for so many seconds at most, and as long as is wanted."""
-    peer = PEERS[name]
-    if not peer.installed():
-        return Answer(None, 0, "not installed")
-    if peer.symmetric and len(problem.arities) == 0:
-        return Answer(None, 0, "needs equal subtrees, one rank a place")
     with tempfile.TemporaryDirectory() as folder:
         # What the peer leaves behind when it is stopped goes with our folder.
         path = os.pathsep.join(path for path in sys.path if path)
-        environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder}
+        environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder, "SCOTCH_PTHREAD_NUMBER": "1"}
         given, answer = Path(folder) / "problem.npz", Path(folder) / "answer.npz"
         np.savez(given, **{key: np.asarray(value) for key, value in vars(problem).items()})
         arguments = [sys.executable, "-m", "ranktree.peers", name, str(given), str(answer)]
         code, errors = run_group(arguments, environment, limit, keep_going)
         if code is None:
             return Answer(None, 0, f"stopped after {limit:g} s" if keep_going() else "stopped")
-        if code != 0 or not answer.exists():
-            return Answer(None, 0, f"failed: {errors[-1] if errors else f'exit code {code}'}")
-        with np.load(answer) as found:
-            return Answer(found["leaf_of"].astype(np.int32), float(found["seconds"]))
+        if code != 0:
+            return Answer(None, 0, f"failed: {errors[-1] if errors else ended(code)}")
+        return read_answer(answer, problem)
+
+
+def ended(code: int) -> str:
+    """How a process ended that said nothing."""
+    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def read_answer(path: Path, problem: Problem) -> Answer:
+    """What the other process wrote, which a library may have spoilt."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            answer = Answer(found["leaf_of"], float(found["seconds"]), str(found["note"]))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        return Answer(None, 0, f"failed: no answer: {error}")
+    if answer.note:
+        return Answer(None, 0, answer.note)
+    if answer.leaf_of.shape != (problem.ranks,) or not np.isin(answer.leaf_of, problem.seats).all():
+        return Answer(None, 0, "failed: its answer is no placement")
+    return Answer(answer.leaf_of.astype(np.int32), answer.seconds)
 
 
 def run_group(
@@ -308,11 +296,11 @@ def main(name: str, given: str, answer: str) -> None:
     with np.load(given) as arrays:
         fields = {key: arrays[key] for key in arrays.files}
     problem = Problem(**{**fields, "seed": int(fields["seed"])})
-    begin = time.process_time()
-    leaf_of = PEERS[name].run(problem)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = time.process_time() - begin + children.ru_utime + children.ru_stime
-    np.savez(answer, leaf_of=leaf_of, seconds=seconds)
+    try:
+        leaf_of, seconds = PEERS[name](problem)
+        np.savez(answer, leaf_of=leaf_of, seconds=seconds, note="")
+    except Refusal as refusal:
+        np.savez(answer, leaf_of=[], seconds=0, note=str(refusal))
 
 
 if __name__ == "__main__":

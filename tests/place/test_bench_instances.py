@@ -98,14 +98,6 @@ def test_the_cost_is_that_of_the_lowest_level_that_a_pair_shares() -> None:
     assert peers.cost(edges.csr(), "2:2:2", "1:10:100", np.arange(5)) == 3 + 50 + 700
 
 
-def test_rebalancing_moves_what_costs_least() -> None:
-    # Part 0 holds four, one too many; only rank 3 talks to part 1 alone.
-    edges = instances.Edges(5, np.array([0, 1, 3]), np.array([1, 2, 4]), np.array([9, 9, 1]))
-    part = np.array([0, 0, 0, 0, 1])
-    peers.rebalance(edges.csr(), part, 2, 3)
-    assert part.tolist() == [0, 0, 0, 1, 1]
-
-
 def test_a_profile_counts_instances_without_an_answer_as_never_solved() -> None:
     assert report.profile([1.0, 1.5, None, 1.0]) == [(1.0, 0.5), (1.5, 0.75)]
     assert report.profile([None]) == []

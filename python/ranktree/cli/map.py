@@ -200,7 +200,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
     pin: Annotated[list[str] | None, typer.Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
     comparison: Annotated[
-        bool, typer.Option("--compare", help="run every algorithm and every installed peer: pymetis, kahip, Scotch")
+        bool, typer.Option("--compare", help="run every algorithm and every installed peer: METIS, KaHIP, Scotch")
     ] = False,
     output: Annotated[str | None, typer.Option("-o", "--output", help="write the plan here")] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
