@@ -9,50 +9,50 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# What the package only knows by what it can do is played by small classes: neither scipy nor networkx is needed here.
 PROGRAM = """
 import json, os, signal, sys, threading
+import networkx
 import numpy as np
+import scipy.sparse
 import ranktree
 from ranktree import _core
 
 MACHINE = "node:3 package:2 core:3"
 
-class Csr:
-    def __init__(self, matrix):
-        self.shape = matrix.shape
-        rows, self.indices = np.nonzero(matrix)
-        self.data = matrix[rows, self.indices]
-        self.indptr = np.searchsorted(rows, np.arange(matrix.shape[0] + 1))
-    def tocsr(self, copy=False):
-        assert copy
-        return self
-    def sum_duplicates(self):
-        pass
-
-class Graph:
-    def __init__(self, nodes, edges):
-        self.nodes, self.list = nodes, edges
-    def adjacency(self):
-        return {}
-    def number_of_nodes(self):
-        return len(self.nodes)
-    def number_of_edges(self):
-        return len(self.list)
-    def edges(self, data, default):
-        return [(a, b, attributes.get(data, default)) for a, b, attributes in self.list]
-
 random = np.random.default_rng(5)
 matrix = np.where(random.random((17, 17)) < 0.4, random.integers(1, 1000, (17, 17)), 0)
 source, target = np.nonzero(matrix)
-edges = [(int(a), int(b), {"weight": int(matrix[a, b])}) for a, b in zip(source, target)]
+whole = scipy.sparse.csr_array(matrix)
+backwards = [np.arange(*whole.indptr[[i, i + 1]])[::-1] for i in range(17)]
+unsorted = scipy.sparse.csr_array((whole.data[np.concatenate(backwards)], whole.indices[np.concatenate(backwards)],
+                                   whole.indptr), shape=(17, 17))
+halves = (np.tile(matrix[source, target] / 2, 2), (np.tile(source, 2), np.tile(target, 2)))
+twice = scipy.sparse.coo_matrix(halves, shape=(17, 17))
+
+def graph_of(kind, edges):
+    graph = kind()
+    graph.add_nodes_from(range(16, -1, -1))
+    graph.add_weighted_edges_from(edges)
+    return graph
+
+edges = [(int(a), int(b), int(matrix[a, b])) for a, b in zip(source, target)]
+both = matrix + matrix.T
+pairs = [(a, b, float(both[a, b])) for a in range(17) for b in range(a) if both[a, b]]
+ones = networkx.gnm_random_graph(17, 40, seed=1)
 inputs = {
     "whole numbers": matrix,
     "doubles": matrix.astype(float),
     "columns first": np.asfortranarray(matrix.astype(np.float32)),
     "nested lists": matrix.tolist(),
-    "sparse": Csr(matrix),
-    "graph": Graph(list(range(16, -1, -1)), edges + [(0, 1, {"weight": 0}), (0, 1, {"weight": 0})]),
+    **{f"{kind} {dtype}": getattr(scipy.sparse, kind)(matrix.astype(dtype))
+       for kind in ("csr_array", "csr_matrix", "csc_array", "csc_matrix", "coo_array", "coo_matrix")
+       for dtype in ("int32", "int64", "float32", "float64")},
+    "csr, columns descending": unsorted,
+    "coo, entries twice": twice,
+    "graph": graph_of(networkx.Graph, pairs),
+    "directed graph": graph_of(networkx.DiGraph, edges),
+    "graph of parallel edges": graph_of(networkx.MultiGraph, edges),
+    "directed graph of parallel edges": graph_of(networkx.MultiDiGraph, [*edges, (0, 1, 0), (0, 1, 0)]),
     "pattern": _core.Pattern.from_pairs(17, source, target, np.ones(len(source)), matrix[source, target].astype(float)),
 }
 found = {"matrix": matrix.tolist(), "plans": {}, "refusals": {}}
@@ -63,6 +63,8 @@ for name, given in inputs.items():
         "permutation": plan.permutation.tolist(), "cost": plan.cost, "by_level": plan.cost_by_level.tolist(),
         "bound": plan.bound, "gap": plan.gap, "levels": plan.levels, "file": json.loads(plan.to_json()),
     }
+found["untouched"] = [bool(unsorted.has_sorted_indices), twice.nnz]
+found["without weights"] = [ranktree.place(each, MACHINE).cost for each in (ones, networkx.to_numpy_array(ones) / 2)]
 plan.save(sys.argv[1])
 again = _core.load_plan(sys.argv[1])
 found["reloaded"] = {"bound": again.bound, "gap": again.gap, "permutation": again.permutation, "json": again.to_json()}
@@ -85,17 +87,21 @@ def changed(value, dtype=float):
 refusal("negative", changed(-1))
 refusal("not a number", changed(np.nan))
 refusal("infinite", changed(np.inf))
-refusal("sparse negative", Csr(changed(-1)))
+refusal("csr negative", scipy.sparse.csr_array(changed(-1)))
+refusal("csc negative", scipy.sparse.csc_matrix(changed(-1, int)))
+refusal("coo not a number", scipy.sparse.coo_array(changed(np.nan)))
+refusal("sparse complex", scipy.sparse.csr_array(changed(1j, complex)))
 refusal("not square", matrix[:3])
-refusal("sparse not square", Csr(matrix[:3]))
+refusal("sparse not square", scipy.sparse.csr_array(matrix[:3]))
 refusal("one dimension", matrix[0])
 refusal("ragged", [[1, 2], [3]])
 refusal("text", "a.npz")
 refusal("nothing", None)
 refusal("complex", changed(1j, complex))
-refusal("node", Graph(["a"], []))
-refusal("edge", Graph([0, 1], [(0, 1, {"weight": -2})]))
-refusal("edge text", Graph([0, 1], [(0, 1, {"weight": "much"})]))
+refusal("node", networkx.path_graph(["a"]))
+refusal("nodes", networkx.path_graph([1, 2]))
+refusal("edge", networkx.Graph([(0, 1, {"weight": -2})]))
+refusal("edge text", networkx.DiGraph([(0, 1, {"weight": "much"})]))
 refusal("too many", np.ones((19, 19)))
 refusal("machine", machine=7)
 refusal("preset", preset="hard")
@@ -154,7 +160,7 @@ def cost_by_level(matrix: np.ndarray, leaf: np.ndarray) -> list[float]:
 
 
 def test_every_kind_of_input_gives_the_same_plan(found: dict) -> None:
-    """One matrix in seven forms; its cost is the definition's."""
+    """One matrix of numpy, scipy and networkx in all forms; its cost is the definition's."""
     plans = found["plans"]
     matrix = np.array(found["matrix"])
     for name, plan in plans.items():
@@ -168,6 +174,17 @@ def test_every_kind_of_input_gives_the_same_plan(found: dict) -> None:
     assert plan["levels"] == ["Cluster", "Node", "Package", "Core"]
     seats = [(f"n{place // 6}", [place % 6]) for place in leaf]
     assert [(seat["host"], seat["pus"]) for seat in plan["file"]["seats"]] == seats
+
+
+def test_what_is_given_is_not_changed(found: dict) -> None:
+    """Columns of a sparse matrix are not sorted in place, nor entries added."""
+    assert found["untouched"] == [False, 2 * np.count_nonzero(found["matrix"])]
+
+
+def test_edges_without_weight_count_one(found: dict) -> None:
+    """As their matrix with a half for each direction."""
+    graph, matrix = found["without weights"]
+    assert graph == matrix > 0
 
 
 def test_the_bound_is_the_definition(found: dict) -> None:
@@ -201,7 +218,10 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("negative", "pattern[3, 5]: expected a finite number, at least 0, found -1"),
         ("not a number", "pattern[3, 5]: expected a finite number, at least 0, found nan"),
         ("infinite", "pattern[3, 5]: expected a finite number, at least 0, found inf"),
-        ("sparse negative", "pattern[3, 5]: expected a finite number, at least 0, found -1"),
+        ("csr negative", "pattern[3, 5]: expected a finite number, at least 0, found -1"),
+        ("csc negative", "pattern[3, 5]: expected a finite number, at least 0, found -1"),
+        ("coo not a number", "pattern[3, 5]: expected a finite number, at least 0, found nan"),
+        ("sparse complex", "pattern: expected real numbers, found complex128"),
         ("not square", "pattern: expected a square matrix, found the shape 3 x 17"),
         ("sparse not square", "pattern: expected a square matrix, found the shape 3 x 17"),
         ("one dimension", "pattern: expected a square matrix, found the shape 17"),
@@ -210,6 +230,7 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("nothing", "pattern: expected real numbers"),
         ("complex", "pattern: expected real numbers, found complex128"),
         ("node", "pattern: expected the nodes 0 .. 0, found 'a'"),
+        ("nodes", "pattern: expected the nodes 0 .. 1, found 2"),
         ("edge", "pattern[0, 1]: expected a finite number, at least 0, found -2"),
         ("edge text", "pattern: expected real numbers"),
         ("too many", "expected at least 19 places for the pattern's ranks, found 18"),
