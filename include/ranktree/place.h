@@ -71,6 +71,10 @@ RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, cons
 /** Non-zero when the plan is cheaper than leaving the ranks in order. */
 RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 
+/** Non-zero when the time limit or keep_going ended the search early; 0 for a plan of a file. A limit that passed where
+ *  nobody asks ("greedy", "treematch") has ended nothing. */
+RANKTREE_API int ranktree_plan_was_stopped(const ranktree_plan* plan);
+
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan". */
 RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                                     ranktree_error* error);

@@ -5,6 +5,7 @@ plan = ranktree.place(matrix, "node:64 package:2 core:16", preset="strong")
 plan.permutation          # numpy array: the leaf (logical number of the place) of each rank
 plan.cost, plan.bound     # no placement costs less than the bound; plan.gap is (cost - bound) / bound
 plan.cost_by_level        # numpy array beside plan.levels
+plan.stopped              # the time limit or keep_going ended the search early
 plan.save("plan.json")    # for `ranktree emit` and `ranktree run`
 
 Nothing but numpy is imported: sparse matrices and graphs are known by what they can do.

@@ -303,6 +303,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("seed", &place::Plan::seed)
       .def_ro("costs", &place::Plan::costs)
       .def_ro("gain", &place::Plan::gain, "False: nothing beats leaving the ranks where they are")
+      .def_ro("stopped", &place::Plan::stopped, "True: the time limit or keep_going ended the search early")
       .def_ro("bound", &place::Plan::bound, "no placement costs less; None in a plan of an older file")
       .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
       .def_prop_ro(

@@ -157,6 +157,8 @@ int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus) 
 
 int ranktree_plan_has_gain(const ranktree_plan* plan) { return plan->plan.gain ? 1 : 0; }
 
+int ranktree_plan_was_stopped(const ranktree_plan* plan) { return plan->plan.stopped ? 1 : 0; }
+
 ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                        ranktree_error* error) {
   return guard(error, [&] {

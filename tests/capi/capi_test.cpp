@@ -212,6 +212,19 @@ TEST_F(Place, WhoIsAskedMayStopTheSearchAndGetsAPlan) {
   EXPECT_GE(asked, 1);
   EXPECT_EQ(ranktree_plan_get_rank_count(plan_), 16);
   EXPECT_LE(cost("plan"), cost("identity"));
+  EXPECT_TRUE(ranktree_plan_was_stopped(plan_));
+}
+
+TEST_F(Place, WhatNobodyEndedWasNotStopped) {
+  const auto never = [](void*) { return 0; };
+  options_.algorithm = "greedy";
+  options_.keep_going = never;
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  EXPECT_FALSE(ranktree_plan_was_stopped(plan_));
+  options_.algorithm = "best";
+  options_.keep_going = nullptr;
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  EXPECT_FALSE(ranktree_plan_was_stopped(plan_));
 }
 
 TEST_F(Place, ATimeLimitOfAnyLengthGivesAPlan) {

@@ -116,6 +116,13 @@ found["shared"] = ranktree.place(np.ones((19, 19)), MACHINE, oversubscribe=True)
 
 asked = []
 plan = ranktree.place(matrix, MACHINE, keep_going=lambda: asked.append(1) or False)
+found["stopped flag"] = [
+    plan.stopped,
+    ranktree.place(matrix, MACHINE).stopped,
+    ranktree.place(matrix, MACHINE, algorithm="greedy", keep_going=lambda: False).stopped,
+    ranktree.place(np.ones((300, 300)), "node:30 core:10", time_limit=1e-9).stopped,
+    _core.load_plan(sys.argv[1]).stopped,
+]
 found["stopped"] = [len(asked), plan.cost <= next(row.total for row in plan.costs if row.placement == "identity")]
 
 def interrupt(number, frame):
@@ -262,5 +269,6 @@ def test_a_search_can_be_stopped(found: dict) -> None:
     asked, no_worse = found["stopped"]
     assert asked == 1, "who said stop is not asked again"
     assert no_worse
+    assert found["stopped flag"] == [True, False, False, True, False]
     assert found["interrupted"]
     assert found["raised"] == "'mine'"

@@ -1,7 +1,6 @@
 """`ranktree map`: pattern x machine -> plan, with the cost by level before and after."""
 
 import json as json_format
-import time
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -153,7 +152,6 @@ def search(
     request: Request, algorithm: str, preset: str, interruption: Interruption, pins: list[tuple[int, int]]
 ) -> tuple[_core.Plan, str | None]:
     """The plan, and what cut the search short, if anything did."""
-    begin = time.monotonic()
     whole = isinstance(request.pattern, np.ndarray)
     ranks = len(request.pattern) if whole else request.pattern.ranks
     with LongWork(f"placing {ranks:,} ranks", request.limit):
@@ -170,10 +168,9 @@ def search(
             keep_going=request.keep_going,
             pins=pins,
         )
-    if interruption.requested:
-        return plan, "Ctrl-C"
-    over = request.limit is not None and time.monotonic() - begin >= request.limit
-    return plan, "the time limit" if over else None
+    if not plan.stopped:
+        return plan, None
+    return plan, "Ctrl-C" if interruption.requested else "the time limit"
 
 
 def compare_all(request: Request) -> list[Result]:

@@ -148,6 +148,9 @@ class Planner {
     return cost_of("traced", std::move(placement));
   }
 
+  // Whether anything was left out because keep_going said so.
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
   // Sums that round differently may not put the bound above what was found.
   [[nodiscard]] double bound(const Candidate& found) const {
     return std::min(weights_.bound(tree_, constraints_), found.cost.total);
@@ -238,6 +241,7 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
   plan.metric = metric_name(options.metric);
   plan.seed = options.seed;
   plan.gain = best == &found;
+  plan.stopped = planner.stopped();
   plan.bound = planner.bound(*best);
   plan.leaf_of = best->placement.leaf_of;
   std::vector<std::pair<const char*, const Candidate*>> rows{{"identity", &identity}, {"round-robin", &round_robin}};

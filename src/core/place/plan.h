@@ -46,6 +46,7 @@ struct Plan {
   // What the plan costs on each level where that is not its weight times the level's cost, because several distances
   // share a level; else empty, as in plans read from a file.
   std::vector<double> cost_by_level;
+  bool stopped = false;             // keep_going ended the search early; false in plans read from a file
   std::vector<topo::Leaf> leaf_of;  // by rank, in the tree the plan was made for; empty in plans read from a file
 };
 
