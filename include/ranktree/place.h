@@ -40,7 +40,8 @@ typedef struct ranktree_place_options {
   int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
   void* user;                     /**< what keep_going is called with */
-  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere; "treematch" refuses pins */
+  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere that ranktree_topo_forbid() left; "treematch"
+                                       refuses pins */
   int pin_count;                  /**< of pins, 0 by default */
 } ranktree_place_options;
 
@@ -75,9 +76,26 @@ RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
  *  nobody asks ("greedy", "treematch") has ended nothing. */
 RANKTREE_API int ranktree_plan_was_stopped(const ranktree_plan* plan);
 
-/** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan". */
+/** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan"; "traced"
+ *  where the pattern knows hosts of the machine. */
 RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                                     ranktree_error* error);
+
+/** Number of levels of the plan's table, the root's and the leaves' included; level 0 is the root. */
+RANKTREE_API int ranktree_plan_get_level_count(const ranktree_plan* plan);
+
+/** hwloc's name of a level's kind; where the network is no tree, its distances come first ("Network 3"). NULL out of
+ *  range. */
+RANKTREE_API const char* ranktree_plan_get_level_name(const ranktree_plan* plan, int level);
+
+/** What a row of the plan's table (as ranktree_plan_get_cost()) exchanges between ranks that meet on a level: bytes
+ * with metric "size", each pair once with both directions. */
+RANKTREE_API ranktree_status ranktree_plan_get_level_weight(const ranktree_plan* plan, const char* placement, int level,
+                                                            double* weight, ranktree_error* error);
+
+/** What the plan costs on a level; the levels add up to the cost of row "plan". */
+RANKTREE_API ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
+                                                          ranktree_error* error);
 
 /** What no placement of this pattern on this machine can cost less than (docs/place.md).
  *  \return RANKTREE_ERROR_UNSUPPORTED when the plan comes from a file that is older than bounds */

@@ -32,6 +32,14 @@ RANKTREE_API ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo* top
 RANKTREE_API ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, ranktree_topo** bundled,
                                                   ranktree_error* error);
 
+/** A copy in which no leaf that owns one of these PUs may be used. Cut first, bundle then.
+ *
+ * \param host the node they are on; NULL: on every node
+ * \param pus by the operating system's numbers; each has to be there
+ */
+RANKTREE_API ranktree_status ranktree_topo_forbid(const ranktree_topo* topo, const char* host, const int* pus,
+                                                  int pu_count, ranktree_topo** rest, ranktree_error* error);
+
 RANKTREE_API void ranktree_topo_destroy(ranktree_topo* topo);
 
 /** Number of leaves; leaves are numbered from 0, depth first (logical numbers). */

@@ -7,24 +7,16 @@ EXPECTED = "--forbid: expected PUs like 0,2-3 or HOST:0,2-3"
 
 def without(tree: _core.Tree, words: list[str]) -> _core.Tree:
     """A copy of the machine in which no place that owns one of these PUs may be used."""
-    if not words:
-        return tree
-    wanted = [parsed(word) for word in words]
-    found = [False] * len(wanted)
-    allowed = []
-    for leaf in range(tree.leaf_count):
-        pus, host = set(tree.pus(leaf)), tree.host(leaf)
-        hits = [name in (None, host) and not pus.isdisjoint(numbers) for name, numbers in wanted]
-        found = [old or new for old, new in zip(found, hits, strict=True)]
-        if tree.allowed(leaf) and not any(hits):
-            allowed.append(leaf)
-    for word, hit in zip(words, found, strict=True):
-        if not hit:
-            raise ValueError(f"--forbid {word}: the machine has no such PU")
-    return tree.with_allowed(allowed)
+    wanted = [(word, *parsed(word)) for word in words]
+    for word, host, pus in wanted:
+        try:
+            tree = tree.forbid(host, pus)
+        except ValueError as error:
+            raise ValueError(f"--forbid {word}: {error}") from error
+    return tree
 
 
-def parsed(word: str) -> tuple[str | None, set[int]]:
+def parsed(word: str) -> tuple[str | None, list[int]]:
     """(host or None, PUs)."""
     host, colon, numbers = word.rpartition(":")
     pus: set[int] = set()
@@ -36,4 +28,4 @@ def parsed(word: str) -> tuple[str | None, set[int]]:
         if high < low or high > 1048575:
             raise ValueError(f"{EXPECTED}, ascending and at most 1048575, found '{word}'")
         pus.update(range(low, high + 1))
-    return (host if colon else None), pus
+    return (host if colon else None), sorted(pus)

@@ -253,24 +253,12 @@ nb::tuple graph_of(const pattern::Pattern& expanded, const std::string& metric) 
                         numpy_array(std::move(affinity.weights)));
 }
 
-const place::CostRow& row_of(const place::Plan& plan, const std::string& name) {
-  for (const place::CostRow& row : plan.costs) {
-    if (row.placement == name) return row;
-  }
-  refuse("plan: expected a row '" + name + "' in its costs, found none");
-}
-
 nb::object permutation(const place::Plan& plan) {
   if (plan.leaf_of.empty() && !plan.seats.empty()) return nb::none();
   return numpy_array(std::vector(plan.leaf_of));
 }
 
-nb::object cost_by_level(const place::Plan& plan) {
-  if (!plan.cost_by_level.empty()) return numpy_array(std::vector(plan.cost_by_level));
-  std::vector<double> costs = row_of(plan, "plan").weight;
-  for (std::size_t level = 0; level < costs.size(); ++level) costs[level] *= plan.level_costs[level];
-  return numpy_array(std::move(costs));
-}
+nb::object cost_by_level(const place::Plan& plan) { return numpy_array(place::costs_of_levels(plan)); }
 
 using Leaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -307,7 +295,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("bound", &place::Plan::bound, "no placement costs less; None in a plan of an older file")
       .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
       .def_prop_ro(
-          "cost", [](const place::Plan& plan) { return row_of(plan, "plan").total; }, "total cost of the plan")
+          "cost", [](const place::Plan& plan) { return place::row_of(plan, "plan").total; }, "total cost of the plan")
       .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: what the plan costs on each level, root first")
       .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
       .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/formats/plan.md specifies it")

@@ -11,6 +11,7 @@
 #include "bind.h"
 #include "core/base/error.h"
 #include "core/topo/bundle.h"
+#include "core/topo/forbid.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/machine.h"
@@ -148,6 +149,13 @@ void bind_topo(nb::module_& module) {
       .def(
           "with_allowed", [](const Tree& tree, const std::vector<int>& leaves) { return tree.with_allowed(leaves); },
           "leaves"_a, "a copy in which only these leaves may be used")
+      .def(
+          "forbid",
+          [](const Tree& tree, const std::optional<std::string>& host, const std::vector<int>& pus) {
+            return topo::forbid(tree, host, pus);
+          },
+          "host"_a.none(), "pus"_a,
+          "a copy in which no leaf that owns one of these PUs may be used; None: on every host")
       .def("cut_at", &cut_at, "kind"_a, "a copy whose leaves are the objects of a kind, each owning the PUs below it")
       .def("bundle_leaves", &topo::bundle_leaves, "count"_a,
            "a copy whose leaves are bundles of so many: places for ranks of several threads")

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "capi/guard.h"
 #include "core/base/error.h"
@@ -98,6 +101,12 @@ double bound_of(const ranktree_plan& plan) {
   throw Error(Fault::kUnsupported, "plan: expected a bound, found none: its file is older than bounds");
 }
 
+double of_level(const std::vector<double>& values, int level) {
+  if (level >= 0 && std::cmp_less(level, values.size())) return values[static_cast<std::size_t>(level)];
+  throw Error(Fault::kInput,
+              "level: expected 0.." + std::to_string(std::ssize(values) - 1) + ", found " + std::to_string(level));
+}
+
 bool has_rank(const ranktree_plan* plan, int rank) {
   return rank >= 0 && static_cast<std::size_t>(rank) < plan->plan.seats.size();
 }
@@ -165,13 +174,33 @@ ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* pl
     require(plan, "plan");
     require(placement, "placement");
     require(cost, "cost");
-    for (const auto& row : plan->plan.costs) {
-      if (row.placement == placement) {
-        *cost = row.total;
-        return;
-      }
-    }
-    throw Error(Fault::kInput, "placement: the plan has no row '" + std::string(placement) + "'");
+    *cost = place_core::row_of(plan->plan, placement).total;
+  });
+}
+
+int ranktree_plan_get_level_count(const ranktree_plan* plan) { return static_cast<int>(plan->plan.levels.size()); }
+
+const char* ranktree_plan_get_level_name(const ranktree_plan* plan, int level) {
+  const auto& names = plan->plan.levels;
+  return level >= 0 && std::cmp_less(level, names.size()) ? names[static_cast<std::size_t>(level)].c_str() : nullptr;
+}
+
+ranktree_status ranktree_plan_get_level_weight(const ranktree_plan* plan, const char* placement, int level,
+                                               double* weight, ranktree_error* error) {
+  return guard(error, [&] {
+    require(plan, "plan");
+    require(placement, "placement");
+    require(weight, "weight");
+    *weight = of_level(place_core::row_of(plan->plan, placement).weight, level);
+  });
+}
+
+ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
+                                             ranktree_error* error) {
+  return guard(error, [&] {
+    require(plan, "plan");
+    require(cost, "cost");
+    *cost = of_level(place_core::costs_of_levels(plan->plan), level);
   });
 }
 

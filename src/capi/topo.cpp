@@ -1,10 +1,15 @@
 #include "ranktree/topo.h"
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "capi/guard.h"
 #include "core/base/error.h"
 #include "core/topo/bundle.h"
+#include "core/topo/forbid.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "hw/machine.h"
@@ -47,6 +52,21 @@ ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, rankt
     require(topo, "topo");
     require(bundled, "bundled");
     *bundled = new ranktree_topo{topo_core::bundle_leaves(topo->tree, count)};
+  });
+}
+
+ranktree_status ranktree_topo_forbid(const ranktree_topo* topo, const char* host, const int* pus, int pu_count,
+                                     ranktree_topo** rest, ranktree_error* error) {
+  return guard(error, [&] {
+    require(topo, "topo");
+    require(rest, "rest");
+    if (pu_count < 0) {
+      throw ranktree::core::Error(ranktree::core::Fault::kInput,
+                                  "pu_count: expected at least 0, found " + std::to_string(pu_count));
+    }
+    if (pu_count > 0) require(pus, "pus");
+    const auto name = host == nullptr ? std::nullopt : std::optional<std::string_view>(host);
+    *rest = new ranktree_topo{topo_core::forbid(topo->tree, name, std::span(pus, static_cast<std::size_t>(pu_count)))};
   });
 }
 

@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ranktree/base.h"
@@ -166,6 +169,115 @@ class Place : public testing::Test {
   ranktree_place_options options_{};
   ranktree_error error_{};
 };
+
+TEST_F(Place, PinsAndForbiddenPusAreHonoured) {
+  const std::array<int, 2> everywhere{3, 1};
+  const int here = 0;
+  ranktree_topo* less = nullptr;
+  ranktree_topo* least = nullptr;
+  ranktree_topo_destroy(topo_);
+  topo_ = load("node:6 core:5");
+  ASSERT_EQ(ranktree_topo_forbid(topo_, nullptr, everywhere.data(), 2, &less, nullptr), RANKTREE_SUCCESS);
+  ASSERT_EQ(ranktree_topo_forbid(less, "n2", &here, 1, &least, nullptr), RANKTREE_SUCCESS);
+  ranktree_topo_destroy(less);
+  ranktree_topo_destroy(topo_);
+  topo_ = least;
+  const std::array<ranktree_pin, 2> pins{{{7, "n5", 4}, {0, "n2", 2}}};
+  options_.pins = pins.data();
+  options_.pin_count = 2;
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  std::set<std::pair<std::string, int>> used;
+  for (int rank = 0; rank < 16; ++rank) {
+    const int* pus = nullptr;
+    ASSERT_EQ(ranktree_plan_get_pus(plan_, rank, &pus), 1);
+    used.insert({ranktree_plan_get_host(plan_, rank), *pus});
+  }
+  EXPECT_EQ(used.size(), 16U);
+  for (const auto& [host, pu] : used) EXPECT_TRUE(pu == 2 || pu == 4 || (pu == 0 && host != "n2")) << host << ':' << pu;
+  for (const ranktree_pin& pin : pins) {
+    const int* pus = nullptr;
+    EXPECT_STREQ(ranktree_plan_get_host(plan_, pin.rank), pin.host);
+    EXPECT_EQ(ranktree_plan_get_pus(plan_, pin.rank, &pus), 1);
+    EXPECT_EQ(*pus, pin.pu);
+  }
+}
+
+TEST_F(Place, PinsThatCannotBeAreNamed) {
+  struct Case {
+    ranktree_pin pin;
+    int count;
+    const char* expected;
+  };
+  for (const Case& one :
+       {Case{{3, "n0", 9}, 1, "options.pins of rank 3: expected a PU of the machine, found 9"},
+        Case{{3, "n9", 0}, 1, "options.pins of rank 3: expected a PU of the machine, found 0"},
+        Case{{3, nullptr, 0}, 1, "options.pins of rank 3: expected a host, found none, and several have PU 0"},
+        Case{{3, "n0", 0}, -1, "options.pin_count: expected at least 0, found -1"}}) {
+    options_.pins = &one.pin;
+    options_.pin_count = one.count;
+    EXPECT_EQ(place(), RANKTREE_ERROR_INPUT);
+    EXPECT_STREQ(error_.text, one.expected);
+  }
+  options_.pins = nullptr;
+  options_.pin_count = 1;
+  EXPECT_EQ(place(), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(plan_, nullptr);
+}
+
+TEST(Capi, ForbiddenPusThatCannotBeAreNamed) {
+  ranktree_topo* topo = load("node:2 core:2");
+  ranktree_topo* rest = nullptr;
+  ranktree_error error{};
+  const std::array<int, 2> pus{1, 2};
+  EXPECT_EQ(ranktree_topo_forbid(topo, nullptr, pus.data(), 2, &rest, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error.text, "the machine has no such PU: 2");
+  EXPECT_EQ(ranktree_topo_forbid(topo, "n2", pus.data(), 1, &rest, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error.text, "the machine has no such PU: n2:1");
+  EXPECT_EQ(ranktree_topo_forbid(topo, nullptr, pus.data(), -1, &rest, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error.text, "pu_count: expected at least 0, found -1");
+  EXPECT_EQ(ranktree_topo_forbid(topo, nullptr, nullptr, 1, &rest, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_topo_forbid(topo, nullptr, pus.data(), 1, nullptr, &error), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(rest, nullptr);
+  ranktree_topo_destroy(topo);
+}
+
+TEST_F(Place, LevelsAddUpToTheCost) {
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  ASSERT_EQ(ranktree_plan_get_level_count(plan_), 4);
+  const std::array<const char*, 4> names{"Cluster", "Node", "Core", "PU"};
+  const std::array<double, 4> hops{4, 2, 0, 0};  // one PU a core: no two ranks meet there
+  double total = 0;
+  double all = 0;
+  for (int level = 0; level < 4; ++level) {
+    EXPECT_STREQ(ranktree_plan_get_level_name(plan_, level), names.at(static_cast<std::size_t>(level)));
+    double weight = -1;
+    double cost = -1;
+    EXPECT_EQ(ranktree_plan_get_level_weight(plan_, "plan", level, &weight, nullptr), RANKTREE_SUCCESS);
+    EXPECT_EQ(ranktree_plan_get_level_cost(plan_, level, &cost, nullptr), RANKTREE_SUCCESS);
+    EXPECT_EQ(cost, weight * hops.at(static_cast<std::size_t>(level)));
+    total += cost;
+    EXPECT_EQ(ranktree_plan_get_level_weight(plan_, "identity", level, &weight, nullptr), RANKTREE_SUCCESS);
+    all += weight * hops.at(static_cast<std::size_t>(level));
+  }
+  EXPECT_EQ(total, cost("plan"));
+  EXPECT_EQ(all, cost("identity"));
+}
+
+TEST_F(Place, LevelsAndRowsThatAreNotThereAreNamed) {
+  ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
+  double value = -1;
+  EXPECT_EQ(ranktree_plan_get_level_name(plan_, -1), nullptr);
+  EXPECT_EQ(ranktree_plan_get_level_name(plan_, 4), nullptr);
+  EXPECT_EQ(ranktree_plan_get_level_cost(plan_, 4, &value, &error_), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error_.text, "level: expected 0..3, found 4");
+  EXPECT_EQ(ranktree_plan_get_level_weight(plan_, "plan", -1, &value, &error_), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error_.text, "level: expected 0..3, found -1");
+  EXPECT_EQ(ranktree_plan_get_level_weight(plan_, "traced", 0, &value, &error_), RANKTREE_ERROR_INPUT);
+  EXPECT_STREQ(error_.text, "plan: expected a row 'traced' in its costs, found none");
+  EXPECT_EQ(ranktree_plan_get_cost(plan_, "best", &value, &error_), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(ranktree_plan_get_level_cost(plan_, 0, nullptr, &error_), RANKTREE_ERROR_INPUT);
+  EXPECT_EQ(value, -1);
+}
 
 class Presets : public Place, public testing::WithParamInterface<const char*> {};
 

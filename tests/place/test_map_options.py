@@ -94,6 +94,7 @@ def test_wrong_options(ranktree: Callable, small: Path, tmp_path: Path) -> None:
         (2, ("--time-limit", "soon"), "--time-limit"),
         (1, ("--forbid", "4"), "--forbid 4: the machine has no such PU"),
         (1, ("--forbid", "n9:0"), "--forbid n9:0: the machine has no such PU"),
+        (1, ("--forbid", "n1:2-5"), "--forbid n1:2-5: the machine has no such PU: n1:4"),
         (1, ("--forbid", "n0:"), "expected PUs like 0,2-3 or HOST:0,2-3, found 'n0:'"),
         (1, ("--forbid", "3-1"), "found '3-1'"),
         (1, ("--forbid", "0"), "16 places"),

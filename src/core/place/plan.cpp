@@ -253,6 +253,20 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
 
 }  // namespace
 
+const CostRow& row_of(const Plan& plan, std::string_view placement) {
+  for (const CostRow& row : plan.costs) {
+    if (row.placement == placement) return row;
+  }
+  throw Error(Fault::kInput, "plan: expected a row '" + std::string(placement) + "' in its costs, found none");
+}
+
+std::vector<double> costs_of_levels(const Plan& plan) {
+  if (!plan.cost_by_level.empty()) return plan.cost_by_level;
+  std::vector<double> costs = row_of(plan, "plan").weight;
+  for (std::size_t level = 0; level < costs.size(); ++level) costs[level] *= plan.level_costs[level];
+  return costs;
+}
+
 std::optional<double> gap(const Plan& plan) {
   const auto row =
       std::find_if(plan.costs.begin(), plan.costs.end(), [](const CostRow& one) { return one.placement == "plan"; });

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/pattern/affinity.h"
@@ -53,6 +54,12 @@ struct Plan {
 // (cost - bound) / bound: how much there may be left to gain. Nothing when there is no bound, no row "plan", or the
 // bound is 0 and the cost is not.
 std::optional<double> gap(const Plan& plan);
+
+// A row of the plan's table. Throws Error(kInput) when it has none of this name.
+const CostRow& row_of(const Plan& plan, std::string_view placement);
+
+// What the plan costs on each level, which together is the total of its row "plan".
+std::vector<double> costs_of_levels(const Plan& plan);
 
 struct PlanOptions {
   std::string algorithm =
