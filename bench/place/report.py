@@ -3,6 +3,9 @@
 
 report.py [--csv results.csv] [--bars] [--tables]
 
+Prints the bars that are missed (with --bars, or without --tables) and the tables (with --tables). Exit code 1: a bar
+that was asked for is missed, which ends nothing early.
+
 Results of programs that no registry has were recorded before (recorded.csv); they count where the instance is the
 same: ranks, pairs, sum of weights and the cost of the identity.
 """
@@ -11,6 +14,7 @@ import argparse
 import csv
 import math
 import statistics
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -232,16 +236,19 @@ def size_class(row: Row) -> int:
     return next(i for i, limit in enumerate(SIZES.values()) if row.ranks <= limit)
 
 
-def main() -> None:
-    """Prints what was asked for."""
+def main() -> int:
+    """Prints what was asked for; 1 where a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=Path, nargs="+", default=[HERE / "results.csv"])
-    parser.add_argument("--bars", action="store_true", help="the bars that are missed, a line each")
+    parser.add_argument(
+        "--bars", action="store_true", help="the bars that are missed, a line each; exit code 1 if any is"
+    )
     parser.add_argument("--tables", action="store_true", help="the tables, in Markdown")
     arguments = parser.parse_args()
     table = table_of([row for path in arguments.csv for row in load(path)], read_recorded())
-    if arguments.bars or not arguments.tables:
-        print(*missed(table), sep="\n")
+    misses = list(missed(table)) if arguments.bars or not arguments.tables else []
+    for line in misses:
+        print(line)
     if arguments.tables:
         methods = (*PRESETS, "metis", "scotch-quality", "sharedmap-eco")
         large = (*PRESETS, "metis", "scotch-quality", "treematch")
@@ -252,7 +259,8 @@ def main() -> None:
         for name, lines in (("relabel.csv", renumbered), ("threads.csv", threaded)):
             if arguments.csv[0].with_name(name).exists():
                 print(*lines(arguments.csv[0].with_name(name)), "", sep="\n")
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

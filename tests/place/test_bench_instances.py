@@ -124,6 +124,21 @@ def test_bars_that_are_missed_are_named() -> None:
     assert [line.split(":")[0] for line in lines] == ["strong cost", "default cost", "default seconds", "fast cost"]
 
 
+def test_a_bar_that_is_missed_is_the_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After all is printed; tables alone ask for no bar."""
+    for cost, lines in ((102, 1), (100, 0)):
+        rows = [row("strong", cost, 0.2), row("metis", 100, 0.05)]
+        run.save(tmp_path / "r.csv", [run.asdict(each) for each in rows])
+        for words, asked in ((["--bars"], True), ([], True), (["--tables"], False), (["--bars", "--tables"], True)):
+            monkeypatch.setattr(sys, "argv", ["report.py", "--csv", str(tmp_path / "r.csv"), *words])
+            assert report.main() == (1 if asked and lines else 0)
+            printed = capsys.readouterr().out
+            assert printed.count("strong cost: grid2d-4096") == (lines if asked else 0)
+            assert ("| placed by |" in printed) == ("--tables" in words)
+
+
 def test_recorded_results_count_only_for_the_same_instance() -> None:
     about = {"instance": "grid2d-4096", "ranks": "4096", "arcs": "10", "weight_sum": "100", "identity_cost": "500"}
     found = {"method": "treematch", "runs": "1", "cost_1_10_100_1000": "90", "cost_1_2_3_4": "", "cpu_seconds": "1"}
