@@ -56,11 +56,11 @@ def at(array: np.ndarray) -> ctypes.c_void_p:
 
 
 def load(name: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL | None:
-    """None where there is no such file; one that is no library is refused."""
+    """None where there is no such file; one that is no library, or lacks another, is refused."""
     try:
         return ctypes.CDLL(name, mode)
     except OSError as error:
-        if "No such file" in str(error):
+        if str(error).startswith(f"{name}: ") and "No such file" in str(error):
             return None
         raise Refusal(f"failed: {error}") from error
 

@@ -136,12 +136,15 @@ METIS_HEAD = """
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+#ifndef CUT
+#define CUT 2  // of a chain of four
+#endif
 void METIS_SetDefaultOptions(idx_t* options) { memset(options, 255, 40 * sizeof(idx_t)); }
 int METIS_PartGraphRecursive(idx_t* n, idx_t* constraints, idx_t* starts, idx_t* columns, idx_t* a, idx_t* b,
                              idx_t* weights, idx_t* parts, real_t* shares, real_t* c, idx_t* options, idx_t* cut,
                              idx_t* part) {
   if (*n < 2 || *parts < 2 || (shares && (shares[0] != 0.5 || shares[1] != 0.5))) return -2;
-  if (*n == 4) { part[0] = part[1] = 0, part[2] = part[3] = 1; return 1; }
+  if (*n == 4) { for (int i = 0; i < 4; ++i) part[i] = i >= CUT; return 1; }
 """
 SCOTCH_HEAD = """
 #include <signal.h>
@@ -169,9 +172,10 @@ def build(folder: Path, name: str, source: str, *options: str) -> None:
     subprocess.run(["cc", "-w", "-shared", "-fPIC", *options, path, "-o", folder / name], check=True, timeout=60)
 
 
-def build_metis(folder: Path, end: str, whole: str = "int32_t", real: str = "float") -> None:
-    """A library that says it is METIS."""
-    build(folder, "libmetis.so.5", METIS_HEAD + end, f"-Didx_t={whole}", f"-Dreal_t={real}")
+def build_metis(folder: Path, end: str, whole: str = "int32_t", real: str = "float", *options: str) -> None:
+    """A library that says it is METIS, and no pymetis that could stand in for it."""
+    (folder / "sitecustomize.py").write_text("import sys; sys.modules['pymetis'] = None", encoding="ascii")
+    build(folder, "libmetis.so.5", METIS_HEAD + end, f"-Didx_t={whole}", f"-Dreal_t={real}", *options)
 
 
 def build_scotch(folder: Path, end: str, number: int = 4) -> None:
@@ -212,15 +216,27 @@ def test_a_metis_that_is_none_is_refused_in_words(
 
 def test_a_metis_that_divides_a_chain_wrongly_is_refused(answer: Callable, tmp_path: Path) -> None:
     """Whatever its widths."""
-    wrong = METIS_HEAD.replace("part[0] = part[1] = 0", "part[0] = 0, part[1] = 1") + IN_ORDER
-    build(tmp_path, "libmetis.so.5", wrong, "-Didx_t=int32_t", "-Dreal_t=float")
+    build_metis(tmp_path, IN_ORDER, "int32_t", "float", "-DCUT=1")
     assert answer("METIS") == ("failed: METIS divides a chain of four vertices wrongly", None)
 
 
 def test_a_file_that_is_no_library_is_refused(answer: Callable, tmp_path: Path) -> None:
     """By the loader's words."""
+    build_metis(tmp_path, IN_ORDER)
     (tmp_path / "libmetis.so.5").write_text("no library\n" * 100, encoding="ascii")
     assert answer("METIS")[0].startswith(f"failed: {tmp_path}/libmetis.so.5")
+
+
+def test_a_library_that_lacks_another_is_not_called_missing(answer: Callable, tmp_path: Path) -> None:
+    """The other is named."""
+    build(tmp_path, "libother-none.so", "int other(void) { return 1; }")
+    other = tmp_path / "libother-none.so"
+    build_metis(tmp_path, "return 1; }", "int32_t", "float", "-Wl,--no-as-needed", str(other))
+    other.unlink()
+    note, leaves = answer("METIS")
+    assert note.startswith("failed: ")
+    assert "libother-none.so" in note
+    assert leaves is None
 
 
 @pytest.mark.parametrize(
@@ -288,13 +304,14 @@ def test_where_no_library_serves_programs_and_modules_do(compared: Callable, tmp
     build_scotch(tmp_path, "return 0; }", number=2)
     build_metis(tmp_path, IN_ORDER, "int16_t")
     write_program(tmp_path / "scotch_gmap", FAKE_GMAP.format(python=sys.executable))
+    (tmp_path / "sitecustomize.py").unlink()
     (tmp_path / "pymetis.py").write_text(FAKE_PYMETIS, encoding="ascii")
     rows = compared(write_nested(tmp_path / "p.csv", factor=factor))
     for name in ("METIS", *SCOTCH):
         assert rows[name]["cost"] == rows["identity"]["cost"], rows[name]["note"]
 
 
-@pytest.mark.parametrize(("text", "note"), [("exit 3", "failed: "), ("echo $$ >pid; exec sleep 60", "stopped after 3")])
+@pytest.mark.parametrize(("text", "note"), [("exit 3", "failed: "), ("echo $$ >pid; exec sleep 60", "stopped after 8")])
 def test_a_program_that_fails_or_takes_too_long_leaves_neither_process_nor_file(
     answer: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, note: str
 ) -> None:
@@ -304,7 +321,7 @@ def test_a_program_that_fails_or_takes_too_long_leaves_neither_process_nor_file(
     monkeypatch.chdir(tmp_path)
     build_scotch(tmp_path, "return 0; }", number=2)
     write_program(tmp_path / "scotch_gmap", f"#!/bin/sh\n{text}\n")
-    assert answer("Scotch", limit=3)[0].startswith(note)
+    assert answer("Scotch", limit=8)[0].startswith(note)
     pid = tmp_path / "pid"
     assert pid.exists() == ("sleep" in text)
     if pid.exists():
