@@ -40,8 +40,7 @@ typedef struct ranktree_place_options {
   int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
   void* user;                     /**< what keep_going is called with */
-  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere that ranktree_topo_forbid() left; "treematch"
-                                       refuses pins */
+  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere; "treematch" refuses pins */
   int pin_count;                  /**< of pins, 0 by default */
 } ranktree_place_options;
 
@@ -49,6 +48,7 @@ typedef struct ranktree_place_options {
 RANKTREE_API void ranktree_place_options_init(ranktree_place_options* options);
 
 /** Computes a plan. Collective calls must have been expanded (ranktree_pattern_expand()); those left are ignored.
+ * What ranktree_topo_forbid() took away is not used.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
@@ -93,7 +93,8 @@ RANKTREE_API const char* ranktree_plan_get_level_name(const ranktree_plan* plan,
 RANKTREE_API ranktree_status ranktree_plan_get_level_weight(const ranktree_plan* plan, const char* placement, int level,
                                                             double* weight, ranktree_error* error);
 
-/** What the plan costs on a level; the levels add up to the cost of row "plan". */
+/** What the plan costs on a level; the levels add up to the cost of row "plan". Of a plan from a file it is the level's
+ *  weight times its cost, which where the network is no tree is only near. */
 RANKTREE_API ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
                                                           ranktree_error* error);
 

@@ -91,7 +91,7 @@ def judged(request: Request, name: str, leaf_of: np.ndarray, seconds: float, bou
     """The cost, unless a place holds more ranks than it takes."""
     too_many = int(np.maximum(np.bincount(leaf_of) - request.capacity, 0).sum())
     if too_many > 0:
-        return Result(name, None, None, seconds, f"unbalanced: {too_many:,} ranks too many")
+        return Result(name, None, None, seconds, f"unbalanced: {too_many:,} too many")
     _, cost = _core.evaluate(request.tree, request.pattern, leaf_of.astype(np.int32), request.metric)
     return Result(name, cost, cost / bound if bound > 0 else None, seconds)
 

@@ -264,7 +264,7 @@ def test_a_peer_that_crashes_or_overfills_places_leaves_the_others_their_costs(
     rows = compared(write_nested(tmp_path / "p.csv"))
     assert (rows["METIS"]["cost"], rows["METIS"]["note"]) == (None, "failed: ended by SIGSEGV")
     for name in SCOTCH:
-        assert (rows[name]["cost"], rows[name]["note"]) == (None, "unbalanced: 8 ranks too many")
+        assert (rows[name]["cost"], rows[name]["note"]) == (None, "unbalanced: 8 too many")
     assert all(rows[name]["cost"] is not None for name in OURS)
 
 
