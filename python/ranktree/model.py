@@ -22,6 +22,7 @@ class Modelled:
     names: list[str]
     parameters: _core.Parameters
     nodes_are_shared: bool  # some node has several ranks
+    source: str  # of the links' costs
 
 
 def sizes_of(text: str) -> list[int]:
@@ -77,7 +78,8 @@ def modelled(tree: _core.Tree, ranks: int, file: str | None, round_robin: bool =
     colours = [level[order] for level in above]
     levels = max(len(colours) + 1, 1)
     hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
-    return Modelled(hierarchy, level_names(tree), parameters_of(tree, levels, nodes, file), shared)
+    parameters, source = parameters_of(tree, levels, nodes, file)
+    return Modelled(hierarchy, level_names(tree), parameters, shared, source)
 
 
 def ancestors(tree: _core.Tree) -> list[numpy.ndarray]:
@@ -111,16 +113,31 @@ def level_names(tree: _core.Tree) -> list[str]:
     return names or ["core"]
 
 
-def parameters_of(tree: _core.Tree, levels: int, across: int, file: str | None) -> _core.Parameters:
-    """Measured, else the machine's own, else usual."""
+def parameters_of(tree: _core.Tree, levels: int, across: int, file: str | None) -> tuple[_core.Parameters, str]:
+    """Measured, else the machine's own, else usual; and which in words."""
     if file is not None:
-        return _core.load_parameters(file).matched(levels, across)
+        measured = _core.load_parameters(file)
+        return measured.parameters.matched(levels, across), source_of(file, measured, across > 0, across < levels)
     usual = _core.Parameters.usual(levels, across)
     try:
         latency, per_byte = (tree.with_metric(metric).costs[:levels] for metric in ("latency", "bandwidth"))
     except _core.Error:
-        return usual
-    return usual.with_links(list(zip(latency, per_byte, strict=True)))
+        return usual, "usual ones, nothing was measured"
+    return usual.with_links(list(zip(latency, per_byte, strict=True))), "the machine's latency and bandwidth"
+
+
+def source_of(file: str, measured: _core.MeasuredParameters, between: bool, inside: bool) -> str:
+    """Where a file's links were measured, and which of those that are needed were not."""
+    text = file
+    text += f", {measured.ranks} ranks on {measured.nodes} node(s)" if measured.ranks > 1 else ""
+    text += f", {measured.mpi}" if measured.mpi else ""
+    text += f", from {measured.machine} on" if measured.machine else ""
+    names = [level["name"] for level in measured.parameters.levels]
+    if between and "node" not in names:
+        text += "; between nodes, where it measured nothing, usual ones"
+    if inside and names[-1] == "node":
+        text += "; inside nodes, where it measured nothing, usual ones"
+    return text
 
 
 def seconds_text(seconds: float) -> str:

@@ -213,9 +213,14 @@ void bind_parameters(nb::module_& module) {
       .def_ro("shared_latency", &Parameters::shared_latency)
       .def_ro("shared_per_byte", &Parameters::shared_per_byte)
       .def_ro("node_port", &Parameters::node_port);
-  module.def(
-      "load_parameters", [](const std::string& path) { return io::load_parameters(path).parameters; }, "path"_a,
-      "What `ranktree calibrate` wrote.");
+  nb::class_<io::MeasuredParameters>(module, "MeasuredParameters", "What `ranktree calibrate` wrote, and of what.")
+      .def_ro("parameters", &io::MeasuredParameters::parameters)
+      .def_ro("machine", &io::MeasuredParameters::machine, "host of rank 0")
+      .def_ro("mpi", &io::MeasuredParameters::mpi)
+      .def_ro("ranks", &io::MeasuredParameters::ranks)
+      .def_ro("nodes", &io::MeasuredParameters::nodes)
+      .def_ro("ranks_of_node", &io::MeasuredParameters::ranks_of_node, "of the fullest");
+  module.def("load_parameters", &io::load_parameters, "path"_a);
   module.def(
       "save_parameters",
       [](const std::string& path, const std::string& text) {

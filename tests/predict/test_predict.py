@@ -113,6 +113,22 @@ def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
     assert rows[0]["base"]["binomial"]["seconds"] == pytest.approx(3e-3)
 
 
+def test_where_links_were_measured_is_said(ranktree: Run, tmp_path: Path) -> None:
+    """A launch on one node knows nothing of links between nodes, one with a rank a node nothing of those inside."""
+    path = tmp_path / "parameters.json"
+    about = {"format": "ranktree-parameters", "version": 1, "reduce_s_per_byte": 0, "copy_s_per_byte": 0}
+    about |= {"mpi": "An MPI 1.2", "machine": "n7", "ranks": 4, "nodes": 1}
+    words = ("predict", "bcast", "--np", 8, "--machine", "node:4 core:2", "--sizes", "1K")
+    for level, missing in (("core", "between"), ("node", "inside")):
+        links = [{"name": level, "latency_s": 1e-3, "s_per_byte": 0}]
+        path.write_text(json.dumps(about | {"levels": links}))
+        said = f"{path}, 4 ranks on 1 node(s), An MPI 1.2, from n7 on"
+        said += f"; {missing} nodes, where it measured nothing, usual ones"
+        assert f"costs of links: {said}\n" in ranktree(*words, "--parameters", path).stdout
+        assert json.loads(ranktree(*words, "--parameters", path, "--json").stdout)["links"] == said
+    assert "costs of links: usual ones, nothing was measured\n" in ranktree(*words).stdout
+
+
 @pytest.mark.parametrize("name", ["plot.svg", "plot.html"])
 def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / name

@@ -218,10 +218,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         write_plot(plot, title, rows)
     if json:
         levels = [{**level, "name": own} for level, own in zip(launch.parameters.levels, launch.names, strict=True)]
-        document = {"collective": name, "ranks": ranks, "model": model, "levels": levels, "rows": rows}
+        document = {"collective": name, "ranks": ranks, "model": model, "links": launch.source}
+        document |= {"levels": levels, "rows": rows}
         typer.echo(json_module.dumps(document, indent=1))
         return
     blocks = "; bytes of one block" if name in BLOCKS else ""
     Console(width=200).print(table_of(rows, title + blocks))
+    typer.echo(f"costs of links: {launch.source}")
     for line in condition_lines(rows):
         typer.echo(line)

@@ -58,7 +58,7 @@ def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launc
             parameters = str(Path(folder) / "parameters.json")
             found = printed([*calibrate, "--seconds", CALIBRATION], "ranktree-parameters")
             _core.save_parameters(parameters, json.dumps(found))
-        known = _core.load_parameters(parameters).matched(hierarchy.given_levels, across)
+        known = _core.load_parameters(parameters).parameters.matched(hierarchy.given_levels, across)
     return Launch([*words, str(bench)], places, hierarchy, known)
 
 
