@@ -31,12 +31,13 @@ def run(  # noqa: PLR0913
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_calls(mpi: Mpi, seed: int) -> None:
     """Any collective, datatype, operation, root, count, algorithm, form and grouping, with canaries."""
-    if mpi.name == "mpich":
-        pytest.skip("Debian's MPICH 4.0.2 dies of some of its own reductions that this compares with (in place, gaps)")
-    cases = 800
-    said = run(mpi, 16, mpi.program("collect_random"), seed, cases)
-    done = int(said.split()[1])
-    assert done > cases // 4
+    if mpi.name == "openmpi":
+        worlds, cases, expected = [16], 800, []
+    else:  # its ranks spin, and it dies of large reductions in place at roots other than rank 0
+        worlds, cases, expected = [4, 5], 400, ["serial"]
+    for ranks in worlds:
+        said = run(mpi, ranks, mpi.program("collect_random"), seed, cases, *expected)
+        assert int(said.split()[1]) > cases * 3 // 4
 
 
 RULES = ["native", "auto", "messages:binomial:groups=1", "messages:flat:groups=2", "levels:groups=2", "shared:binomial"]

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -30,6 +31,26 @@ using core::predict::Choice;
 using core::schedule::Collective;
 using core::schedule::Hierarchy;
 
+// Room for a reduction's operand, with the gaps of its type.
+class Room {
+ public:
+  explicit Room(const Operation& o)
+      : layout_(layout_of(o.receive.type)),
+        ahead_(bytes_ahead(layout_.true_lower)),
+        bytes_(static_cast<std::size_t>((o.receive.count - 1) * layout_.extent + layout_.true_extent)),
+        memory_(allocate(std::max<std::size_t>(ahead_ + bytes_, 1))) {}
+  [[nodiscard]] void* address() const { return memory_.get() + ahead_ - layout_.true_lower; }
+  void take(const std::byte* operand) const {
+    std::memcpy(memory_.get() + ahead_, operand + layout_.true_lower, bytes_);
+  }
+
+ private:
+  TypeLayout layout_;
+  std::size_t ahead_;
+  std::size_t bytes_;
+  Memory memory_;
+};
+
 // What a call on one level says.
 class Level {
  public:
@@ -42,9 +63,15 @@ class Level {
   void broadcast(void* buffer, const Operation::Side& side) const {
     check_own(PMPI_Bcast(buffer, static_cast<int>(side.count), side.type, leader_, comm_), "MPI_Bcast");
   }
-  void reduce(const void* from, void* into, const Operation& o) const {
-    const auto count = static_cast<int>(o.receive.count);
-    check_own(PMPI_Reduce(from, into, count, o.receive.type, o.op, leader_, comm_), "MPI_Reduce");
+  // Into `sum` of its leader, which may be what that gives. MPICH 4.0 dies of large ones in place elsewhere than at
+  // rank 0.
+  void reduce(const void* from, void* sum, const Operation& o) const {
+    if (!leads() || sum == nullptr) return reduce_into(nullptr, from, o);
+    if (from != sum) return reduce_into(sum, from, o);
+    if (leader_ == 0) return reduce_into(sum, MPI_IN_PLACE, o);
+    const Room copy(o);
+    copy.take(static_cast<const std::byte*>(sum));
+    reduce_into(sum, copy.address(), o);
   }
   void allreduce(const void* from, void* into, const Operation& o) const {
     const auto count = static_cast<int>(o.receive.count);
@@ -53,6 +80,11 @@ class Level {
   void barrier() const { check_own(PMPI_Barrier(comm_), "MPI_Barrier"); }
 
  private:
+  void reduce_into(void* into, const void* from, const Operation& o) const {
+    const auto count = static_cast<int>(o.receive.count);
+    check_own(PMPI_Reduce(from, into, count, o.receive.type, o.op, leader_, comm_), "MPI_Reduce");
+  }
+
   MPI_Comm comm_;
   int leader_;
   int rank_ = -1;
@@ -117,7 +149,7 @@ void LevelRunning::reduce(std::size_t outermost, void* sum) {
     if (level == 0 && operation_.collective == Collective::kAllreduce) {
       on.allreduce(from == sum ? MPI_IN_PLACE : from, sum, operation_);
     } else {
-      on.reduce(from == sum && on.leads() ? MPI_IN_PLACE : from, on.leads() ? sum : nullptr, operation_);
+      on.reduce(from, sum, operation_);
     }
     from = sum;
   }
@@ -128,11 +160,7 @@ void LevelRunning::reduce_to_root() {
   if (context_->rank() == operation_.root) return reduce(0, operation_.receive.buffer);
   const Level innermost(*set_, set_->comms.size() - 1);
   if (!innermost.leads()) return reduce(0, nullptr);
-  const TypeLayout layout = layout_of(operation_.receive.type);
-  const std::size_t ahead = bytes_ahead(layout.true_lower);
-  const std::int64_t bytes = (operation_.receive.count - 1) * layout.extent + layout.true_extent;
-  const Memory memory = allocate(ahead + static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1)));
-  reduce(0, memory.get() + ahead - layout.true_lower);
+  reduce(0, Room(operation_).address());
 }
 
 void LevelRunning::barrier() {

@@ -218,6 +218,21 @@ void check_ignored(const World& world) {
   if (got != 7) fail("a scatter from no place");
 }
 
+// Long enough for algorithms that cut vectors up, to every root.
+void check_long(const World& world) {
+  constexpr int kLength = 3000;
+  for (int root = 0; root < world.size; ++root) {
+    std::vector<int> from(kLength);
+    std::iota(from.begin(), from.end(), world.rank);
+    std::vector<int> into(kLength, -1);
+    ranktree_Reduce(from.data(), into.data(), kLength, MPI_INT, MPI_SUM, root, world.comm);
+    for (int i = 0; i < kLength && world.rank == root; ++i) {
+      const int sum = i * world.size + world.size * (world.size - 1) / 2;
+      if (into[static_cast<std::size_t>(i)] != sum) fail("a long reduction");
+    }
+  }
+}
+
 // Types of a chosen precision may not be freed, and are inside others.
 void check_precision(const World& world) {
   MPI_Datatype real = MPI_DATATYPE_NULL;
@@ -341,6 +356,7 @@ int main(int argc, char** argv) {
   check_errors(world);
   check_wrong_alone(world);
   check_ignored(world);
+  check_long(world);
   check_precision(world);
   check_local(world);
   const auto number = [&](int at, int usual) {

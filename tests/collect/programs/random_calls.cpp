@@ -1,5 +1,8 @@
 // Random collective operations, each carried out by the MPI and in a random way of ours, on equal buffers with
-// canaries. random_calls SEED CASES [MOST_RANKS]: prints "ok N cases ..." or what differs, and exits with 1 then.
+// canaries. random_calls SEED CASES [serial]: prints "ok N cases ..." or what differs, and exits with 1 then.
+//
+// "serial" is for an MPI whose own reductions write where they must not: their results are combined here, operand by
+// operand.
 #include <mpi.h>
 
 #include <cstdint>
@@ -126,7 +129,8 @@ class Random {
     if (gets) drawn.receive.written = {{0, own}};
     // In place the rest of the operand may be used as room.
     if (gets && drawn.send.in_place) drawn.receive.written = {{0, drawn.receive.elements}};
-    result_ = {0, own};
+    block_ = {0, own};
+    for (int i = 0; scatters && i < rank_; ++i) block_.first += counts[static_cast<std::size_t>(i)];
     if (drawn.vector) drawn.receive.counts = counts;
   }
 
@@ -194,7 +198,8 @@ class Random {
   [[nodiscard]] bool at_root(const Case& drawn) const { return rank_ == drawn.root; }
 
  public:
-  [[nodiscard]] Run result() const { return result_; }
+  // Of a reduction's result, what this rank receives.
+  [[nodiscard]] Run block() const { return block_; }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
 
@@ -203,7 +208,7 @@ class Random {
   const Kinds& kinds_;
   int rank_ = 0;
   int size_ = 1;
-  Run result_;
+  Run block_;
 };
 
 struct Areas {
@@ -240,6 +245,26 @@ Operation make_operation(const Case& drawn, Areas& areas, MPI_Comm comm) {
   made.send = argument(drawn.send, areas.send);
   made.receive = argument(drawn.receive, areas.receive);
   return made;
+}
+
+// What a reduction gives, by combining all ranks' operands here, one after the other. `block`: of the sum, this rank's.
+void reduce_serially(const Case& drawn, Areas& areas, const Run& block, MPI_Comm comm) {
+  const Kind& kind = *drawn.send.kind;
+  Area sum = drawn.send.in_place ? areas.receive : areas.send;
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  const std::size_t bytes = sum.bytes.size();
+  Bytes all(bytes * static_cast<std::size_t>(size));
+  MPI_Allgather(sum.bytes.data(), static_cast<int>(bytes), MPI_BYTE, all.data(), static_cast<int>(bytes), MPI_BYTE,
+                comm);
+  std::memcpy(sum.bytes.data(), all.data() + all.size() - bytes, bytes);
+  for (std::size_t rank = static_cast<std::size_t>(size) - 1; rank-- > 0;) {
+    MPI_Reduce_local(all.data() + rank * bytes + sum.first, sum.address(), static_cast<int>(drawn.send.elements),
+                     kind.type, drawn.op);
+  }
+  if (drawn.receive.written.empty()) return;
+  std::memcpy(areas.receive.address(), static_cast<unsigned char*>(sum.address()) + block.first * kind.extent,
+              static_cast<std::size_t>(block.count * kind.extent));
 }
 
 // The same with MPI's ints side by side on all ranks: MPIs choose algorithms by their own types' sizes, and wait for
@@ -360,7 +385,21 @@ struct Count {
   int refused = 0;
 };
 
-bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Count& count) {
+// What is asked for on the command line.
+struct Asked {
+  unsigned seed = 1;
+  int cases = 1000;
+  bool serial = false;
+};
+
+// The MPI's own result, or one that takes none of its reductions.
+bool make_expected(const Case& drawn, Areas& areas, const Run& block, MPI_Comm comm, bool serial) {
+  if (!serial || !reduces(drawn.collective)) return collect::native(make_operation(drawn, areas, comm)) == MPI_SUCCESS;
+  reduce_serially(drawn, areas, block, comm);
+  return true;
+}
+
+bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Count& count, bool serial) {
   const auto context = collect::Context::of(comm);
   const Case drawn = random.draw(dice);
   const Areas before = make_areas(drawn, dice() + static_cast<unsigned>(random.rank()));
@@ -370,7 +409,6 @@ bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Cou
   if (moves) native.send = plain_area(drawn.send, before.send, plain.send);
   if (moves) native.receive = plain_area(drawn.receive, before.receive, plain.receive);
   Areas ours = before;
-  const Operation expected = make_operation(plain, native, comm);
   const Operation made = make_operation(drawn, ours, comm);
   const Choice choice = random_choice(drawn.collective, random.size(), dice);
   if (!can_run(*context, made, choice)) {
@@ -378,10 +416,10 @@ bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Cou
     return true;
   }
   ++count.done;
-  if (collect::native(expected) != MPI_SUCCESS) return false;
+  if (!make_expected(plain, native, random.block(), comm, serial)) return false;
   finish(*start(context, made, choice));
   if (moves && moved_right(drawn, before, ours, plain, native)) return true;
-  const std::int64_t wrong = moves ? 0 : first_wrong(drawn, before, native, ours, random.result());
+  const std::int64_t wrong = moves ? 0 : first_wrong(drawn, before, native, ours, {0, random.block().count});
   if (wrong < 0) return true;
   std::printf("rank %d of %d: %s %s%s: root %d, count %d, byte %lld differs\n", random.rank(), random.size(),
               std::string(collective_name(drawn.collective)).c_str(), to_text(choice).c_str(),
@@ -396,13 +434,13 @@ void give_up() {
 }
 
 // Ranks in another order than the world's, on machines of several nodes.
-void run_cases(unsigned seed, int cases, int most, Count& count) {
-  Dice dice(seed);
+void run_cases(const Asked& asked, int most, Count& count) {
+  Dice dice(asked.seed);
   const Kinds kinds;
   int world_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   constexpr int kTogether = 40;
-  for (int begun = 0; begun < cases; begun += kTogether) {
+  for (int begun = 0; begun < asked.cases; begun += kTogether) {
     const int size = 1 + roll(dice, most);
     const bool backwards = roll(dice, 2) == 0;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -410,10 +448,10 @@ void run_cases(unsigned seed, int cases, int most, Count& count) {
     if (comm != MPI_COMM_NULL) {
       Dice own = dice;
       Random random(comm, kinds);
-      Dice places(seed + static_cast<unsigned>(begun));
+      Dice places(asked.seed + static_cast<unsigned>(begun));
       emulate_nodes(comm, random.rank(), places);
       for (int i = 0; i < kTogether; ++i) {
-        if (!run_case(comm, kinds, random, own, count)) give_up();
+        if (!run_case(comm, kinds, random, own, count, asked.serial)) give_up();
       }
       MPI_Comm_free(&comm);
     }
@@ -429,10 +467,13 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const auto seed = static_cast<unsigned>(argc > 1 ? std::strtol(argv[1], nullptr, 10) : 1);
+  Asked asked;
+  if (argc > 1) asked.seed = static_cast<unsigned>(std::strtol(argv[1], nullptr, 10));
+  if (argc > 2) asked.cases = static_cast<int>(std::strtol(argv[2], nullptr, 10));
+  if (argc > 3) asked.serial = std::strcmp(argv[3], "serial") == 0;
   Count count;
   try {
-    run_cases(seed, argc > 2 ? static_cast<int>(std::strtol(argv[2], nullptr, 10)) : 1000, size, count);
+    run_cases(asked, size, count);
   } catch (const std::exception& error) {
     std::printf("rank %d: %s\n", rank, error.what());
     give_up();
