@@ -50,6 +50,12 @@ def test_public_calls(mpi: Mpi, rule: str) -> None:
     run(mpi, 5 if mpi.name == "openmpi" else 3, mpi.program("collect_calls"), 10, *freed, rule=rule)
 
 
+@pytest.mark.parametrize("rule", ["levels:groups=2", "levels:groups=3"])
+def test_levels_have_one_form_of_call(mpi: Mpi, rule: str) -> None:
+    """The MPI's blocking calls do not match its nonblocking ones: all members of a level make the same."""
+    run(mpi, 5 if mpi.name == "openmpi" else 4, mpi.program("collect_forms"), rule=rule)
+
+
 BY_MESSAGES = "broadcast=messages:binomial:groups=1;allreduce=messages:ring:groups=1"
 
 

@@ -72,6 +72,42 @@ def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi, alone: bool) -> None:
     assert (result.returncode, result.stdout) == (0, "no trap\n"), result.stderr
 
 
+def polls_before_the_first_yield(mpi: Mpi, ranks: int, *before: str, wrapper: tuple[str, ...] = ()) -> int:
+    """How often a rank that waits has let the MPI go on by then: not at all where it does not spin."""
+    result = run([*before, *mpi.launch(ranks, *wrapper, mpi.program("shared_spin"))])
+    found = re.fullmatch(r"(\d+) polls before the first yield\n", result.stdout)
+    assert result.returncode == 0 and found, result.stdout + result.stderr
+    return int(found[1])
+
+
+def two_processors() -> list[int]:
+    """Two that may be used here."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < 2:
+        pytest.skip("one processor")
+    return allowed[:2]
+
+
+# Of each rank by itself.
+BOUND = 'exec taskset -c $(( {} + ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} * {} )) "$@"'
+
+
+def test_ranks_with_processors_of_their_own_spin(mpi: Mpi) -> None:
+    first, second = two_processors()
+    assert polls_before_the_first_yield(mpi, 2, "taskset", "-c", f"{first},{second}") > 0
+    each = ("sh", "-c", BOUND.format(first, second - first), "sh")
+    assert polls_before_the_first_yield(mpi, 2, wrapper=each) > 0
+
+
+def test_ranks_that_outnumber_their_processors_yield_at_once(mpi: Mpi) -> None:
+    """However many processors the machine has: those count that they may use."""
+    first, second = two_processors()
+    assert polls_before_the_first_yield(mpi, 2, "taskset", "-c", str(first)) == 0
+    assert polls_before_the_first_yield(mpi, 3, "taskset", "-c", f"{first},{second}") == 0
+    together = ("sh", "-c", BOUND.format(first, 0), "sh")
+    assert polls_before_the_first_yield(mpi, 2, wrapper=together) == 0
+
+
 def run_with_own_shm(script: str, kilobytes: int) -> subprocess.CompletedProcess[str]:
     """Runs a shell's words where /dev/shm has that size and is nobody else's."""
     if run(["unshare", "-m", "true"]).returncode != 0:
