@@ -42,6 +42,43 @@ def test_unmodified_programs_are_asked_from_their_first_call_on(mpi: Mpi, ranktr
     assert "other bits: 0," in result.stdout
 
 
+RULES = [
+    "native",
+    "auto",
+    "shared:binomial",
+    "messages:ring:groups=2",
+    "levels:groups=2",
+    "allreduce=shared:ring;reduce=messages:pipeline/binomial:segment=1K:groups=2;reduce_scatter=messages:pairwise:groups=1",
+]
+
+
+def rounds_for(rule: str) -> int:
+    """Enough calls of each kind for auto to try others."""
+    return 12 if rule == "auto" else 2
+
+
+@pytest.mark.parametrize("how", ["flag", "environment", "unmodified"])
+def test_no_rule_changes_a_bit(mpi: Mpi, command: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever RANKTREE_COLL says."""
+    if how != "flag":
+        monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
+    found = set()
+    for rule in RULES:
+        monkeypatch.setenv("RANKTREE_COLL", rule)
+        words = mpi.launch(5, mpi.program("collect_sums"), how, rounds_for(rule))
+        found.add(outcome([command, "run", "--collectives", rule, "--", *words] if how == "unmodified" else words))
+    assert len(found) == 1
+    assert found.pop()[0] == 0
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "native"])
+def test_without_it_rules_change_bits(mpi: Mpi, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the test above could not fail."""
+    monkeypatch.setenv("RANKTREE_COLL", rule)
+    others, _ = outcome(mpi.launch(5, mpi.program("collect_sums"), "nothing", rounds_for(rule)))
+    assert others > 0
+
+
 # Else the tests above could not fail.
 def test_without_it_the_bits_are_others(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKTREE_COLL", "native")
@@ -74,17 +111,27 @@ def placed(build_folder: Path, state: Path, seats: list[int], folder: Path) -> t
         slots[node] += 1
     path = folder / "rankfile"
     path.write_text("".join(lines), encoding="ascii")
-    words = [build_folder / "bin" / "minicluster", "mpirun", state, "-np", len(seats), "--rankfile", path]
+    seated = ["-np", len(seats), "--rankfile", path, "-x", "RANKTREE_COLL"]
+    words = [build_folder / "bin" / "minicluster", "mpirun", state, *seated]
     return outcome([*map(str, words), str(build_folder / "bin" / "collect_sums_openmpi"), "flag"])
 
 
-def test_places_change_no_bit(build_folder: Path, cluster: Path, tmp_path: Path) -> None:
+def test_places_change_no_bit(
+    build_folder: Path, cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under another rule in each."""
     if not (build_folder / "bin" / "collect_sums_openmpi").exists():
         pytest.skip("Open MPI is not part of the build")
-    packed = [0, 0, 0, 1, 1, 1, 2]
-    dealt = [0, 1, 2, 0, 1, 2, 0]
-    mixed = [2, 0, 0, 1, 2, 1, 0]
-    found = {placed(build_folder, cluster, seats, tmp_path) for seats in (packed, dealt, mixed)}
+    seats = {
+        "native": [0, 0, 0, 1, 1, 1, 2],
+        "auto": [0, 1, 2, 0, 1, 2, 0],
+        "shared:ring:segment=1K": [2, 0, 0, 1, 2, 1, 0],
+        "messages:pipeline/binomial": [1, 0, 1, 2, 0, 0, 2],
+    }
+    found = set()
+    for rule, nodes in seats.items():
+        monkeypatch.setenv("RANKTREE_COLL", rule)
+        found.add(placed(build_folder, cluster, nodes, tmp_path))
     assert len(found) == 1
     assert found.pop()[0] == 0
 
