@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from collect_log import served
 
 from tests.collect.test_collect_calls import run
 from tests.conftest import Mpi
@@ -37,6 +38,20 @@ def test_more_bytes_than_an_int_counts(mpi: Mpi) -> None:
     if available_gigabytes() < 8:
         pytest.skip("needs 5 GB of memory")
     run(mpi, 2, mpi.program("at_once_huge"), timeout=120)
+
+
+BLOCKS = "gather=messages:binomial:groups=1;scatter=shared:binomial;allgather=shared:binomial;"
+BLOCKS += "alltoall=messages:flat:groups=1;reduce_scatter=shared:binomial"
+
+
+@pytest.mark.parametrize("collective", ["gather", "scatter", "allgather", "alltoall", "reduce_scatter"])
+def test_more_bytes_in_all_blocks_than_an_int_counts(mpi: Mpi, collective: str, tmp_path: Path) -> None:
+    """A block's count is an int, of all blocks it is none."""
+    if available_gigabytes() < 8:
+        pytest.skip("needs 5 GB of memory")
+    log = tmp_path / "log"
+    run(mpi, 2, mpi.program("at_once_huge_blocks"), collective, rule=BLOCKS, timeout=120, log=log)
+    assert served(log)[collective] == 1
 
 
 def test_communicators_are_left_for_the_program(mpi: Mpi) -> None:
