@@ -76,6 +76,7 @@ class Cluster:
 
     def __init__(self, build: Path, folder: Path) -> None:
         """Nothing is started yet."""
+        self.build = build
         self._program = build / "bin" / "minicluster"
         self._folder = folder
         self._state = folder / "cluster"
@@ -122,11 +123,7 @@ class Cluster:
         return found["inter_node_bytes"], found.get("inter_node_frames", 0)
 
     def _run(self, *words: object) -> str:
-        command = [str(self._program), *map(str, words)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        if result.returncode:
-            raise BenchError(f"{' '.join(command)}: {(result.stdout + result.stderr).strip()}")
-        return result.stdout
+        return output([self._program, *words], {})
 
     def _rankfile(self, per_node: Sequence[int], placement: str) -> Path:
         path = self._folder / f"{placement.replace(' ', '_')}_{'_'.join(map(str, per_node))}.rankfile"
@@ -204,6 +201,27 @@ class Launch:
             while self._process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.05)
             os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def output(words: Sequence[object], variables: Mapping[str, str]) -> str:
+    """What a short command prints."""
+    command = list(map(str, words))
+    environment = {**os.environ, **variables}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    if result.returncode:
+        raise BenchError(f"{' '.join(command)}: {(result.stdout + result.stderr).strip()}")
+    return result.stdout
+
+
+def compiled(build: Path, mpi: Mpi, compiler: str, source: str, folder: Path) -> Path:
+    """A program of this folder, by the MPI's own compiler."""
+    entries = json.loads((build / "mpis.json").read_text(encoding="utf-8"))
+    wrapper = next(entry[compiler] for entry in entries if entry["name"] == mpi.name)
+    if not wrapper:
+        raise BenchError(f"{mpi.name} has no {compiler}")
+    program = folder / Path(source).stem
+    output([wrapper, "-O2", Path(__file__).with_name(source), "-o", program], {})
+    return program
 
 
 def figures(start: Start, mpi: Mpi, arguments: Sequence[object], seconds: float) -> list[dict]:

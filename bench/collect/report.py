@@ -211,6 +211,19 @@ def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
             yield line(f"{machine}{', ' if setting else ''}{setting}", size, *cells)
 
 
+def fallthrough_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Least times, and what the library adds to them."""
+    yield from head("call", "communicator", "alone", "library, no rules", "library, rules for others", "added")
+    for machine, own in machines(rows, "fallthrough").items():
+        for language in dict.fromkeys(row.setting for row in own):
+            least = {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
+            if {"alone", "unset", "rules"} <= least.keys():
+                times = [f"{text(least[name], 1)} ns" for name in ("alone", "unset", "rules")]
+                yield line(
+                    f"`MPI_Bcast`, {language}", machine, *times, f"{text(least['rules'] - least['alone'], 1)} ns"
+                )
+
+
 TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {
     "Bytes between nodes over the lower bound, 1 MiB": bytes_table,
     "Times on the emulated cluster, Open MPI": lambda rows: cluster_table(rows, "cluster"),
@@ -220,6 +233,7 @@ TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {
     "MPICH 5, auto beside native": lambda rows: auto_table(rows, "mpich5-"),
     "SUMMA: milliseconds, median (least), times as fast as simple": lambda rows: forms_table(rows, "summa"),
     "Vector processing: the same, as fast as topology": lambda rows: forms_table(rows, "vectors"),
+    "Calls that are left to the MPI under the preload library, Open MPI": fallthrough_table,
 }
 
 

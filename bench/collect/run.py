@@ -13,6 +13,8 @@ mpich5-cluster, mpich5-auto, mpich5-large
          the same with MPICH 5; on one node with more ranks than cores up to 256 KiB
 applications
          SUMMA and vector processing (examples/) over several hierarchies, on the cluster and on one node
+fallthrough
+         what the preload library adds to a call that it leaves to the MPI, in C and in Fortran, Open MPI
 
 Variants take turns in one process, so that what else the machine does falls on all alike. What fails or lasts too long
 is told on stderr and left out; the rest goes on. Rows of parts that were not asked for stay in the file.
@@ -25,6 +27,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -38,9 +41,11 @@ from launches import (  # noqa: E402
     Cluster,
     Mpi,
     built_mpis,
+    compiled,
     counted,
     figures,
     on_one_node,
+    output,
 )
 from rows import RESULTS, Row, load, save  # noqa: E402
 
@@ -275,6 +280,44 @@ def applications_part(bench: Bench) -> Iterator[Row]:
     yield from application_rows(mpi, "8 ranks", on_one_node(mpi, 8), ["2x4"])
 
 
+# -- what is left to the MPI --
+
+
+def fallthrough_part(bench: Bench) -> Iterator[Row]:
+    """A broadcast without bytes, that no rule is for: alone and under the preload library in turns."""
+    mpi = bench.mpi("openmpi")
+    library = {"LD_PRELOAD": str(bench.cluster.build / f"lib/libranktree_collect_{mpi.name}.so")}
+    variants = {
+        "alone": {},
+        "unset": library,
+        "rules": {**library, "RANKTREE_COLL": "allreduce=messages:binomial:groups=1"},
+    }
+    for language, compiler, source in (("C", "mpicc", "fallthrough.c"), ("Fortran", "mpifort", "fallthrough.F90")):
+        with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
+            program = compiled(bench.cluster.build, mpi, compiler, source, Path(folder))
+            found = in_turns(mpi, program, variants, 5 if bench.quick else 15)
+        for (case, variant), times in found.items():
+            machine = "2 ranks" if case == "world" else "1 rank"
+            about = ("fallthrough", mpi.name, machine, language, "broadcast", 0, variant)
+            yield Row(*about, calls=len(times), least=min(times), median=median(times), high=max(times))
+
+
+def in_turns(
+    mpi: Mpi, program: Path, variants: dict[str, dict[str, str]], rounds: int
+) -> dict[tuple[str, str], list[float]]:
+    """Seconds of a call by case and variant, one of each round."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for _ in range(rounds):
+        for name, variables in variants.items():
+            start = on_one_node(mpi, 2)
+            within = ["env", *(f"{key}={value}" for key, value in variables.items())]
+            words = [*start.words, *within, program, 200]
+            for line in output(words, {**start.variables}).splitlines():
+                case, time_ = line.split()
+                found.setdefault((case, name), []).append(float(time_) * 1e-9)
+    return found
+
+
 PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "bytes": bytes_part,
     "cluster": cluster_part,
@@ -285,6 +328,7 @@ PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "mpich5-auto": mpich5_auto_part,
     "mpich5-large": mpich5_large_part,
     "applications": applications_part,
+    "fallthrough": fallthrough_part,
 }
 
 

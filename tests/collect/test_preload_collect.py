@@ -63,6 +63,18 @@ def test_fortran_is_served_with_its_own_constants(run: Run, made: Program, mpi, 
     assert (found["broadcast"], found["reduce"], found["allreduce"], found["alltoall"]) == (39, 78, 39, 40)
 
 
+def test_calls_left_to_the_mpi_make_no_others(run: Run, made: Program, mpi, tmp_path: Path) -> None:
+    """On communicators of one rank, and of a collective that no rule is for: a look at what is known already."""
+    program = [made(mpi.name, "fallthrough.c", "-rdynamic", "-ldl")]
+    log = tmp_path / "log"
+    for rules in ((), ("allgather=messages:ring:groups=1", "--collectives-log", log)):
+        assert run(2, program, *rules) == 2 * "10 right, 0 allocations, 0 questions\n"
+    found = served(log)
+    assert found["allgather"] == 10
+    assert all(ours == 0 for collective, ours in found.items() if collective != "allgather")
+    assert found.keys() >= {"broadcast", "reduce"}
+
+
 @pytest.mark.parametrize("wanted", ["auto", "messages"])
 def test_communicators_come_and_go(run: Run, made: Program, mpi, wanted: str) -> None:
     program = [made(mpi.name, "lives.c"), 300, 900]
