@@ -224,12 +224,14 @@ def auto_part(bench: Bench) -> Iterator[Row]:
     yield from auto_on_cluster(bench, "auto", mpi, CLUSTER_SIZES, 200, 200)
 
 
-def auto_on_node(bench: Bench, part: str, mpi: Mpi, counts: Sequence[int], sizes: Sequence[int]) -> Iterator[Row]:
+def auto_on_node(  # noqa: PLR0913, PLR0917
+    bench: Bench, part: str, mpi: Mpi, counts: Sequence[int], sizes: Sequence[int], seconds: float = 0.5
+) -> Iterator[Row]:
     """All collectives."""
     for ranks in counts:
         for collective in ALL:
-            arguments = words([collective], bench.some(sizes), ["native", "auto"], bench.seconds(0.5))
-            lines = figures(on_one_node(mpi, ranks), mpi, arguments, 60)
+            arguments = words([collective], bench.some(sizes), ["native", "auto"], bench.seconds(seconds))
+            lines = figures(on_one_node(mpi, ranks), mpi, arguments, 120)
             yield from timed((part, mpi.name, f"{ranks} ranks", ""), lines)
 
 
@@ -261,7 +263,7 @@ def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
     """Its ranks spin without yielding: where they outnumber the cores, a call may take seconds."""
     mpi = bench.mpi("mpich5")
     yield from auto_on_node(bench, "mpich5-auto", mpi, (bench.cores,), NODE_SIZES)
-    yield from auto_on_node(bench, "mpich5-auto", mpi, (2 * bench.cores, 4 * bench.cores), SPINNING_SIZES)
+    yield from auto_on_node(bench, "mpich5-auto", mpi, (2 * bench.cores, 4 * bench.cores), SPINNING_SIZES, 2)
     yield from auto_on_cluster(bench, "mpich5-auto", mpi, CLUSTER_SIZES, 200, 200)
 
 

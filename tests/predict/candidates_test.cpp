@@ -225,6 +225,26 @@ TEST(WorthATrial, IsAWayThroughSharedMemoryThatSparesTheNetwork) {
 }
 
 // Where no way through shared memory can be carried out, as for vectors on several nodes, messages remain.
+// The closed forms count a latency for each message of a leader, three here where two would do.
+TEST(WorthATrial, AreShortMessagesThatAreUnderWayAtOnce) {
+  const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared) {
+    const auto few = worth_a_trial(ask(collective, bytes, machine, shared), 4);
+    return std::count_if(few.begin(), few.end(), [](const Candidate& each) {
+      return each.at_once && each.choice.groups != 1 && each.choice.plan.algorithms.front() == Algorithm::kFlat;
+    });
+  };
+  for (const bool shared : {false, true}) {
+    for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+      EXPECT_EQ(at_once(collective, 8, nodes(16, 4), shared), 1);
+      EXPECT_EQ(at_once(collective, 1000, nodes(64, 4), shared), 1);
+      EXPECT_EQ(at_once(collective, 1 << 20, nodes(16, 4), shared), 0);
+      EXPECT_EQ(at_once(collective, 8, nodes(68, 4), shared), 0);
+      EXPECT_EQ(at_once(collective, 8, Hierarchy::flat(4), shared), 0);
+    }
+    EXPECT_EQ(at_once(Collective::kAllreduce, 8, nodes(16, 4), shared), 0);
+  }
+}
+
 TEST(WorthATrial, IsMeasuredByWhatCanBeCarriedOut) {
   for (const Collective collective : {Collective::kReduceScatter, Collective::kAllgather}) {
     auto possible = ask(collective, 1024, nodes(256, 64), true, true, 24);

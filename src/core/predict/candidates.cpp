@@ -37,6 +37,7 @@ constexpr double kAlike = 1.01;  // costs within this are the same
 constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial in the program's calls
 // Larger messages between nodes wait for an answer of the receiver first: 64 KiB and more with Open MPI's sockets.
 constexpr std::int64_t kMostAcross = 32768;
+constexpr Rank kFewNodes = 16;                 // a leader's messages to so many are sent in about a latency
 constexpr std::int64_t kWorthSparing = 65536;  // bytes, of the whole vector: below, latencies count
 
 // What makes two ways differ in kind: segments, groups and inner trees do not.
@@ -84,12 +85,25 @@ bool bytes_count(const Question& question, const Machine& machine) {
   }
 }
 
+bool by_levels(const Choice& choice) {
+  const bool levels = choice.way == Way::kShared || (choice.way == Way::kMessages && choice.groups == 0);
+  return levels && !choice.plan.algorithms.empty();
+}
+
 // By the machine's levels, on all of which one algorithm is between nodes.
 bool spares(const Question& question, const Choice& choice, const Machine& machine) {
-  const bool by_levels = choice.way == Way::kShared || (choice.way == Way::kMessages && choice.groups == 0);
-  if (!by_levels || choice.plan.algorithms.empty() || !bytes_count(question, machine)) return false;
+  if (!by_levels(choice) || !bytes_count(question, machine)) return false;
   if (choice.way == Way::kMessages && choice.plan.form == Form::kSameIndex) return false;
   return moves_least(question.collective, choice.plan.algorithms.front(), machine.nodes());
+}
+
+// Leader to leader, where bytes take no longer than the latency.
+bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
+  const bool tree = question.collective == Collective::kBroadcast || question.collective == Collective::kReduce;
+  if (!tree || !by_levels(choice) || choice.plan.algorithms.front() != Algorithm::kFlat) return false;
+  if (machine.nodes() < 2 || machine.nodes() > kFewNodes) return false;
+  const LevelParameters& links = machine.parameters().levels.front();
+  return static_cast<double>(question.bytes) * (machine.nodes() - 1) * links.per_byte <= links.latency;
 }
 
 bool alike(const Candidate& a, const Candidate& b) {
@@ -121,6 +135,8 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, st
       if (!known) chosen.push_back(each);
     }
   }
+  // The forms make it too dear.
+  keep(found, chosen, most, [](const Candidate& each) { return each.at_once; });
   // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells. So is, of
   // its ways, one that spares the network: its segments overlap more than the forms say.
   const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
@@ -144,7 +160,10 @@ class Search {
       add_groups();
     }
     if (question_.shared_memory && machine_.ranks_of_node() > 1) add_shared();
-    for (Candidate& each : found_) each.spares = spares(question_, each.choice, machine_);
+    for (Candidate& each : found_) {
+      each.spares = spares(question_, each.choice, machine_);
+      each.at_once = sends_at_once(question_, each.choice, machine_);
+    }
     by_cost();
     evaluate_few(static_cast<std::size_t>(most));
     return pick(found_, std::numeric_limits<double>::infinity(), static_cast<std::size_t>(most));
