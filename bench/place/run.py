@@ -31,7 +31,8 @@ PRESETS = ("fast", "default", "strong")
 COSTS = ("1:10:100:1000", "1:2:3:4")
 ENGINE_LIMIT = 900  # CPU seconds
 WALL_FACTOR = 8  # so many times as long by the clock, at most
-ONE_SEED = 100000  # ranks from which one seed is enough
+ONE_SEED = 100000  # ranks from which one seed is enough ...
+QUICK = (*PRESETS, "identity", "metis")  # ... and what ends there in minutes
 
 
 @dataclass
@@ -161,14 +162,12 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
 
 
 def class_of(name: str) -> str:
-    """What an option asks for; 262,144 ranks are only measured where they are named."""
+    """What an option asks for."""
     if CASES[name].kind == "real":
         return "real"
     if ranks_of(name) <= 4096:
         return "small"
-    if CASES[name].kind == "dense":
-        return "dense"
-    return "named" if ranks_of(name) == 262144 else "large"
+    return "dense" if CASES[name].kind == "dense" else "large"
 
 
 def compare(arguments: argparse.Namespace) -> None:
@@ -176,7 +175,8 @@ def compare(arguments: argparse.Namespace) -> None:
     rows = {row.key: row for row in load(arguments.csv)} if arguments.resume else {}
     for name in chosen(arguments):
         path, case = made(arguments.data, name), CASES[name]
-        todo = [(costs, method) for costs in arguments.costs for method in arguments.methods]
+        methods = [each for each in arguments.methods if ranks_of(name) <= ONE_SEED or each in QUICK]
+        todo = [(costs, method) for costs in arguments.costs for method in methods]
         todo = [each for each in todo if (name, *each) not in rows]
         if not todo:
             continue
@@ -187,7 +187,7 @@ def compare(arguments: argparse.Namespace) -> None:
             row = Row(*about, costs, method, **measure(arguments, path, case.tree, costs, method))
             rows[row.key] = row
         for costs in arguments.costs:
-            print(line_of(name, costs, [rows[name, costs, method] for method in arguments.methods]), flush=True)
+            print(line_of(name, costs, [rows[name, costs, method] for method in methods]), flush=True)
         save(arguments.csv, [asdict(row) for row in ordered(list(rows.values()))])
 
 
@@ -254,7 +254,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="keep the instances here (default: a folder in the build)")
     parser.add_argument("--csv", type=Path, help="default: results.csv, threads.csv or relabel.csv beside this file")
     parser.add_argument("--resume", action="store_true", help="keep the rows that the file has")
-    parser.add_argument("--large", action="store_true", help="8,640, 32,768 and 1,048,576 ranks, too")
+    large = "8,640 to 1,048,576 ranks, too; from 262,144 on METIS is the only peer"
+    parser.add_argument("--large", action="store_true", help=large)
     parser.add_argument("--dense", action="store_true", help="all pairs of 8,192 and 16,384 ranks, too")
     parser.add_argument("--patterns", action="store_true", help="recorded patterns of real programs, too")
     parser.add_argument("--threads", type=int, default=1)
