@@ -25,16 +25,16 @@ struct Candidate {
   double seconds = 0;  // by the model
   // Of operations whose bytes between nodes count: no way moves fewer there, whatever the order of ranks.
   bool spares = false;
-  // Of short broadcasts and reductions among few nodes: all messages between nodes are under way at the same time, which
-  // takes one latency where the forms count one for each.
+  // Of short broadcasts and reductions among few nodes: all messages between nodes are under way at the same time,
+  // which takes one latency where the forms count one for each.
   bool at_once = false;
 };
 
 // At most `most`, cheapest first, never native (the model does not know what the MPI does): the cheapest of each kind,
 // and then others. Deterministic. Milliseconds at most for any number of ranks: closed forms, evaluation of schedules
 // only up to 16 ranks. No algorithm twice with costs within 1 %. Where shared memory may be proposed its best way is
-// among them, whatever it costs, and the best one that spares bytes; so is the best one whose messages are all under way
-// at once; a dear way of another kind may be, too.
+// among them, whatever it costs, and the best one that spares bytes; so is the best one whose messages are all under
+// way at once; a dear way of another kind may be, too.
 std::vector<Candidate> candidates(const Question& question, const schedule::Hierarchy& machine,
                                   const Parameters& parameters, int most);
 
