@@ -170,12 +170,17 @@ def class_of(name: str) -> str:
     return "dense" if CASES[name].kind == "dense" else "large"
 
 
+def methods_for(arguments: argparse.Namespace, name: str) -> list[str]:
+    """Those asked for that end."""
+    return [each for each in arguments.methods if ranks_of(name) <= ONE_SEED or each in QUICK]
+
+
 def compare(arguments: argparse.Namespace) -> None:
     """The table; written after each instance."""
     rows = {row.key: row for row in load(arguments.csv)} if arguments.resume else {}
     for name in chosen(arguments):
         path, case = made(arguments.data, name), CASES[name]
-        methods = [each for each in arguments.methods if ranks_of(name) <= ONE_SEED or each in QUICK]
+        methods = methods_for(arguments, name)
         todo = [(costs, method) for costs in arguments.costs for method in methods]
         todo = [each for each in todo if (name, *each) not in rows]
         if not todo:
