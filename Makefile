@@ -92,7 +92,7 @@ bench-distributed: build
 	$(VENV)/bin/python bench/distributed/quality.py $(BUILD) --limit 4096
 	$(BUILD)/bin/distributed-fibers 16 32 32 4096 128
 
-## make bench-place  the placement engine beside METIS, Scotch, KaHIP: cost, seconds, two pictures for docs (an hour)
+## make bench-place  the placement engine beside METIS, Scotch, KaHIP: cost, seconds, two pictures for docs (more than an hour)
 bench-place: build
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r bench/place/requirements.txt
 	$(VENV)/bin/python bench/place/run.py --build $(BUILD) --large --dense --patterns
@@ -101,7 +101,7 @@ bench-place: build
 	$(VENV)/bin/python bench/place/report.py --tables
 	$(VENV)/bin/python bench/place/plot.py
 
-## make bench-collect  collectives beside each MPI's own: bytes, times, auto, MPICH 5 (about 25 minutes, alone)
+## make bench-collect  collectives beside each MPI's own: bytes, times, auto, MPICH 5, SUMMA (70 minutes, alone)
 bench-collect: mpis
 	$(MAKE) build
 	-$(VENV)/bin/python bench/collect/run.py --build $(BUILD)

@@ -71,6 +71,8 @@ NODE_SIZES = (8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB)
 CLUSTER_SIZES = (8, KIB, 16 * KIB, 256 * KIB, MIB)
 LARGE_SIZES = (4 * MIB, 16 * MIB)
 SPINNING_SIZES = (8, 4 * KIB, 256 * KIB)
+SLOW_LINKS, FAST_LINKS = (200, 200), (1000, 50)
+EVEN_SHAPES = (("4x4", PACKED), ("4x4", ROUND_ROBIN))  # Hydra cannot place 4,4,4,3
 HAN = ("--mca", "coll_han_priority", "100")
 # Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
 TUNED = ("--mca", "coll_tuned_use_dynamic_rules", "1")
@@ -221,7 +223,7 @@ def auto_part(bench: Bench) -> Iterator[Row]:
     """Everything, on one node and on the cluster."""
     mpi = bench.mpi("openmpi")
     yield from auto_on_node(bench, "auto", mpi, (4,) if bench.quick else (2, 4, 8, 16), NODE_SIZES)
-    yield from auto_on_cluster(bench, "auto", mpi, CLUSTER_SIZES, 200, 200)
+    yield from auto_on_cluster(bench, "auto", mpi, CLUSTER_SIZES, SLOW_LINKS, (*EVEN_SHAPES, ("4,4,4,3", PACKED)))
 
 
 def auto_on_node(  # noqa: PLR0913, PLR0917
@@ -235,12 +237,11 @@ def auto_on_node(  # noqa: PLR0913, PLR0917
             yield from timed((part, mpi.name, f"{ranks} ranks", ""), lines)
 
 
-def auto_on_cluster(bench: Bench, part: str, mpi: Mpi, sizes: Sequence[int], rate: int, latency: int) -> Iterator[Row]:
-    """All collectives."""
-    shapes = [("4x4", PACKED), ("4x4", ROUND_ROBIN)]
-    if mpi.family == "openmpi" and sizes is CLUSTER_SIZES:  # Hydra cannot place 4,4,4,3
-        shapes.append(("4,4,4,3", PACKED))
-    with bench.cluster.up(4, rate, latency) as cluster:
+def auto_on_cluster(  # noqa: PLR0913, PLR0917
+    bench: Bench, part: str, mpi: Mpi, sizes: Sequence[int], links: tuple[int, int], shapes: Sequence[tuple[str, str]]
+) -> Iterator[Row]:
+    """All collectives; links in Mbit/s and microseconds."""
+    with bench.cluster.up(4, *links) as cluster:
         for shape, placement in shapes:
             start = cluster.start(mpi, SHAPES[shape], placement)
             for collective in ALL:
@@ -251,7 +252,7 @@ def auto_on_cluster(bench: Bench, part: str, mpi: Mpi, sizes: Sequence[int], rat
 
 def large_part(bench: Bench) -> Iterator[Row]:
     """On links of 200 Mbit/s these would take hours."""
-    yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, 1000, 50)
+    yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, FAST_LINKS, EVEN_SHAPES)
 
 
 def mpich5_cluster_part(bench: Bench) -> Iterator[Row]:
@@ -264,12 +265,12 @@ def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
     mpi = bench.mpi("mpich5")
     yield from auto_on_node(bench, "mpich5-auto", mpi, (bench.cores,), NODE_SIZES)
     yield from auto_on_node(bench, "mpich5-auto", mpi, (2 * bench.cores, 4 * bench.cores), SPINNING_SIZES, 2)
-    yield from auto_on_cluster(bench, "mpich5-auto", mpi, CLUSTER_SIZES, 200, 200)
+    yield from auto_on_cluster(bench, "mpich5-auto", mpi, CLUSTER_SIZES, SLOW_LINKS, EVEN_SHAPES)
 
 
 def mpich5_large_part(bench: Bench) -> Iterator[Row]:
     """As with Open MPI."""
-    yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, 1000, 50)
+    yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, FAST_LINKS, EVEN_SHAPES)
 
 
 def applications_part(bench: Bench) -> Iterator[Row]:

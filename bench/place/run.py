@@ -171,8 +171,8 @@ def class_of(name: str) -> str:
 
 
 def methods_for(arguments: argparse.Namespace, name: str) -> list[str]:
-    """Those asked for that end."""
-    return [each for each in arguments.methods if ranks_of(name) <= ONE_SEED or each in QUICK]
+    """Those that are named; else all that end."""
+    return [each for each in arguments.methods if arguments.named or ranks_of(name) <= ONE_SEED or each in QUICK]
 
 
 def compare(arguments: argparse.Namespace) -> None:
@@ -267,7 +267,7 @@ def main() -> None:
     parser.add_argument("--relabel", type=int, default=0, metavar="TIMES")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--costs", nargs="+", default=list(COSTS), help="innermost first")
-    parser.add_argument("--methods", nargs="+", default=[*PRESETS, *METHODS], choices=(*PRESETS, *METHODS))
+    parser.add_argument("--methods", nargs="+", choices=(*PRESETS, *METHODS))
     parser.add_argument("--limit", type=int, default=60, help="CPU seconds for a peer on an instance, all seeds")
     parser.add_argument("--prefix", default="", help='before the engine, such as "chrt -f 50" on a busy machine')
     parser.add_argument("instances", nargs="*", help=f"of {' '.join(CASES)}")
@@ -278,6 +278,8 @@ def main() -> None:
     if arguments.relabel > 0:
         mode, default = renumbered, "relabel.csv"
     arguments.csv = arguments.csv or HERE / default
+    arguments.named = arguments.methods is not None
+    arguments.methods = arguments.methods or [*PRESETS, *METHODS]
     arguments.data = arguments.data or arguments.build / "bench_place"
     for method in [each for each in arguments.methods if each in METHODS and not installed(each)]:
         print(f"{method}: its library is not installed")

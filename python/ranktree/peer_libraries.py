@@ -19,7 +19,7 @@ import numpy as np
 
 KAHIP_ECO = 1
 KAHIP_MULTISECTION = 0
-METIS_NAMES = ("libmetis.so.5", "libmetis.so")
+METIS_NAME = "libmetis.so.5"  # 5.1: later ones number their options differently
 METIS_OPTIONS = 40
 METIS_OPTION_SEED = 8
 METIS_OPTION_UFACTOR = 16
@@ -144,7 +144,7 @@ class Metis(NamedTuple):
 @functools.cache
 def metis_library() -> Metis:
     """Its widths are found out where a wrong guess does no harm: on a graph of four vertices."""
-    library = next(filter(None, map(load, METIS_NAMES)), None)
+    library = load(METIS_NAME)
     if library is None:
         raise not_installed()
     whole = metis_whole(library)

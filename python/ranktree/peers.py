@@ -247,13 +247,16 @@ def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[],
         if code is None:
             return Answer(None, 0, f"stopped after {limit:g} s" if keep_going() else "stopped")
         if code != 0:
-            return Answer(None, 0, f"failed: {errors[-1] if errors else ended(code)}")
+            return Answer(None, 0, f"failed: {errors[-1] if errors and code > 0 else ended(code)}")
         return read_answer(answer, problem)
 
 
 def ended(code: int) -> str:
-    """How a process ended that said nothing."""
-    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    """How a process ended."""
+    if code >= 0:
+        return f"exit code {code}"
+    known = {int(each): each.name for each in signal.Signals}
+    return f"ended by {known.get(-code, f'signal {-code}')}"
 
 
 def read_answer(path: Path, problem: Problem) -> Answer:
@@ -261,7 +264,7 @@ def read_answer(path: Path, problem: Problem) -> Answer:
     try:
         with np.load(path, allow_pickle=False) as found:
             answer = Answer(found["leaf_of"], float(found["seconds"]), str(found["note"]))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         return Answer(None, 0, f"failed: no answer: {error}")
     if answer.note:
         return Answer(None, 0, answer.note)

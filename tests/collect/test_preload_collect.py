@@ -68,9 +68,12 @@ def test_calls_left_to_the_mpi_make_no_others(run: Run, made: Program, mpi, tmp_
     program = [made(mpi.name, "fallthrough.c", "-rdynamic", "-ldl")]
     log = tmp_path / "log"
     for rules in ((), ("allgather=messages:ring:groups=1", "--collectives-log", log)):
-        assert run(2, program, *rules) == 2 * "10 right, 0 allocations, 0 questions\n"
+        lines = run(2, program, *rules).splitlines()
+        assert [line.partition(";")[0] for line in lines] == 2 * ["10 right, 0 allocations, 0 questions"]
+        if rules:  # what is counted can be seen
+            assert all(re.search(r"served [1-9]\d*, [1-9]", line) for line in lines), lines
     found = served(log)
-    assert found["allgather"] == 10
+    assert 0 < found["allgather"] <= 10  # a communicator's first four are the MPI's own
     assert all(ours == 0 for collective, ours in found.items() if collective != "allgather")
     assert found.keys() >= {"broadcast", "reduce"}
 

@@ -340,12 +340,31 @@ def test_peers_that_are_not_there_are_named(
     result = ranktree("map", pattern, "--machine", MACHINE, "--compare", env=environment)
     assert result.returncode == 0, result.stderr
     assert "not installed" in next(line for line in result.stdout.splitlines() if "KaHIP" in line)
-    monkeypatch.setattr(peer_libraries, "METIS_NAMES", ("libmetis-none.so",))
+    monkeypatch.setattr(peer_libraries, "METIS_NAME", "libmetis-none.so")
     monkeypatch.setattr(peer_libraries, "SCOTCH_NAMES", ("lib{}-none.so",))
     peer_libraries.metis_library.cache_clear()
     for find in (peer_libraries.metis_library, peer_libraries.scotch_library):
         with pytest.raises(peer_libraries.Refusal, match="not installed"):
             find()
+
+
+ENDINGS = """
+import sys
+from pathlib import Path
+from ranktree import peers
+print(peers.ended(3), peers.ended(-11), peers.ended(-40), sep="; ")
+print(peers.read_answer(Path(sys.argv[1]), None).note)
+"""
+
+
+def test_endings_and_answers_that_are_none_are_said(build_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "answer.npz").touch()
+    environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
+    words = [sys.executable, "-c", ENDINGS, str(tmp_path / "answer.npz")]
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    endings, answer = result.stdout.splitlines()
+    assert endings == "exit code 3; ended by SIGSEGV; ended by signal 40"
+    assert answer.startswith("failed: no answer: ")
 
 
 def test_rebalancing_moves_what_costs_least() -> None:

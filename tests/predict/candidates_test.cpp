@@ -224,27 +224,29 @@ TEST(WorthATrial, IsAWayThroughSharedMemoryThatSparesTheNetwork) {
   EXPECT_EQ(tried.back().choice, possible.back().choice);
 }
 
-// Where no way through shared memory can be carried out, as for vectors on several nodes, messages remain.
 // The closed forms count a latency for each message of a leader, three here where two would do.
 TEST(WorthATrial, AreShortMessagesThatAreUnderWayAtOnce) {
   const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared) {
     const auto few = worth_a_trial(ask(collective, bytes, machine, shared), 4);
     return std::count_if(few.begin(), few.end(), [](const Candidate& each) {
-      return each.at_once && each.choice.groups != 1 && each.choice.plan.algorithms.front() == Algorithm::kFlat;
+      return each.at_once && each.choice.plan.algorithms.front() == Algorithm::kFlat;
     });
   };
   for (const bool shared : {false, true}) {
     for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
-      EXPECT_EQ(at_once(collective, 8, nodes(16, 4), shared), 1);
-      EXPECT_EQ(at_once(collective, 1000, nodes(64, 4), shared), 1);
+      for (const auto& [ranks, width] : {std::pair{16, 4}, {64, 4}, {8, 2}, {512, 64}, {1024, 64}}) {
+        EXPECT_EQ(at_once(collective, 8, nodes(ranks, width), shared), 1) << ranks << " by " << width;
+      }
       EXPECT_EQ(at_once(collective, 1 << 20, nodes(16, 4), shared), 0);
       EXPECT_EQ(at_once(collective, 8, nodes(68, 4), shared), 0);
-      EXPECT_EQ(at_once(collective, 8, Hierarchy::flat(4), shared), 0);
     }
     EXPECT_EQ(at_once(Collective::kAllreduce, 8, nodes(16, 4), shared), 0);
   }
+  EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(4), false), 1) << "a rank a node";
+  EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(4), true), 0) << "one node";
 }
 
+// Where no way through shared memory can be carried out, as for vectors on several nodes, messages remain.
 TEST(WorthATrial, IsMeasuredByWhatCanBeCarriedOut) {
   for (const Collective collective : {Collective::kReduceScatter, Collective::kAllgather}) {
     auto possible = ask(collective, 1024, nodes(256, 64), true, true, 24);

@@ -113,6 +113,20 @@ constexpr std::string_view kRules =
  {"collective": "broadcast", "bytes": [1025], "choice": "messages:binomial/flat:form=lanes:segment=32K"},
  {"collective": "allreduce", "ranks": [2], "choice": "shared:ring:segment=128K"}]})";
 
+// Of a rank a node nothing is known of shared memory: it is not for nothing.
+TEST(Parameters, WithoutSharedMemoryHaveUsualOne) {
+  core::predict::Parameters measured = core::predict::usual_parameters(1);
+  measured.shared_latency = measured.shared_per_byte = 0;
+  const core::predict::Parameters usual = core::predict::usual_parameters(2);
+  const core::predict::Parameters fitted = core::predict::matched(measured, 2, 1);
+  EXPECT_GT(usual.shared_latency, 0);
+  EXPECT_EQ(fitted.shared_latency, usual.shared_latency);
+  EXPECT_EQ(fitted.shared_per_byte, usual.shared_per_byte);
+  measured.shared_latency = 1e-6;
+  EXPECT_EQ(core::predict::matched(measured, 2, 1).shared_latency, 1e-6);
+  EXPECT_EQ(core::predict::matched(measured, 2, 1).shared_per_byte, 0);
+}
+
 TEST(RulesFile, IsReadAndTheFirstRuleThatFitsIsFound) {
   const Rules rules = read_rules(kRules, "r.json");
   ASSERT_EQ(rules.rules.size(), 3U);

@@ -97,10 +97,11 @@ bool spares(const Question& question, const Choice& choice, const Machine& machi
   return moves_least(question.collective, choice.plan.algorithms.front(), machine.nodes());
 }
 
-// Leader to leader, where bytes take no longer than the latency.
+// From leader to leader, or between single ranks, where bytes take no longer than the latency.
 bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
   const bool tree = question.collective == Collective::kBroadcast || question.collective == Collective::kReduce;
-  if (!tree || !by_levels(choice) || choice.plan.algorithms.front() != Algorithm::kFlat) return false;
+  const bool alone = choice.groups == 1 && machine.ranks() == machine.nodes();
+  if (!tree || !(alone || by_levels(choice)) || choice.plan.algorithms.front() != Algorithm::kFlat) return false;
   if (machine.nodes() < 2 || machine.nodes() > kFewNodes) return false;
   const LevelParameters& links = machine.parameters().levels.front();
   return static_cast<double>(question.bytes) * (machine.nodes() - 1) * links.per_byte <= links.latency;
@@ -111,16 +112,17 @@ bool alike(const Candidate& a, const Candidate& b) {
          a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
 }
 
-// The cheapest that is wanted is among them, in the place of the dearest where there is no other.
-template <typename Wanted>
-void keep(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most, const Wanted& wanted) {
+bool is_shared(const Candidate& each) { return each.choice.way == Way::kShared; }
+
+// The cheapest that is wanted is among them: where there is no other place in that of the dearest that may go.
+template <typename Wanted, typename MayGo>
+void keep(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most, const Wanted& wanted,
+          const MayGo& may_go) {
   const auto best = std::find_if(found.begin(), found.end(), wanted);
   if (best == found.end() || chosen.empty() || std::any_of(chosen.begin(), chosen.end(), wanted)) return;
-  if (chosen.size() < most) {
-    chosen.push_back(*best);
-  } else {
-    chosen.back() = *best;
-  }
+  if (chosen.size() < most) return chosen.push_back(*best);
+  const auto place = std::find_if(chosen.rbegin(), chosen.rend(), may_go);
+  (place == chosen.rend() ? chosen.back() : *place) = *best;
 }
 
 // Of those in order of cost, the cheapest of each kind before a second of any kind; what is picked, in order of cost.
@@ -135,13 +137,14 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, st
       if (!known) chosen.push_back(each);
     }
   }
+  const auto at_once = [](const Candidate& each) { return each.at_once; };
+  const auto is_other = [](const Candidate& each) { return !each.at_once && !is_shared(each); };
   // The forms make it too dear.
-  keep(found, chosen, most, [](const Candidate& each) { return each.at_once; });
+  keep(found, chosen, most, at_once, is_other);
   // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells. So is, of
   // its ways, one that spares the network: its segments overlap more than the forms say.
-  const auto is_shared = [](const Candidate& each) { return each.choice.way == Way::kShared; };
-  keep(found, chosen, most, is_shared);
-  keep(found, chosen, most, [&](const Candidate& each) { return is_shared(each) && each.spares; });
+  keep(found, chosen, most, is_shared, is_other);
+  keep(found, chosen, most, [](const Candidate& each) { return is_shared(each) && each.spares; }, is_shared);
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   return chosen;

@@ -82,6 +82,10 @@ Parameters matched(const Parameters& parameters, int levels, int across) {
     found.name = usual.levels[at].name;
     fitted.levels.push_back(found);
   }
+  if (fitted.shared_latency == 0 && fitted.shared_per_byte == 0) {  // there was a rank a node
+    fitted.shared_latency = usual.shared_latency;
+    fitted.shared_per_byte = usual.shared_per_byte;
+  }
   return fitted;
 }
 

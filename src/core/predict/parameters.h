@@ -38,7 +38,7 @@ Parameters usual_parameters(int levels);
 
 // The same for a hierarchy of `levels` levels, the first `across` of them between nodes, when it is not the one that
 // was measured: levels are paired from the node outwards and inwards, the outermost and innermost standing for those
-// beyond them; usual ones where nothing was measured on that side of the node.
+// beyond them; usual ones where nothing was measured on that side of the node, or of shared memory.
 Parameters matched(const Parameters& parameters, int levels, int across);
 
 }  // namespace ranktree::core::predict
