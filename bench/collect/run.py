@@ -310,12 +310,12 @@ def in_turns(
 ) -> dict[tuple[str, str], list[float]]:
     """Seconds of a call by case and variant, one of each round."""
     found: dict[tuple[str, str], list[float]] = {}
+    start = on_one_node(mpi, 2)
     for _ in range(rounds):
         for name, variables in variants.items():
-            start = on_one_node(mpi, 2)
             within = ["env", *(f"{key}={value}" for key, value in variables.items())]
             words = [*start.words, *within, program, 200]
-            for line in output(words, {**start.variables}).splitlines():
+            for line in output(words, start.variables).splitlines():
                 case, time_ = line.split()
                 found.setdefault((case, name), []).append(float(time_) * 1e-9)
     return found

@@ -57,11 +57,6 @@ struct Case {
   Side receive;
 };
 
-bool rooted(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kReduce ||
-         collective == Collective::kGather || collective == Collective::kScatter;
-}
-
 int random_count(Dice& dice) {
   constexpr int kSmall = 9;
   constexpr int kLarge = 3000;
@@ -83,7 +78,7 @@ class Random {
     Dice own(dice() + static_cast<unsigned>(rank_) * 7919U);
     Case drawn;
     drawn.collective = static_cast<Collective>(roll(dice, 9));
-    drawn.root = rooted(drawn.collective) ? roll(dice, size_) : 0;
+    drawn.root = has_root(drawn.collective) ? roll(dice, size_) : 0;
     drawn.vector =
         roll(dice, 2) == 0 && drawn.collective >= Collective::kGather && drawn.collective <= Collective::kReduceScatter;
     if (reduces(drawn.collective)) {

@@ -48,11 +48,6 @@ void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
   }
 }
 
-bool is_reduction(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kAllreduce ||
-         collective == Collective::kReduceScatter;
-}
-
 MPI_Datatype committed(MPI_Datatype type) {
   MPI_Type_commit(&type);
   return type;
@@ -135,12 +130,12 @@ Drawn::Drawn(Random& random, const Kinds& kinds, MPI_Comm comm, std::int64_t mos
   operation_.comm = comm;
   const unsigned drawn = random() % 8;
   operation_.collective = static_cast<Collective>(drawn);
-  const bool reduces = is_reduction(operation_.collective);
+  const bool combines = reduces(operation_.collective);
   std::size_t kind = random() % kinds.all().size();
-  while (reduces && kinds.all()[kind].operations.empty()) kind = random() % kinds.all().size();
+  while (combines && kinds.all()[kind].operations.empty()) kind = random() % kinds.all().size();
   const Kinds::Kind& of = kinds.all()[kind];
   operation_.send.type = operation_.receive.type = of.type;
-  if (reduces) operation_.op = of.operations[random() % of.operations.size()];
+  if (combines) operation_.op = of.operations[random() % of.operations.size()];
   operation_.root = static_cast<int>(random() % static_cast<unsigned>(size_));
   in_place_ = random() % 3 == 0;
   operation_.vector = random() % 3 == 0 && (operation_.collective == Collective::kAllgather ||
@@ -179,7 +174,7 @@ void Drawn::make_sides(const Kinds::Kind& kind, unsigned seed) {
   }
   if (operation_.collective == Collective::kBroadcast) {
     receive_ = Guarded(operation_.receive.count, operation_.receive.type, own);
-  } else if (is_reduction(operation_.collective)) {
+  } else if (reduces(operation_.collective)) {
     make_reduction_sides(own);
   } else if (operation_.collective != Collective::kBarrier) {
     make_block_sides(own);
