@@ -365,6 +365,46 @@ TEST(Cell, AWayMustBeGoodInLoopsAndInCallsApart) {
   EXPECT_TRUE(decided(10, 1, 12).way == Way::kNative);
 }
 
+TEST(Cell, ALossThatIsNothingBesideTheGainIsTaken) {
+  const auto winner = [](double loop_of_native) {
+    Cell cell({kBoth[0]}, 8, 1);
+    decide(cell, [=](const Choice& choice, bool meets) {
+      if (choice.way == Way::kNative) return meets ? 1.0 : loop_of_native;
+      return meets ? 3.0 : 5.0;
+    });
+    return cell.winner();
+  };
+  EXPECT_TRUE(winner(1000) == way_of(kOne));
+  EXPECT_TRUE(winner(50).way == Way::kNative);
+}
+
+TEST(Cell, AcrossNodesCallsApartWinMostPassesByThemselves) {
+  const auto winner = [](int nodes, int lucky_passes) {
+    Cell cell({kBoth[0]}, 8, nodes);
+    int calls = 0;
+    decide(cell, [&](const Choice& choice, bool meets) {
+      if (choice.way == Way::kNative) return 10.0;
+      if (!meets) return 5.0;
+      return calls++ / 5 % 7 < lucky_passes ? 3.0 : 11.0;  // ranks meet five times a turn
+    });
+    return cell.winner();
+  };
+  EXPECT_TRUE(winner(1, 3) == way_of(kOne));
+  EXPECT_TRUE(winner(2, 3).way == Way::kNative);
+  EXPECT_TRUE(winner(2, 5) == way_of(kOne));
+}
+
+TEST(Cell, AcrossNodesShortCallsApartWinClearly) {
+  const auto winner = [](int nodes, double apart) {
+    Cell cell({kBoth[0]}, 8, nodes);
+    decide(cell, small_clock(10, 5, apart));
+    return cell.winner();
+  };
+  EXPECT_TRUE(winner(2, 7.5) == way_of(kOne));
+  EXPECT_TRUE(winner(2, 8).way == Way::kNative);
+  EXPECT_TRUE(winner(1, 8) == way_of(kOne));
+}
+
 TEST(Cell, OfCallsBelowAMicrosecondSomeNanosecondsAreNoReason) {
   constexpr double kNano = 1e-9;
   EXPECT_TRUE(decided(400 * kNano, 360 * kNano, 360 * kNano).way == Way::kNative);

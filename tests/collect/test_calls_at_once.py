@@ -73,6 +73,13 @@ def test_calls_that_synchronise_pass_on_what_is_under_way(mpi: Mpi, call: str) -
     run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN, timeout=60)
 
 
+def test_trials_across_nodes_pass_on_what_is_under_way(mpi: Mpi, tmp_path: Path) -> None:
+    """Ranks meet in the MPI's barrier there, but not before all are in the same trial."""
+    log = tmp_path / "log"
+    run(mpi, 3, mpi.program("at_once_nodes"), rule=BETWEEN, timeout=60, log=log)
+    assert "3 ranks on 2 nodes: broadcast 256K-512K: " in log.read_text()
+
+
 def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:
     run(mpi, 3, mpi.program("at_once_between"), "type", rule="allreduce=messages:recursive-doubling:groups=1")
 

@@ -16,7 +16,11 @@ namespace {
 
 constexpr int kPassesLater = 3;  // when a decision is looked at again
 constexpr double kMargin = 1.05;
-constexpr double kNotSlower = 1.02;  // in loops and in calls apart
+constexpr double kNotSlower = 1.02;   // in loops and in calls apart
+constexpr double kOutweighed = 0.02;  // of a gain
+// What a short call takes across nodes depends as much on who comes to it late: behind two kinds of meeting the same
+// ways were found in another order.
+constexpr double kArrivals = 1.3;
 constexpr double kForBytes = 1.1;  // what sparing bytes between nodes may take, where it is quicker than the MPI's own
 // Seconds of a call that no trial sees: a way of ours is found in more steps than that a call is left to the MPI, which
 // other work has pushed out of the caches. And what clocks do not tell apart. Calls through the memory of one node are
@@ -121,6 +125,7 @@ void Cell::keep_times() {
   for (std::size_t member = 0; member < members_.size(); ++member) {
     Contestant& contestant = contestants_[members_[member]];
     contestant.measured = trials_.time(member);
+    contestant.apart = plan_.together > 0 ? trials_.apart(member) : 0;
     contestant.dropped = trials_.dropped(member);
     if (contestant.dropped) ++contestant.failures;
   }
@@ -165,18 +170,31 @@ double Cell::unseen(std::size_t member) const {
   return in_memory ? kUnseenInMemory : kUnseen;
 }
 
-// Than the MPI's own call, neither in loops nor in calls apart.
+// Than the MPI's own call, neither in loops nor in calls apart; unless what it loses in one is nothing beside what it
+// gains in the other, as where ranks that spin wait for each other's time slices in loops only.
 bool Cell::is_not_slower(std::size_t member) const {
-  const bool in_loops =
-      plan_.together == 0 || trials_.together(member) + unseen(member) <= kNotSlower * trials_.together(0);
-  return in_loops && trials_.apart(member) + unseen(member) <= kNotSlower * trials_.apart(0);
+  const auto loss = [&](double own, double native) {
+    const double whole = own + unseen(member);
+    return whole <= kNotSlower * native ? 0 : whole - native;
+  };
+  const double in_loops = plan_.together == 0 ? 0 : loss(trials_.together(member), trials_.together(0));
+  const double apart = loss(trials_.apart(member), trials_.apart(0));
+  const double gain = trials_.time(0) - trials_.time(member) - unseen(member);
+  return std::max(in_loops, apart) <= kOutweighed * std::max(gain, 0.0);
 }
 
-// Turns of one pass are compared, since a machine's load changes; one unlucky pass of three may be
-// lost.
+// Turns of one pass are compared, since a machine's load changes; one unlucky pass of three may be lost.
 bool Cell::beats_native(std::size_t member) const {
+  const int enough = trials_.passes() - trials_.passes() / 3;
   return (trials_.time(member) + unseen(member)) * kMargin < trials_.time(0) && is_not_slower(member) &&
-         trials_.wins(member) >= trials_.passes() - trials_.passes() / 3;
+         trials_.wins(member) >= enough && (one_node_ || wins_apart(member, enough));
+}
+
+// Across nodes calls apart must win by themselves: a gain in loops would make up for them, and means of them are luck
+// where processes take turns.
+bool Cell::wins_apart(std::size_t member, int enough) const {
+  const double margin = plan_.together > 0 ? kArrivals : 1;
+  return trials_.wins_apart(member) >= enough && trials_.apart(member) * margin < trials_.apart(0);
 }
 
 // How many calls of the way in use a contestant's part of a round costs beyond as many of those. The way in use costs

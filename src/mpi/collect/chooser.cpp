@@ -283,11 +283,18 @@ void Selector::make_ready() {
   if (named) ask_for_shared_memory();
 }
 
-// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing.
+// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Across nodes they
+// leave the MPI's barrier, as programs' ranks do. It drives nothing that is under way: they enter it when all have
+// come.
 double Selector::seconds_to_meet() const {
   const double start = PMPI_Wtime();
   NodeTeam* const team = context_.node_count() == 1 ? context_.node_team() : nullptr;
-  team != nullptr ? team->meet() : meet(context_.comm());
+  if (team != nullptr) {
+    team->meet();
+  } else {
+    meet(context_.comm());
+    check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
+  }
   return PMPI_Wtime() - start;
 }
 

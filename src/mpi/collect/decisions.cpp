@@ -35,7 +35,9 @@ std::string kind_text(std::size_t index) {
 
 std::string contestant_text(const Cell::Contestant& contestant) {
   std::string text = " | " + to_text(contestant.choice);
-  if (contestant.measured > 0 && std::isfinite(contestant.measured)) text += " " + time_text(contestant.measured);
+  const auto is_time = [](double seconds) { return seconds > 0 && std::isfinite(seconds); };
+  if (is_time(contestant.measured)) text += " " + time_text(contestant.measured);
+  if (is_time(contestant.apart)) text += ", " + time_text(contestant.apart) + " apart";
   if (contestant.model > 0) text += " (model " + time_text(contestant.model) + ")";
   return text + (contestant.dropped ? " dropped" : "");
 }

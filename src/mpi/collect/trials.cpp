@@ -14,14 +14,27 @@ namespace {
 constexpr int kFirstPasses = 2;  // before anybody is dropped
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The mean of the middle half. Of times that are of two kinds, as those of ranks that come in a good order or not, a
-// median is one or the other by chance.
-double central(std::vector<double> values) {
+// The mean without so many of the least and as many of the most. Of times that are of two kinds, as those of ranks that
+// come in a good order or not, a median is one or the other by chance.
+double mean_without(std::size_t aside, std::vector<double> values) {
   if (values.empty()) return kNever;
-  const std::size_t aside = std::min((values.size() + 2) / 4, (values.size() - 1) / 2);
   std::sort(values.begin(), values.end());
-  const auto middle = std::span(values).subspan(aside, values.size() - 2 * aside);
+  const std::size_t most = (values.size() - 1) / 2;
+  const auto middle = std::span(values).subspan(std::min(aside, most), values.size() - 2 * std::min(aside, most));
   return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
+}
+
+// Of a few: one that was pushed aside by something else says nothing.
+double of_turn(std::vector<double> values) {
+  const std::size_t aside = (values.size() + 2) / 4;
+  return mean_without(aside, std::move(values));
+}
+
+// Of a round: what befalls one call of eight is an accident; what befalls more is the way's own, as waiting for the
+// time slice of a rank that spins.
+double of_round(std::vector<double> values) {
+  const std::size_t aside = std::max(values.size() / 8, std::size_t{1});
+  return mean_without(aside, std::move(values));
 }
 
 }  // namespace
@@ -85,7 +98,7 @@ void Trials::for_each_unagreed(Use use) {
 std::span<double> Trials::unagreed() {
   shared_.clear();
   for_each_unagreed([this](double seconds) { shared_.push_back(seconds); });
-  shared_.push_back(-central(meetings_));
+  shared_.push_back(-of_turn(meetings_));
   return shared_;
 }
 
@@ -109,11 +122,14 @@ std::span<const double> Trials::turn_of(std::size_t contestant, std::size_t pass
   return std::span(seconds_).subspan((contestant * static_cast<std::size_t>(plan_.passes) + pass) * width(), width());
 }
 
+double Trials::turn_apart(std::size_t contestant, std::size_t pass) const {
+  const auto apart = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
+  return of_turn({apart.begin(), apart.end()});
+}
+
 double Trials::turn_time(std::size_t contestant, std::size_t pass) const {
-  const std::span<const double> turn = turn_of(contestant, pass);
-  const auto apart = turn.last(static_cast<std::size_t>(plan_.apart));
-  const double usual = central({apart.begin(), apart.end()});
-  return plan_.together > 0 ? (turn.front() + usual) / 2 : usual;
+  const double apart = turn_apart(contestant, pass);
+  return plan_.together > 0 ? (turn_of(contestant, pass).front() + apart) / 2 : apart;
 }
 
 double Trials::quickest_turn(std::size_t contestant) const {
@@ -133,7 +149,7 @@ double Trials::together(std::size_t contestant) const {
   std::vector<double> values;
   values.reserve(finished_[contestant]);
   for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) values.push_back(turn_of(contestant, pass).front());
-  return central(std::move(values));
+  return of_round(std::move(values));
 }
 
 double Trials::apart(std::size_t contestant) const {
@@ -143,19 +159,28 @@ double Trials::apart(std::size_t contestant) const {
     const auto turn = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
     values.insert(values.end(), turn.begin(), turn.end());
   }
-  return central(std::move(values));
+  return of_round(std::move(values));
 }
 
 double Trials::time(std::size_t contestant) const {
   return plan_.together > 0 ? (together(contestant) + apart(contestant)) / 2 : apart(contestant);
 }
 
-int Trials::wins(std::size_t contestant) const {
+template <typename Time>
+int Trials::passes_won(std::size_t contestant, Time time) const {
   int won = 0;
   for (std::size_t pass = 0; pass < std::min(finished_[contestant], finished_[0]); ++pass) {
-    if (turn_time(contestant, pass) < turn_time(0, pass)) ++won;
+    if (time(contestant, pass) < time(0, pass)) ++won;
   }
   return won;
+}
+
+int Trials::wins(std::size_t contestant) const {
+  return passes_won(contestant, [this](std::size_t who, std::size_t pass) { return turn_time(who, pass); });
+}
+
+int Trials::wins_apart(std::size_t contestant) const {
+  return passes_won(contestant, [this](std::size_t who, std::size_t pass) { return turn_apart(who, pass); });
 }
 
 bool Trials::dropped(std::size_t contestant) const {

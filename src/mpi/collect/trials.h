@@ -47,8 +47,8 @@ class Trials {
   void agreed(double much, double clearly);
   [[nodiscard]] bool ended() const { return order_.empty() || pass_ == plan_.passes; }
 
-  // Seconds a call, the slowest rank's, means of the middle half of the turns: of calls one behind the other (0 where
-  // there are none), of calls apart, and the mean of both. Infinite for who had no turn.
+  // Seconds a call, the slowest rank's, means without the least and the most ones: of calls one behind the other (0
+  // where there are none), of calls apart, and the mean of both. Infinite for who had no turn.
   [[nodiscard]] double together(std::size_t contestant) const;
   [[nodiscard]] double apart(std::size_t contestant) const;
   [[nodiscard]] double time(std::size_t contestant) const;
@@ -56,6 +56,8 @@ class Trials {
   [[nodiscard]] double meeting() const { return meeting_; }
   // Passes in which its turn was quicker than the first contestant's.
   [[nodiscard]] int wins(std::size_t contestant) const;
+  // The same of its calls apart only.
+  [[nodiscard]] int wins_apart(std::size_t contestant) const;
   // Those that there were.
   [[nodiscard]] int passes() const { return static_cast<int>(finished_[0]); }
   [[nodiscard]] bool dropped(std::size_t contestant) const;
@@ -68,9 +70,12 @@ class Trials {
     return static_cast<std::size_t>(plan_.apart) + (plan_.together > 0 ? 1U : 0U);
   }
   [[nodiscard]] std::span<const double> turn_of(std::size_t contestant, std::size_t pass) const;
+  [[nodiscard]] double turn_apart(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double turn_time(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double quickest_turn(std::size_t contestant) const;
   [[nodiscard]] double slowest_turn(std::size_t contestant) const;
+  template <typename Time>
+  [[nodiscard]] int passes_won(std::size_t contestant, Time time) const;
   template <typename Use>
   void for_each_unagreed(Use use);
 

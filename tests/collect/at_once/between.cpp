@@ -11,7 +11,6 @@
 #include <mpi.h>
 #include <ranktree/mpi.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -19,41 +18,14 @@
 #include <string>
 #include <vector>
 
+#include "around.h"
+
 namespace {
 
-int rank_of(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::printf("%s\n", what);
-  std::fflush(stdout);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-// An allreduce around a call on which ranks wait for each other.
-template <typename Call>
-void around(MPI_Comm comm, const Call& call) {
-  std::vector<int> from(3000, rank_of(comm));
-  std::vector<int> into(from.size(), -1);
-  ranktree_Request request = RANKTREE_REQUEST_NULL;
-  ranktree_Iallreduce(from.data(), into.data(), static_cast<int>(from.size()), MPI_INT, MPI_SUM, comm, &request);
-  const bool late = rank_of(comm) == 0;
-  if (!late) require(ranktree_Wait(&request) == MPI_SUCCESS, "a wait");
-  require(call() == MPI_SUCCESS, "the call between");
-  if (late) require(ranktree_Wait(&request) == MPI_SUCCESS, "a wait");
-  const int sum = size_of(comm) * (size_of(comm) - 1) / 2;
-  require(std::all_of(into.begin(), into.end(), [&](int each) { return each == sum; }), "a sum");
-}
+using around::around;
+using around::rank_of;
+using around::require;
+using around::size_of;
 
 void check_between(const std::string& what) {
   MPI_Comm busy = MPI_COMM_NULL;
