@@ -62,12 +62,13 @@ class Start:
 
 
 def on_one_node(mpi: Mpi, ranks: int) -> Start:
-    """Ranks bound to cores in turn, several on one where they outnumber them."""
+    """Ranks bound to cores in turn, several on one where they outnumber them, which then yield."""
     if mpi.family == "openmpi":
         bind = ["--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed"]
         if not mpi.version.startswith("4"):
             bind = ["--map-by", "core:oversubscribe", "--bind-to", "core:overload-allowed"]
-        return Start([mpi.mpiexec, *bind, "-n", ranks], {**AS_ROOT, "OMPI_MCA_mpi_yield_when_idle": "1"})
+        yields = {"OMPI_MCA_mpi_yield_when_idle": "1"} if ranks > len(os.sched_getaffinity(0)) else {}
+        return Start([mpi.mpiexec, *bind, "-n", ranks], {**AS_ROOT, **yields})
     return Start([mpi.mpiexec, "-n", ranks])
 
 

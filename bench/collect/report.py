@@ -1,46 +1,25 @@
 #!/usr/bin/env python3
 """What results.csv says: the tables of docs/collect-bench.md, and which bars are missed.
 
-report.py [--csv results.csv] [--write docs/collect-bench.md]
+report.py [--csv results.csv] [--bars] [--write docs/collect-bench.md]
 
---write puts the tables between the two marks of the page.
+Prints the tables; --write puts them between the two marks of the page; --bars names each result that misses one, exit
+code 1 where there is any.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import exp, log
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
+from bars import missed
+from cases import AUTO, BOUND, NATIVE, Case, Cell, auto_cells, cases, full, machines, mean, size_text
 from rows import RESULTS, Row, load
 
 MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
-NODES = 4
-# In messages of the whole vector: what must leave the nodes in all, whoever does it.
-BOUND = {
-    "broadcast": NODES - 1,
-    "reduce": NODES - 1,
-    "allreduce": 2 * (NODES - 1),
-    "allgather": NODES - 1,
-    "reduce_scatter": NODES - 1,
-}
 LARGE = 32 << 10
-NATIVE, AUTO = "native", "auto"
-Cases = dict[tuple[str, int], dict[tuple[str, str], Row]]
-
-
-def size_text(size: int) -> str:
-    """1 KiB, 4 MiB where it is even."""
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
-def mean(values: Iterable[float]) -> float | None:
-    """Geometric; None of nothing."""
-    logs = [log(value) for value in values if value > 0]
-    return exp(sum(logs) / len(logs)) if logs else None
 
 
 def text(value: float | None, digits: int = 2) -> str:
@@ -58,24 +37,7 @@ def head(*cells: str) -> list[str]:
     return [line(*cells), "|" + "---|" * len(cells)]
 
 
-def cases(rows: Iterable[Row]) -> Cases:
-    """By collective and size: by setting and variant."""
-    found: Cases = {}
-    for row in rows:
-        found.setdefault((row.collective, row.bytes), {})[row.setting, row.variant] = row
-    return found
-
-
-def machines(rows: Sequence[Row], part: str) -> dict[str, list[Row]]:
-    """The rows of a part by machine, in the order in which they were measured."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.part == part:
-            found.setdefault(row.machine, []).append(row)
-    return found
-
-
-def by_hand(case: dict[tuple[str, str], Row]) -> list[Row]:
+def by_hand(case: Case) -> list[Row]:
     """The variants that are neither native nor auto, and gave figures."""
     return [row for (_, variant), row in case.items() if variant not in {NATIVE, AUTO} and not row.wrong]
 
@@ -148,7 +110,7 @@ def above(size: int) -> bool:
     return size >= LARGE
 
 
-def node_cells(chosen: Sequence[dict[tuple[str, str], Row]]) -> list[str]:
+def node_cells(chosen: Sequence[Case]) -> list[str]:
     """Means over cases: time, least time, processor time, and against the best of the MPI's settings."""
     pairs = [(case[key], case["", AUTO], best_native(case)) for case in chosen for key in [("", NATIVE)] if full(case)]
     return [
@@ -159,41 +121,30 @@ def node_cells(chosen: Sequence[dict[tuple[str, str], Row]]) -> list[str]:
     ]
 
 
-def full(case: dict[tuple[str, str], Row]) -> bool:
-    """Whether native and auto gave figures."""
-    return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
-
-
-def best_native(case: dict[tuple[str, str], Row]) -> float:
+def best_native(case: Case) -> float:
     """The least time of the MPI in any of its settings: they ran one after the other, so least times are compared."""
     return min(row.least or 0 for (_, variant), row in case.items() if variant == NATIVE and not row.wrong)
 
 
 def auto_table(rows: Sequence[Row], prefix: str) -> Iterator[str]:
     """Auto's time over native's, of two parts."""
-    yield from head("ranks", "cases", "auto / native, mean", "worst", "where", "best", "where")
-    every: list[tuple[float, str]] = []
-    for part, links in (("auto", ""), ("large", ", 1 Gbit/s")):
-        for machine, own in machines(rows, prefix + part).items():
-            found = cells_of(own)
-            every += [(value, f"{machine}{links}, {where}") for value, where in found]
-            if found:
-                yield auto_line(machine + links, found)
+    where = "where"
+    yield from head("ranks", "cases", "auto / native, mean", "worst", where, "best", where, "worst by means", where)
+    every: list[Cell] = []
+    for machine, found in auto_cells(rows, prefix):
+        every += [replace(cell, what=f"{machine}, {cell.what}") for cell in found]
+        yield auto_line(machine, found)
     if every:
         yield auto_line("all", every)
 
 
-def cells_of(rows: Sequence[Row]) -> list[tuple[float, str]]:
-    """Auto's time over native's, and of what."""
-    usable = [row for row in rows if row.variant == AUTO and row.ratio]
-    return [(1 / row.ratio, f"{row.collective} {size_text(row.bytes)}") for row in usable if row.ratio]
-
-
-def auto_line(name: str, found: Sequence[tuple[float, str]]) -> str:
+def auto_line(name: str, found: Sequence[Cell]) -> str:
     """One line of the table."""
-    worst, best = max(found), min(found)
-    average = text(mean(value for value, _ in found), 3)
-    return line(name, len(found), average, text(worst[0]), worst[1], text(best[0]), best[1])
+    worst, best = max(found, key=attrgetter("usual")), min(found, key=attrgetter("usual"))
+    average = text(mean(cell.usual for cell in found), 3)
+    by_means = max((cell for cell in found if cell.mean), key=lambda cell: cell.mean or 0, default=None)
+    told = (text(by_means.mean), by_means.what) if by_means else ("-", "-")
+    return line(name, len(found), average, text(worst.usual), worst.what, text(best.usual), best.what, *told)
 
 
 def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
@@ -275,13 +226,20 @@ def main() -> int:
     """Prints the tables, or writes them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--bars", action="store_true", help="the bars that are missed, a line each; exit code 1 if any is"
+    )
     parser.add_argument("--write", type=Path, metavar="PAGE")
     options = parser.parse_args()
-    found = tables(load(options.csv))
+    rows = load(options.csv)
+    if options.bars:
+        lines = list(missed(rows))
+        print(*lines, sep="\n", end="\n" if lines else "")
+        return 1 if lines else 0
     if options.write is None:
-        print(found)
+        print(tables(rows))
     else:
-        write(options.write, found)
+        write(options.write, tables(rows))
     return 0
 
 

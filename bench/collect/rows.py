@@ -22,6 +22,7 @@ class Row:
     calls: int | None = None
     least: float | None = None
     median: float | None = None
+    mean: float | None = None
     high: float | None = None
     cpu: float | None = None
     ratio: float | None = None

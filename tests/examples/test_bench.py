@@ -32,6 +32,7 @@ def test_every_collective_is_measured(ranktree: Run, mpi: Mpi, ranks: int) -> No
         assert "wrong" not in line, line
         assert line["ranks"] == ranks
         assert 0 < line["min"] <= line["median"] <= line["high"]
+        assert line["min"] <= line["mean"]
         assert line["calls"] >= 5
         assert line["variant"] != "native" or line["ratio"] == 1
 

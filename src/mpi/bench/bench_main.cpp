@@ -1,9 +1,9 @@
 // Started as an MPI program: collectives in several variants that take turns in one process. Rank 0 prints a JSON line
 // a variant of a case:
 //   {"collective":"broadcast","bytes":1048576,"ranks":16,"nodes":4,"variant":"auto","calls":120,"min":...,"median":...,
-//    "high":...,"cpu":...,"ratio":...}
-// seconds of a call (median over calls of the slowest rank; high: nine of ten are below), processor seconds of all
-// ranks together, the first variant's time over this one's. What gives no figures has "wrong" in their place.
+//    "mean":...,"high":...,"cpu":...,"ratio":...}
+// seconds of a call (median and mean over calls of the slowest rank; high: nine of ten are below), processor seconds of
+// all ranks together, the first variant's time over this one's. What gives no figures has "wrong" in their place.
 //
 // With --pause CALLS nothing is timed: around so many calls of a variant rank 0 prints {"pause":"begin"|"end",...} and
 // waits for a line on standard input, so that whoever started it can read the network's counters.
@@ -59,6 +59,7 @@ void print_figures(json line, const bench::Figures& figures) {
     line.update({{"calls", figures.calls},
                  {"min", figures.least},
                  {"median", figures.median},
+                 {"mean", figures.mean},
                  {"high", figures.high},
                  {"cpu", figures.central},
                  {"ratio", figures.ratio}});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -163,6 +164,7 @@ class Contest {
     figures.calls = static_cast<std::int64_t>(all.size());
     figures.least = all.front();
     figures.median = all[all.size() / 2];
+    figures.mean = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
     figures.high = all[all.size() * 9 / 10];
     figures.central = std::max(central, 0.0) / static_cast<double>(all.size());
   }

@@ -1,0 +1,99 @@
+"""What the results are held against: one line for each that misses it."""
+
+from collections.abc import Iterator, Sequence
+
+from cases import AUTO, BOUND, NATIVE, auto_cells, cases, full, machines, mean, size_text
+from rows import Row
+
+LARGE = 32 << 10
+MIB = 1 << 20
+BYTES = 1.08  # of the lower bound
+# Native's time by auto's, at least: emulated cluster, Open MPI.
+PACKED = {
+    "broadcast": {MIB >> 2: 2.8, MIB: 1.7, MIB << 2: 1.8},
+    "reduce": dict.fromkeys((MIB >> 2, MIB, MIB << 2), 1.0),
+    "allreduce": dict.fromkeys((MIB >> 2, MIB, MIB << 2), 1.0),
+}
+ROUND_ROBIN = {"reduce": {MIB: 2.3}, "allreduce": {MIB: 2.1}}
+# One node: native's time by auto's, mean of the sizes from 32 KiB on and of all numbers of ranks, and processor time.
+NODE, NODE_CPU = {"broadcast": 2.0, "allreduce": 1.5, "barrier": 1.5}, 2.0
+# Auto's time by native's, at most.
+MEAN, WORST = 1.02, 1.10
+WORST_OF_MPICH5 = 1 / 0.97
+ADDED_NANOSECONDS = 20
+
+
+def missed(rows: Sequence[Row]) -> Iterator[str]:
+    """Of all bars; parts without rows miss none."""
+    yield from missed_bytes(rows)
+    yield from missed_on_cluster(rows)
+    yield from missed_on_node(rows)
+    yield from missed_by_auto(rows, "", WORST)
+    yield from missed_by_auto(rows, "mpich5-", WORST_OF_MPICH5)
+    yield from missed_by_calls_left_alone(rows)
+
+
+def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
+    """Between nodes, auto."""
+    for machine, own in machines(rows, "bytes").items():
+        for (collective, size), case in cases(own).items():
+            auto = case.get(("", AUTO))
+            found = auto.inter_node_bytes / (BOUND[collective] * size) if auto and auto.inter_node_bytes else 0
+            if found > BYTES:
+                yield f"bytes: {machine}: {collective}: {found:.2f} of the bound, at most {BYTES}"
+
+
+def missed_on_cluster(rows: Sequence[Row]) -> Iterator[str]:
+    """Large vectors, Open MPI."""
+    for machine, bars in (("4x4 packed", PACKED), ("4x4 round robin", ROUND_ROBIN)):
+        found = cases(machines(rows, "cluster").get(machine, []))
+        for collective, sizes in bars.items():
+            for size, least in sizes.items():
+                auto = found.get((collective, size), {}).get(("", AUTO))
+                if auto and auto.ratio and auto.ratio < least:
+                    yield f"cluster: {machine}: {collective} {size_text(size)}: native / auto {auto.ratio:.2f}, {least}"
+
+
+def missed_on_node(rows: Sequence[Row]) -> Iterator[str]:
+    """Means over 2 to 16 ranks; processor time over the three collectives, too: where all ranks spin it is the time."""
+    processors = []
+    for collective, least in NODE.items():
+        pairs = list(large_pairs(rows, collective))
+        value = mean(auto.ratio or 0 for _, auto in pairs)
+        if value is not None and value < least:
+            yield f"node: {collective}: native / auto {value:.2f}, {least}"
+        processors.append(mean((native.cpu or 0) / (auto.cpu or 1) for native, auto in pairs))
+    average = mean(value for value in processors if value)
+    if average is not None and average < NODE_CPU:
+        yield f"node: CPU, native / auto {average:.2f}, {NODE_CPU}"
+
+
+def large_pairs(rows: Sequence[Row], collective: str) -> Iterator[tuple[Row, Row]]:
+    """Native and auto on one node, where there are many bytes or none."""
+    for own in machines(rows, "node").values():
+        for (each, size), case in cases(own).items():
+            if each == collective and (size == 0 or size >= LARGE) and full(case):
+                yield case["", NATIVE], case["", AUTO]
+
+
+def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[str]:
+    """Every collective and size, by medians."""
+    found = [cell for _, cells in auto_cells(rows, prefix) for cell in cells]
+    average = mean(cell.usual for cell in found)
+    if average is not None and average > MEAN:
+        yield f"{prefix}auto: auto / native on the mean {average:.3f}, at most {MEAN}"
+    for cell in found:
+        if cell.usual > worst:
+            means = f", by means {cell.mean:.2f}" if cell.mean else ""
+            told = f"auto / native {cell.usual:.2f}{means}, at most {worst:.2f}"
+            yield f"{prefix}auto: {cell.machine}: {cell.what}: {told}"
+
+
+def missed_by_calls_left_alone(rows: Sequence[Row]) -> Iterator[str]:
+    """Under the preload library."""
+    for machine, own in machines(rows, "fallthrough").items():
+        for language in dict.fromkeys(row.setting for row in own):
+            least = {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
+            added = least.get("rules", 0) - least.get("alone", 0)
+            if added > ADDED_NANOSECONDS:
+                yield f"fallthrough: {language}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"

@@ -1,0 +1,84 @@
+"""The rows of results.csv put together: cases with their variants, and auto beside native."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, log
+
+from rows import Row
+
+NODES = 4
+# In messages of the whole vector: what must leave the nodes in all, whoever does it.
+BOUND = {
+    "broadcast": NODES - 1,
+    "reduce": NODES - 1,
+    "allreduce": 2 * (NODES - 1),
+    "allgather": NODES - 1,
+    "reduce_scatter": NODES - 1,
+}
+NATIVE, AUTO = "native", "auto"
+Case = dict[tuple[str, str], Row]  # by setting and variant
+
+
+def size_text(size: int) -> str:
+    """1 KiB, 4 MiB where it is even."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def mean(values: Iterable[float]) -> float | None:
+    """Geometric; None of nothing."""
+    logs = [log(value) for value in values if value > 0]
+    return exp(sum(logs) / len(logs)) if logs else None
+
+
+def cases(rows: Iterable[Row]) -> dict[tuple[str, int], Case]:
+    """By collective and size."""
+    found: dict[tuple[str, int], Case] = {}
+    for row in rows:
+        found.setdefault((row.collective, row.bytes), {})[row.setting, row.variant] = row
+    return found
+
+
+def machines(rows: Sequence[Row], part: str) -> dict[str, list[Row]]:
+    """The rows of a part by machine, in the order in which they were measured."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.part == part:
+            found.setdefault(row.machine, []).append(row)
+    return found
+
+
+def full(case: Case) -> bool:
+    """Whether native and auto gave figures."""
+    return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Auto's time over native's."""
+
+    machine: str
+    what: str
+    usual: float  # by medians
+    mean: float | None  # by means
+
+
+def auto_cells(rows: Sequence[Row], prefix: str) -> Iterator[tuple[str, list[Cell]]]:
+    """By machine, those of the parts auto and large."""
+    for part, links in (("auto", ""), ("large", ", 1 Gbit/s")):
+        for machine, own in machines(rows, prefix + part).items():
+            found = [cell_of(machine + links, key, case) for key, case in cases(own).items() if full(case)]
+            cells = [cell for cell in found if cell]
+            if cells:
+                yield machine + links, cells
+
+
+def cell_of(machine: str, key: tuple[str, int], case: Case) -> Cell | None:
+    """Nothing where there are no figures."""
+    native, auto = case["", NATIVE], case["", AUTO]
+    if not auto.ratio:
+        return None
+    means = auto.mean / native.mean if auto.mean and native.mean else None
+    return Cell(machine, f"{key[0]} {size_text(key[1])}", 1 / auto.ratio, means)
