@@ -40,6 +40,21 @@ def test_random_calls(mpi: Mpi, seed: int) -> None:
         assert int(said.split()[1]) > cases * 3 // 4
 
 
+REDUCTIONS = "allreduce=messages:recursive-doubling:groups=1;reduce=messages:binomial:groups=1;"
+REDUCTIONS += "reduce_scatter=messages:pairwise:groups=1"
+
+
+@pytest.mark.parametrize("rule", [REDUCTIONS, "shared:binomial"], ids=["messages", "shared"])
+def test_every_operation_on_every_type(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+    """All predefined ones that C has types for."""
+    log = tmp_path / "log"
+    ranks = 5 if mpi.name == "openmpi" else 3
+    said = run(mpi, ranks, mpi.program("collect_operations"), rule=rule, log=log)
+    kinds = int(said.split()[1]) // (2 + ranks)
+    assert kinds == 14 * 10 + 5 * 4 + 2 * 2 + 3 + 3 + 5 * 2
+    assert served(log) == {"reduce": kinds * ranks, "allreduce": kinds, "reduce_scatter": kinds}
+
+
 RULES = ["native", "auto", "messages:binomial:groups=1", "messages:flat:groups=2", "levels:groups=2", "shared:binomial"]
 
 

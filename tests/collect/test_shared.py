@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from collect_log import served
 
 from tests.cluster.emulated import MiniCluster
 from tests.conftest import AS_ROOT, Mpi, RunResult
@@ -125,6 +126,20 @@ def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) ->
     result = run_with_own_shm(launch, kilobytes)
     assert result.returncode == 0, result.stderr
     assert answer in result.stdout
+
+
+@pytest.mark.parametrize("rule", ["shared:binomial", "auto"])
+def test_with_a_small_dev_shm_calls_go_another_way(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+    """What was asked to go through shared memory is the MPI's own, with its results."""
+    if mpi.name != "openmpi":
+        pytest.skip("MPICH itself needs /dev/shm")
+    log = tmp_path / "log"
+    asked = ("env", f"RANKTREE_COLL={rule}", f"RANKTREE_COLL_LOG={log}")
+    launch = " ".join(mpi.launch(4, *asked, mpi.program("collect_calls"), 10))
+    result = run_with_own_shm(launch.replace("--bind-to", "--mca btl tcp,self --bind-to", 1), kilobytes=64)
+    assert (result.returncode, result.stdout[:2]) == (0, "ok"), result.stdout + result.stderr
+    if rule != "auto":
+        assert set(served(log).values()) == {0}
 
 
 def test_nothing_is_left_in_dev_shm(mpi: Mpi) -> None:

@@ -175,6 +175,16 @@ TEST(PrintedErrors, AreErrors) {
   const double split =
       evaluate(make_all(request_of(Collective::kBroadcast, 63, s.m), {Algorithm::kSplitBinary, quarter}), model);
   EXPECT_LT(split, 0.5 * (2 * (6 - 2) * c + s.a + s.m / 2 * s.b));  // (7), which has no X
+  // (17), in groups: "slightly worse" than that.
+  const double part = s.a + s.m / 16 * s.b;
+  EXPECT_GT(2 * (6 + 16 - 4) * part + 2 * (s.a + s.m / 2 * s.b), 1.5 * split);
+  // (13) with G for its g: what sqrt(p) groups save.
+  const Request cast = request_of(Collective::kBroadcast, 64, s.m);
+  const double ring = evaluate(make_all(cast, {Algorithm::kScatterRing, 0}), model);
+  const double rings = evaluate(
+      transform_all(cast, Hierarchy::grouped(64, 8), {.form = Form::kLeaders, .algorithms = {Algorithm::kScatterRing}}),
+      model);
+  EXPECT_NEAR((ring - rings) / ((8 - 1) * (8 - 1) * (s.a - 2 * s.m * s.b / 64)), 1, 1e-9);
   const Request sum = request_of(Collective::kAllreduce, 64, s.m);
   const double rounds = evaluate(make_all(sum, {Algorithm::kSegmentedRing, 256}), model);
   const double x = 4 * 64;  // hier-reduce-2016 (3)

@@ -1,0 +1,168 @@
+// every_operation: each predefined operation on each predefined datatype that it is defined for, by allreduce, reduce
+// to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
+#include <mpi.h>
+#include <ranktree/mpi.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Named {
+  MPI_Op op;
+  const char* name;
+};
+
+const std::vector<Named> kOrders = {{MPI_MAX, "MAX"}, {MPI_MIN, "MIN"}};
+const std::vector<Named> kArithmetic = {{MPI_SUM, "SUM"}, {MPI_PROD, "PROD"}};
+const std::vector<Named> kLogical = {{MPI_LAND, "LAND"}, {MPI_LOR, "LOR"}, {MPI_LXOR, "LXOR"}};
+const std::vector<Named> kBits = {{MPI_BAND, "BAND"}, {MPI_BOR, "BOR"}, {MPI_BXOR, "BXOR"}};
+const std::vector<Named> kPlaces = {{MPI_MAXLOC, "MAXLOC"}, {MPI_MINLOC, "MINLOC"}};
+
+template <typename Value>
+struct Located {
+  Value value;
+  int place;
+  bool operator==(const Located& other) const { return value == other.value && place == other.place; }
+};
+
+// Of so many ranks neither sums nor products leave a signed byte.
+int small(int rank, int i) { return (i + rank) % 3 == 0 ? 2 : 1; }
+
+template <typename Value>
+struct Make {
+  static Value value(int rank, int i) { return static_cast<Value>(small(rank, i)); }
+};
+template <>
+struct Make<bool> {
+  static bool value(int rank, int i) { return small(rank, i) == 2; }
+};
+template <typename Value>
+struct Make<Located<Value>> {
+  static Located<Value> value(int rank, int i) { return {static_cast<Value>(small(rank, i)), rank}; }
+};
+
+class Checks {
+ public:
+  Checks() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  }
+
+  template <typename Value>
+  void compare(MPI_Datatype type, const char* name, const std::vector<std::vector<Named>>& groups) {
+    for (const std::vector<Named>& group : groups) {
+      for (const Named& each : group) {
+        what_ = std::string(each.name) + " of " + name;
+        compare_one<Value>(type, each.op);
+      }
+    }
+  }
+
+  [[nodiscard]] int compared() const { return compared_; }
+  [[nodiscard]] int rank() const { return rank_; }
+
+ private:
+  static constexpr int kCount = 75;
+
+  template <typename Value>
+  void compare_one(MPI_Datatype type, MPI_Op op) {
+    Array<Value> from(kCount * size_);
+    for (int i = 0; i < kCount * size_; ++i) from[i] = Make<Value>::value(rank_, i);
+    const auto expect_same = [&](const auto& call, const auto& native) {
+      Array<Value> ours(kCount);
+      Array<Value> theirs(kCount);
+      if (call(ours.data()) != MPI_SUCCESS || native(theirs.data()) != MPI_SUCCESS) fail("an error");
+      for (int i = 0; i < kCount; ++i) {
+        if (!(ours[i] == theirs[i])) fail("another result");
+      }
+      ++compared_;
+    };
+    const MPI_Comm world = MPI_COMM_WORLD;
+    expect_same([&](Value* into) { return ranktree_Allreduce(from.data(), into, kCount, type, op, world); },
+                [&](Value* into) { return PMPI_Allreduce(from.data(), into, kCount, type, op, world); });
+    expect_same([&](Value* into) { return ranktree_Reduce_scatter_block(from.data(), into, kCount, type, op, world); },
+                [&](Value* into) { return PMPI_Reduce_scatter_block(from.data(), into, kCount, type, op, world); });
+    for (int root = 0; root < size_; ++root) {
+      expect_same([&](Value* into) { return ranktree_Reduce(from.data(), into, kCount, type, op, root, world); },
+                  [&](Value* into) { return PMPI_Reduce(from.data(), into, kCount, type, op, root, world); });
+    }
+  }
+
+  // Vectors of bool have no address.
+  template <typename Value>
+  class Array {
+   public:
+    explicit Array(int count) : values_(new Value[static_cast<std::size_t>(count)]()) {}
+    ~Array() { delete[] values_; }
+    Array(const Array&) = delete;
+    Array& operator=(const Array&) = delete;
+    Array(Array&&) = delete;
+    Array& operator=(Array&&) = delete;
+    Value& operator[](int i) { return values_[i]; }
+    Value* data() { return values_; }
+
+   private:
+    Value* values_;
+  };
+
+  void fail(const char* how) const {
+    std::printf("%s: %s\n", what_.c_str(), how);
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  int compared_ = 0;
+  std::string what_;
+};
+
+#define COMPARE(Value, Type, ...) checks.compare<Value>(Type, #Type, {__VA_ARGS__})
+#define COMPARE_INTEGER(Value, Type) COMPARE(Value, Type, kOrders, kArithmetic, kLogical, kBits)
+
+void compare_all(Checks& checks) {
+  COMPARE_INTEGER(signed char, MPI_SIGNED_CHAR);
+  COMPARE_INTEGER(unsigned char, MPI_UNSIGNED_CHAR);
+  COMPARE_INTEGER(short, MPI_SHORT);
+  COMPARE_INTEGER(unsigned short, MPI_UNSIGNED_SHORT);
+  COMPARE_INTEGER(int, MPI_INT);
+  COMPARE_INTEGER(unsigned, MPI_UNSIGNED);
+  COMPARE_INTEGER(long, MPI_LONG);
+  COMPARE_INTEGER(unsigned long, MPI_UNSIGNED_LONG);
+  COMPARE_INTEGER(long long, MPI_LONG_LONG);
+  COMPARE_INTEGER(unsigned long long, MPI_UNSIGNED_LONG_LONG);
+  COMPARE_INTEGER(std::int8_t, MPI_INT8_T);
+  COMPARE_INTEGER(std::uint16_t, MPI_UINT16_T);
+  COMPARE_INTEGER(std::int32_t, MPI_INT32_T);
+  COMPARE_INTEGER(std::uint64_t, MPI_UINT64_T);
+  COMPARE(MPI_Aint, MPI_AINT, kOrders, kArithmetic);
+  COMPARE(MPI_Offset, MPI_OFFSET, kOrders, kArithmetic);
+  COMPARE(float, MPI_FLOAT, kOrders, kArithmetic);
+  COMPARE(double, MPI_DOUBLE, kOrders, kArithmetic);
+  COMPARE(long double, MPI_LONG_DOUBLE, kOrders, kArithmetic);
+  COMPARE(std::complex<float>, MPI_C_FLOAT_COMPLEX, kArithmetic);
+  COMPARE(std::complex<double>, MPI_C_DOUBLE_COMPLEX, kArithmetic);
+  COMPARE(bool, MPI_C_BOOL, kLogical);
+  COMPARE(unsigned char, MPI_BYTE, kBits);
+  COMPARE(Located<short>, MPI_SHORT_INT, kPlaces);
+  COMPARE(Located<int>, MPI_2INT, kPlaces);
+  COMPARE(Located<long>, MPI_LONG_INT, kPlaces);
+  COMPARE(Located<float>, MPI_FLOAT_INT, kPlaces);
+  COMPARE(Located<double>, MPI_DOUBLE_INT, kPlaces);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Checks checks;
+  compare_all(checks);
+  if (checks.rank() == 0) std::printf("ok %d\n", checks.compared());
+  MPI_Finalize();
+  return 0;
+}
