@@ -205,6 +205,33 @@ TEST(DenseScan, TellsWhetherRanksCanBeNamed) {
   EXPECT_TRUE(engine::scan(gravity(300, 1).view(), 24).named);
 }
 
+// So much between all pairs, and more between those of a ring of rings.
+Numbers<> torus_and_all(int side, double all, double more) {
+  Numbers<> matrix(side * side);
+  for (int i = 0; i < matrix.ranks; ++i) {
+    for (int j = 0; j < matrix.ranks; ++j) matrix(i, j) = i == j ? 0 : all;
+    const int row = i / side * side;
+    for (const int near : {row + (i + 1) % side, (i + side) % matrix.ranks}) {
+      matrix(i, near) = all + more;
+      matrix(near, i) = all + more;
+    }
+  }
+  return matrix;
+}
+
+TEST(DenseScan, TellsWhetherTheStrongestAreAllThatIsMore) {
+  const Numbers<> torus = torus_and_all(20, 3, 50);  // four partners each
+  EXPECT_TRUE(engine::scan(torus.view(), 5).whole);
+  EXPECT_FALSE(engine::scan(torus.view(), 4).whole);
+  EXPECT_FALSE(engine::scan(gravity(300, 1).view(), 24).whole);
+  Numbers<> one_way = torus;
+  one_way(77, 301) += 1;
+  EXPECT_TRUE(engine::scan(one_way.view(), 6).whole);
+  Numbers<> one_less = torus;  // all others exchange more than these two
+  one_less(77, 301) = one_less(301, 77) = 1;
+  EXPECT_FALSE(engine::scan(one_less.view(), 5).whole);
+}
+
 Numbers<> clients_and_servers(int ranks, std::uint64_t seed) {
   Random random(seed);
   Numbers<> matrix(ranks);
@@ -328,6 +355,52 @@ TEST(DenseEngine, NumberingDecidesNothing) {
       const double after = cost(tree, other, place(tree, other.view(), options));
       EXPECT_NEAR(after / before, 1, 1e-9) << matrix.ranks << " ranks, preset " << static_cast<int>(preset);
     }
+  }
+}
+
+// What all pairs exchange alike costs the same anywhere.
+TEST(DenseEngine, AFewPairsThatExchangeMoreArePlacedAsLists) {
+  const Tree tree = machine({4, 16, 2, 2}).with_costs(std::vector<double>{1000, 100, 10, 1});
+  Numbers<> sparse(256);
+  Random random(31);
+  for (int i = 0; i < 700; ++i) {
+    const auto from = static_cast<int>(random.below(256));
+    const auto to = static_cast<int>(random.below(256));
+    if (from != to) sparse(from, to) = static_cast<double>(1 + random.below(100));
+  }
+  Numbers<> matrix = sparse;
+  for (double& each : matrix.values) each += 7;
+  for (const Preset preset : {Preset::kFast, Preset::kDefault, Preset::kStrong}) {
+    EngineOptions options;
+    options.preset = preset;
+    options.constraints.pins = {{3, 200}, {250, 0}};
+    EXPECT_EQ(place(tree, matrix.view(), options).leaf_of,
+              run_engine(tree, affinity_of(sparse.view()), options).leaf_of)
+        << static_cast<int>(preset);
+  }
+}
+
+// With seats to spare it does not: using few subtrees is cheaper for all pairs.
+TEST(DenseEngine, WithSeatsToSpareAllPairsCount) {
+  const Tree tree = machine({8, 64});
+  const Numbers<> matrix = renumbered(torus_and_all(16, 40, 1), shuffled(256, 32));
+  const Placement found = place(tree, matrix.view());
+  std::vector<int> used(8, 0);
+  for (const Leaf leaf : found.leaf_of) used[at(leaf / 64)] = 1;
+  EXPECT_EQ(std::accumulate(used.begin(), used.end(), 0), 4);
+}
+
+TEST(DenseEngine, GridsAmongAllPairsAreFoundHoweverTheyAreNumbered) {
+  const Tree tree = machine({4, 4, 4, 4}).with_costs(std::vector<double>{1000, 100, 10, 1});
+  const Numbers<> natural = torus_and_all(16, 1, 200);
+  Numbers<> links(256);
+  for (std::size_t i = 0; i < links.values.size(); ++i) links.values[i] = natural.values[i] > 1 ? 200 : 0;
+  EngineOptions fast;
+  fast.preset = Preset::kFast;
+  const double least = cost(tree, natural, run_engine(tree, affinity_of(links.view()), fast));
+  for (const std::uint64_t seed : {33, 34, 35, 36}) {
+    const Numbers<> matrix = renumbered(natural, shuffled(256, seed));
+    EXPECT_LE(cost(tree, matrix, place(tree, matrix.view(), fast)), 1.001 * least) << seed;
   }
 }
 

@@ -73,11 +73,14 @@ Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Place
     if (!manner.careful) guided.preset = Preset::kDefault;
     return engine::divide(seats, guide, guided, {manner.loose, engine::Repeats::kWhilePaying}, seed);
   };
+  const auto place_lists = [&](const pattern::Affinity& lists) {
+    return engine::seats_of(seats, run_engine(tree, lists, options));
+  };
   auto seat_of = engine::seats_of(seats, start);
   std::vector<std::uint8_t> fixed(seats.pinned().empty() ? 0 : seat_of.size(), 0);
   for (const SeatTree::Pinned& pinned : seats.pinned()) fixed[at(pinned.rank)] = 1;
-  engine::place_dense({seats, effort_of(options.preset, ranks), options.seed, fixed, options.keep_going, divide},
-                      matrix, seat_of);
+  const auto effort = effort_of(options.preset, ranks);
+  engine::place_dense({seats, effort, options.seed, fixed, options.keep_going, divide, place_lists}, matrix, seat_of);
   return engine::placement_of(seats, seat_of);
 }
 

@@ -87,6 +87,10 @@ class DenseEngine {
   void run() {
     const bool spare = best_.size() < static_cast<std::size_t>(request_.tree.seats());
     if (scan_.strongest.arcs.empty() && !spare) return;  // all placements cost the same
+    if (scan_.whole && !spare) {
+      best_ = request_.place_lists(lists_of(scan_.strongest));
+      return;
+    }
     const std::vector<Seat> first = best_;
     const double first_cost = best_cost_ = cost(first);
     Random random(request_.seed);

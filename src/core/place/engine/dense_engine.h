@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/place/engine/dense_search.h"
 #include "core/place/engine/graph.h"
@@ -33,9 +34,13 @@ struct DenseRequest {
   };
   // Seats for the vertices of a guide, a rank each; whoever is pinned may be anywhere.
   std::function<std::vector<SeatTree::Seat>(const Graph& guide, Manner manner, std::uint64_t seed)> divide;
+  // Seats for what a sparse pattern says, from the same start.
+  std::function<std::vector<SeatTree::Seat>(const pattern::Affinity& lists)> place_lists;
 };
 
-// Makes a placement cheaper, never dearer. Throws Error(kInput), naming the entry, when one is negative or not finite.
+// Makes a placement cheaper, never dearer. Where no seat is spare, what all pairs exchange alike costs the same
+// wherever ranks are: if only few pairs exchange more, these are placed as lists. Throws Error(kInput), naming the
+// entry, when one is negative or not finite.
 void place_dense(const DenseRequest& request, const pattern::Matrix& matrix, std::vector<SeatTree::Seat>& seat_of);
 
 }  // namespace ranktree::core::place::engine

@@ -190,7 +190,8 @@ class Scanner {
     symmetric_ = is_symmetric();
     const std::vector<Rank> order = order_by_sums(matrix_, symmetric_, strongest_.names());
     named_ = !order.empty();
-    least_ = std::nextafter(sampled_floor(order), std::numeric_limits<double>::infinity());
+    floor_ = sampled_floor(order);
+    least_ = std::nextafter(floor_, std::numeric_limits<double>::infinity());
     begin_.push_back(0);
     if (symmetric_) {
       RowPieces<Number> pieces(matrix_.ranks);
@@ -209,6 +210,7 @@ class Scanner {
     result.named = named_;
     result.total = total_ / 2;
     result.strongest = graph();
+    result.whole = none_left_out_ && floor_ == lowest_;
     return result;
   }
 
@@ -332,6 +334,7 @@ class Scanner {
       }
     }
     const auto found = strongest_.found();
+    none_left_out_ = none_left_out_ && found.size() < strongest_.count();
     kept_.insert(kept_.end(), found.begin(), found.end());
     begin_.push_back(kept_.size());
   }
@@ -385,7 +388,9 @@ class Scanner {
 
   const MatrixView<Number>& matrix_;
   double scale_;
-  double least_ = 0;  // of a pair that counts
+  double floor_ = 0;           // of the pairs looked at first
+  double least_ = 0;           // of a pair that counts
+  bool none_left_out_ = true;  // no rank has more of those than are kept
   Strongest strongest_;
   std::vector<Candidate> kept_;
   std::vector<std::size_t> begin_;  // by rank, in kept_

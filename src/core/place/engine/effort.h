@@ -28,7 +28,7 @@ struct Effort {
   int anneal_coarser = 0;        // graphs annealed before the root's of even patterns, each of half the vertices
   int search_passes = 1;         // of the search by swaps
   int search_groups = 1;         // groups that a rank may be swapped into, the strongest tied first
-  int runs = 1;                  // whole placements of small graphs with different seeds
+  int runs = 3;                  // whole placements of small graphs with different seeds
   std::int64_t search_arcs = 16000;  // of the largest graph that is searched at all ...
   std::int64_t start_arcs = 16000;   // ... and from the start, too, where that is near
 };
