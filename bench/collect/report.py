@@ -15,11 +15,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from bars import missed
-from cases import AUTO, BOUND, NATIVE, Case, Cell, auto_cells, cases, full, machines, mean, size_text
+from cases import AUTO, BOUND, LARGE, NATIVE, Case, Cell, auto_cells, cases, full, machines, mean, size_text
 from rows import RESULTS, Row, load
 
 MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
-LARGE = 32 << 10
 
 
 def text(value: float | None, digits: int = 2) -> str:

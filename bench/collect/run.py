@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import report  # noqa: E402
 from applications import application_rows  # noqa: E402
+from cases import NOT_SLOWER  # noqa: E402
 from endings import Ended, end_by_exception  # noqa: E402
 from launches import (  # noqa: E402
     PACKED,
@@ -72,7 +73,6 @@ NODE_SIZES = (8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, 2 * MIB, 16 * MIB)
 CLUSTER_SIZES = (8, KIB, 16 * KIB, 256 * KIB, MIB)
 LARGE_SIZES = (4 * MIB, 16 * MIB)
 SPINNING_SIZES = (8, 4 * KIB, 256 * KIB)
-SLOWER = 0.97  # native's time by auto's
 SLOW_LINKS, FAST_LINKS = (200, 200), (1000, 50)
 CLUSTERS = tuple((shape, placement) for shape in SHAPES for placement in PLACEMENTS)
 LARGE_CLUSTERS = CLUSTERS[:2]
@@ -246,7 +246,7 @@ def beside_native(start: Start, mpi: Mpi, asked: Asked) -> list[dict]:
     both = ["native", "auto"]
     lines = figures(start, mpi, words([asked.collective], asked.sizes, both, asked.seconds, *asked.rounds), 240)
     for i, line in enumerate(lines):
-        if line["variant"] == "auto" and line.get("ratio", 1) < SLOWER:
+        if line["variant"] == "auto" and line.get("ratio", 1) < NOT_SLOWER:
             size = asked.sizes[i // 2]
             longer = words([asked.collective], [size], both, 10 * asked.seconds, "--rounds", "15:2000")
             again = figures(start, mpi, longer, 240)

@@ -384,8 +384,8 @@ TEST(Cell, AcrossNodesCallsApartWinMostPassesByThemselves) {
     int calls = 0;
     decide(cell, [&](const Choice& choice, bool meets) {
       if (choice.way == Way::kNative) return 10.0;
-      if (!meets) return 5.0;
-      return calls++ / 5 % 7 < lucky_passes ? 3.0 : 11.0;  // ranks meet five times a turn
+      if (!meets) return 9.0;
+      return calls++ / 5 % 7 < lucky_passes ? 2.0 : 10.5;  // ranks meet five times a turn
     });
     return cell.winner();
   };

@@ -138,7 +138,9 @@ def test_with_a_small_dev_shm_calls_go_another_way(mpi: Mpi, rule: str, tmp_path
     launch = " ".join(mpi.launch(4, *asked, mpi.program("collect_calls"), 10))
     result = run_with_own_shm(launch.replace("--bind-to", "--mca btl tcp,self --bind-to", 1), kilobytes=64)
     assert (result.returncode, result.stdout[:2]) == (0, "ok"), result.stdout + result.stderr
-    if rule != "auto":
+    if rule == "auto":
+        assert "shared:" not in log.read_text()
+    else:
         assert set(served(log).values()) == {0}
 
 

@@ -32,6 +32,8 @@ using pattern::Rank;
 
 constexpr Rank kFewRanks = 256;  // fewer are placed from lists: better, and fast enough
 constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many on
+constexpr int kMostStrongest = 48;
+static_assert(kMostStrongest < kFewRanks / kShare);  // lists of so many pairs a rank are never dense again
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -49,7 +51,7 @@ engine::DenseEffort effort_of(Preset preset, Rank ranks) {
   }
   const engine::DenseSearch::Limits limits{10, 6, {40, 8}, {1000, 2.0}};
   if (ranks > kFew && ranks <= kMany) return {32, 1, 0, limits};
-  return {48, 7, 3, limits};
+  return {kMostStrongest, 7, 3, limits};
 }
 
 // Some rows, evenly apart.

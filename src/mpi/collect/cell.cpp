@@ -194,7 +194,7 @@ bool Cell::beats_native(std::size_t member) const {
 // where processes take turns.
 bool Cell::wins_apart(std::size_t member, int enough) const {
   const double margin = plan_.together > 0 ? kArrivals : 1;
-  return trials_.wins_apart(member) >= enough && trials_.apart(member) * margin < trials_.apart(0);
+  return trials_.wins_apart(member) >= enough && (trials_.apart(member) + unseen(member)) * margin < trials_.apart(0);
 }
 
 // How many calls of the way in use a contestant's part of a round costs beyond as many of those. The way in use costs

@@ -14,11 +14,11 @@
 namespace ranktree::mpi::collect {
 
 // The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
-// rounds, in nearly all passes (across nodes its calls apart by themselves, short ones by 30 %), and slower neither in
-// loops nor in calls apart, unless by a fiftieth of the gain. Rounds come back after 1000 calls and later ever more
-// rarely; what they may cost is 1 % of the calls between them, by what is known of the times of ways and of meetings.
-// Where nothing is quicker by more than noise, a way that moves the least between nodes replaces one that does not say
-// so, the MPI's own among them.
+// rounds, in nearly all passes (across nodes in calls apart, too, of which the MPI's short ones must take 1.3 times as
+// long), and slower neither in loops nor in calls apart, unless by a fiftieth of the gain. Rounds come back after 1000
+// calls and later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the times
+// of ways and of meetings. Where nothing is quicker by more than noise, a way that moves the least between nodes
+// replaces one that does not say so, the MPI's own among them.
 class Cell {
  public:
   struct Contestant {
@@ -26,7 +26,7 @@ class Cell {
     double model = 0;      // seconds; of the MPI's own call nothing is known
     bool spares = false;   // bytes between nodes, as Candidate::spares
     double measured = 0;   // its time in the last round, 0 where it never took part
-    double apart = 0;      // that of calls before each of which ranks met, where others were measured, too
+    double apart = 0;      // that of its calls apart only; 0 where all are
     int failures = 0;      // 2: takes part no more
     bool dropped = false;  // in its last round
   };

@@ -283,7 +283,7 @@ void Selector::make_ready() {
   if (named) ask_for_shared_memory();
 }
 
-// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Across nodes they
+// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Elsewhere they
 // leave the MPI's barrier, as programs' ranks do. It drives nothing that is under way: they enter it when all have
 // come.
 double Selector::seconds_to_meet() const {

@@ -19,8 +19,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 double mean_without(std::size_t aside, std::vector<double> values) {
   if (values.empty()) return kNever;
   std::sort(values.begin(), values.end());
-  const std::size_t most = (values.size() - 1) / 2;
-  const auto middle = std::span(values).subspan(std::min(aside, most), values.size() - 2 * std::min(aside, most));
+  aside = std::min(aside, (values.size() - 1) / 2);
+  const auto middle = std::span(values).subspan(aside, values.size() - 2 * aside);
   return std::accumulate(middle.begin(), middle.end(), 0.0) / static_cast<double>(middle.size());
 }
 
@@ -30,8 +30,8 @@ double of_turn(std::vector<double> values) {
   return mean_without(aside, std::move(values));
 }
 
-// Of a round: what befalls one call of eight is an accident; what befalls more is the way's own, as waiting for the
-// time slice of a rank that spins.
+// Of a round: what befalls one of eight, at least one, is an accident; what befalls more is the way's own, as waiting
+// for the time slice of a rank that spins.
 double of_round(std::vector<double> values) {
   const std::size_t aside = std::max(values.size() / 8, std::size_t{1});
   return mean_without(aside, std::move(values));

@@ -1,5 +1,5 @@
-// nodes: under RANKTREE_COLL=auto, on emulated nodes, broadcasts until ways are decided on, while operations are under
-// way on another communicator: ranks that meet for a trial pass these on. Prints "ok".
+// nodes: on emulated nodes, broadcasts whose ways are tried while operations are under way on another communicator:
+// ranks that meet for a trial pass these on. Prints "ok".
 #include <mpi.h>
 #include <ranktree/mpi.h>
 

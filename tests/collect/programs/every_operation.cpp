@@ -15,11 +15,12 @@ namespace {
 struct Named {
   MPI_Op op;
   const char* name;
+  int less = 0;  // than 1 or 2 are the operands
 };
 
 const std::vector<Named> kOrders = {{MPI_MAX, "MAX"}, {MPI_MIN, "MIN"}};
 const std::vector<Named> kArithmetic = {{MPI_SUM, "SUM"}, {MPI_PROD, "PROD"}};
-const std::vector<Named> kLogical = {{MPI_LAND, "LAND"}, {MPI_LOR, "LOR"}, {MPI_LXOR, "LXOR"}};
+const std::vector<Named> kLogical = {{MPI_LAND, "LAND", 1}, {MPI_LOR, "LOR", 1}, {MPI_LXOR, "LXOR", 1}};
 const std::vector<Named> kBits = {{MPI_BAND, "BAND"}, {MPI_BOR, "BOR"}, {MPI_BXOR, "BXOR"}};
 const std::vector<Named> kPlaces = {{MPI_MAXLOC, "MAXLOC"}, {MPI_MINLOC, "MINLOC"}};
 
@@ -30,20 +31,22 @@ struct Located {
   bool operator==(const Located& other) const { return value == other.value && place == other.place; }
 };
 
-// Of so many ranks neither sums nor products leave a signed byte.
+// 1 or 2: of so many ranks neither sums nor products leave a signed byte.
 int small(int rank, int i) { return (i + rank) % 3 == 0 ? 2 : 1; }
 
 template <typename Value>
 struct Make {
-  static Value value(int rank, int i) { return static_cast<Value>(small(rank, i)); }
+  static Value value(int rank, int i, int less) { return static_cast<Value>(small(rank, i) - less); }
 };
-template <>
-struct Make<bool> {
-  static bool value(int rank, int i) { return small(rank, i) == 2; }
+template <typename Real>
+struct Make<std::complex<Real>> {
+  static std::complex<Real> value(int rank, int i, int /*less*/) {
+    return {static_cast<Real>(small(rank, i)), static_cast<Real>(small(rank, i + 1))};
+  }
 };
 template <typename Value>
 struct Make<Located<Value>> {
-  static Located<Value> value(int rank, int i) { return {static_cast<Value>(small(rank, i)), rank}; }
+  static Located<Value> value(int rank, int i, int /*less*/) { return {static_cast<Value>(small(rank, i)), rank}; }
 };
 
 class Checks {
@@ -58,7 +61,7 @@ class Checks {
     for (const std::vector<Named>& group : groups) {
       for (const Named& each : group) {
         what_ = std::string(each.name) + " of " + name;
-        compare_one<Value>(type, each.op);
+        compare_one<Value>(type, each);
       }
     }
   }
@@ -70,9 +73,10 @@ class Checks {
   static constexpr int kCount = 75;
 
   template <typename Value>
-  void compare_one(MPI_Datatype type, MPI_Op op) {
+  void compare_one(MPI_Datatype type, const Named& named) {
+    MPI_Op op = named.op;
     Array<Value> from(kCount * size_);
-    for (int i = 0; i < kCount * size_; ++i) from[i] = Make<Value>::value(rank_, i);
+    for (int i = 0; i < kCount * size_; ++i) from[i] = Make<Value>::value(rank_, i, named.less);
     const auto expect_same = [&](const auto& call, const auto& native) {
       Array<Value> ours(kCount);
       Array<Value> theirs(kCount);
@@ -137,16 +141,22 @@ void compare_all(Checks& checks) {
   COMPARE_INTEGER(long long, MPI_LONG_LONG);
   COMPARE_INTEGER(unsigned long long, MPI_UNSIGNED_LONG_LONG);
   COMPARE_INTEGER(std::int8_t, MPI_INT8_T);
-  COMPARE_INTEGER(std::uint16_t, MPI_UINT16_T);
+  COMPARE_INTEGER(std::int16_t, MPI_INT16_T);
   COMPARE_INTEGER(std::int32_t, MPI_INT32_T);
+  COMPARE_INTEGER(std::int64_t, MPI_INT64_T);
+  COMPARE_INTEGER(std::uint8_t, MPI_UINT8_T);
+  COMPARE_INTEGER(std::uint16_t, MPI_UINT16_T);
+  COMPARE_INTEGER(std::uint32_t, MPI_UINT32_T);
   COMPARE_INTEGER(std::uint64_t, MPI_UINT64_T);
-  COMPARE(MPI_Aint, MPI_AINT, kOrders, kArithmetic);
-  COMPARE(MPI_Offset, MPI_OFFSET, kOrders, kArithmetic);
+  COMPARE(MPI_Aint, MPI_AINT, kOrders, kArithmetic, kBits);
+  COMPARE(MPI_Offset, MPI_OFFSET, kOrders, kArithmetic, kBits);
+  COMPARE(MPI_Count, MPI_COUNT, kOrders, kArithmetic, kBits);
   COMPARE(float, MPI_FLOAT, kOrders, kArithmetic);
   COMPARE(double, MPI_DOUBLE, kOrders, kArithmetic);
   COMPARE(long double, MPI_LONG_DOUBLE, kOrders, kArithmetic);
   COMPARE(std::complex<float>, MPI_C_FLOAT_COMPLEX, kArithmetic);
   COMPARE(std::complex<double>, MPI_C_DOUBLE_COMPLEX, kArithmetic);
+  COMPARE(std::complex<long double>, MPI_C_LONG_DOUBLE_COMPLEX, kArithmetic);
   COMPARE(bool, MPI_C_BOOL, kLogical);
   COMPARE(unsigned char, MPI_BYTE, kBits);
   COMPARE(Located<short>, MPI_SHORT_INT, kPlaces);
@@ -154,6 +164,7 @@ void compare_all(Checks& checks) {
   COMPARE(Located<long>, MPI_LONG_INT, kPlaces);
   COMPARE(Located<float>, MPI_FLOAT_INT, kPlaces);
   COMPARE(Located<double>, MPI_DOUBLE_INT, kPlaces);
+  COMPARE(Located<long double>, MPI_LONG_DOUBLE_INT, kPlaces);
 }
 
 }  // namespace

@@ -72,12 +72,17 @@ std::vector<Rank> order_of(const DenseScan& scan) {
   return order;
 }
 
+bool has_spare_seats(const DenseRequest& request, const std::vector<Seat>& seats) {
+  return seats.size() < static_cast<std::size_t>(request.tree.seats());
+}
+
 template <class Number>
 class DenseEngine {
  public:
-  DenseEngine(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, std::vector<Seat>& best)
+  DenseEngine(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, DenseScan found,
+              std::vector<Seat>& best)
       : request_(request),
-        scan_(scan(matrix, static_cast<std::size_t>(request.effort.strongest))),
+        scan_(std::move(found)),
         order_(order_of(scan_)),
         guide_(renumbered(scan_.strongest, order_)),
         weights_{matrix, scan_.symmetric, scan_.scale},
@@ -85,12 +90,7 @@ class DenseEngine {
         best_(best) {}
 
   void run() {
-    const bool spare = best_.size() < static_cast<std::size_t>(request_.tree.seats());
-    if (scan_.strongest.arcs.empty() && !spare) return;  // all placements cost the same
-    if (scan_.whole && !spare) {
-      best_ = request_.place_lists(lists_of(scan_.strongest));
-      return;
-    }
+    const bool spare = has_spare_seats(request_, best_);
     const std::vector<Seat> first = best_;
     const double first_cost = best_cost_ = cost(first);
     Random random(request_.seed);
@@ -183,10 +183,22 @@ class DenseEngine {
   double divided_cost_ = std::numeric_limits<double>::infinity();  // of the best division as it was found
 };
 
+template <class Number>
+void place(const DenseRequest& request, const pattern::MatrixView<Number>& matrix, std::vector<Seat>& seat_of) {
+  DenseScan found = scan(matrix, static_cast<std::size_t>(request.effort.strongest));
+  const bool spare = has_spare_seats(request, seat_of);
+  if (found.strongest.arcs.empty() && !spare) return;  // all placements cost the same
+  if (found.whole && !spare) {
+    seat_of = request.place_lists(lists_of(found.strongest));
+  } else {
+    DenseEngine(request, matrix, std::move(found), seat_of).run();
+  }
+}
+
 }  // namespace
 
 void place_dense(const DenseRequest& request, const pattern::Matrix& matrix, std::vector<Seat>& seat_of) {
-  std::visit([&](const auto& view) { DenseEngine(request, view, seat_of).run(); }, matrix);
+  std::visit([&](const auto& view) { place(request, view, seat_of); }, matrix);
 }
 
 }  // namespace ranktree::core::place::engine

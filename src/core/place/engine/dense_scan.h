@@ -16,7 +16,7 @@ struct DenseScan {
   double total = 0;    // of all pairs, each once, both directions added, scaled
   // What every rank is tied to most strongly, less what all pairs have at least, scaled. Empty: all pairs are alike.
   Graph strongest;
-  bool whole = false;  // there is no other pair that weighs more than the least
+  bool whole = false;  // these are known to be all pairs that weigh more than the least does
 };
 
 // Reads each entry once, in square blocks and their mirror images. A rank keeps its `strongest` pairs and those that
