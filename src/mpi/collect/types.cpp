@@ -126,7 +126,7 @@ bool can_reduce(MPI_Op op, MPI_Datatype type) {
   }
   if (among<MPI_Op>(op, {MPI_MAX, MPI_MIN})) return is_integer(type) || is_real(type) || is_address(type);
   if (among<MPI_Op>(op, {MPI_LAND, MPI_LOR, MPI_LXOR})) return is_integer(type) || is_logical(type);
-  if (among<MPI_Op>(op, {MPI_BAND, MPI_BOR, MPI_BXOR})) return is_integer(type) || type == MPI_BYTE;
+  if (among<MPI_Op>(op, {MPI_BAND, MPI_BOR, MPI_BXOR})) return is_integer(type) || is_address(type) || type == MPI_BYTE;
   return among<MPI_Op>(op, {MPI_MAXLOC, MPI_MINLOC}) && is_pair(type);
 }
 
