@@ -2,7 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
-from cases import AUTO, BOUND, LARGE, NATIVE, NOT_SLOWER, auto_cells, cases, full, machines, mean, size_text
+from cases import (
+    AUTO,
+    BOUND,
+    LARGE,
+    NATIVE,
+    NOT_SLOWER,
+    auto_cells,
+    calls_left_alone,
+    cases,
+    full,
+    machines,
+    mean,
+    over,
+    size_text,
+)
 from rows import Row
 
 MIB = 1 << 20
@@ -35,9 +49,8 @@ def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
     """Between nodes, auto."""
     for machine, own in machines(rows, "bytes").items():
         for (collective, size), case in cases(own).items():
-            auto = case.get(("", AUTO))
-            found = auto.inter_node_bytes / (BOUND[collective] * size) if auto and auto.inter_node_bytes else 0
-            if found > BYTES:
+            found = over(case.get(("", AUTO)), BOUND[collective] * size)
+            if found is not None and found > BYTES:
                 yield f"bytes: {machine}: {collective}: {found:.2f} of the bound, at most {BYTES}"
 
 
@@ -89,9 +102,7 @@ def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[s
 
 def missed_by_calls_left_alone(rows: Sequence[Row]) -> Iterator[str]:
     """Under the preload library."""
-    for machine, own in machines(rows, "fallthrough").items():
-        for language in dict.fromkeys(row.setting for row in own):
-            least = {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
-            added = least.get("rules", 0) - least.get("alone", 0)
-            if added > ADDED_NANOSECONDS:
-                yield f"fallthrough: {language}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"
+    for language, machine, least in calls_left_alone(rows):
+        added = least.get("rules", 0) - least.get("alone", 0)
+        if added > ADDED_NANOSECONDS:
+            yield f"fallthrough: {language}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"

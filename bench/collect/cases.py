@@ -57,6 +57,18 @@ def full(case: Case) -> bool:
     return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
 
 
+def over(row: Row | None, bound: float) -> float | None:
+    """Counted bytes over a bound."""
+    return None if row is None or row.inter_node_bytes is None else row.inter_node_bytes / bound
+
+
+def calls_left_alone(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """By language and communicator: least nanoseconds of a call, by what is between it and the MPI."""
+    for machine, own in machines(rows, "fallthrough").items():
+        for language in dict.fromkeys(row.setting for row in own):
+            yield language, machine, {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
+
+
 @dataclass(frozen=True)
 class Cell:
     """Auto's time over native's."""

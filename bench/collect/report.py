@@ -15,7 +15,22 @@ from operator import attrgetter
 from pathlib import Path
 
 from bars import missed
-from cases import AUTO, BOUND, LARGE, NATIVE, Case, Cell, auto_cells, cases, full, machines, mean, size_text
+from cases import (
+    AUTO,
+    BOUND,
+    LARGE,
+    NATIVE,
+    Case,
+    Cell,
+    auto_cells,
+    calls_left_alone,
+    cases,
+    full,
+    machines,
+    mean,
+    over,
+    size_text,
+)
 from rows import RESULTS, Row, load
 
 MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
@@ -60,11 +75,6 @@ def bytes_table(rows: Sequence[Row]) -> Iterator[str]:
             payload = best.payload_bytes / bound if best and best.payload_bytes else None
             choice = f"`{best.variant}`" if best else "-"
             yield line(machine, collective, *map(text, told), text(over(best, bound)), text(payload), choice)
-
-
-def over(row: Row | None, bound: float) -> float | None:
-    """Counted bytes over a bound."""
-    return None if row is None or row.inter_node_bytes is None else row.inter_node_bytes / bound
 
 
 def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
@@ -164,14 +174,10 @@ def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
 def fallthrough_table(rows: Sequence[Row]) -> Iterator[str]:
     """Least times, and what the library adds to them."""
     yield from head("call", "communicator", "alone", "library, no rules", "library, rules for others", "added")
-    for machine, own in machines(rows, "fallthrough").items():
-        for language in dict.fromkeys(row.setting for row in own):
-            least = {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
-            if {"alone", "unset", "rules"} <= least.keys():
-                times = [f"{text(least[name], 1)} ns" for name in ("alone", "unset", "rules")]
-                yield line(
-                    f"`MPI_Bcast`, {language}", machine, *times, f"{text(least['rules'] - least['alone'], 1)} ns"
-                )
+    for language, machine, least in calls_left_alone(rows):
+        if {"alone", "unset", "rules"} <= least.keys():
+            times = [f"{text(least[name], 1)} ns" for name in ("alone", "unset", "rules")]
+            yield line(f"`MPI_Bcast`, {language}", machine, *times, f"{text(least['rules'] - least['alone'], 1)} ns")
 
 
 TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {

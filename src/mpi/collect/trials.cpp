@@ -122,8 +122,12 @@ std::span<const double> Trials::turn_of(std::size_t contestant, std::size_t pass
   return std::span(seconds_).subspan((contestant * static_cast<std::size_t>(plan_.passes) + pass) * width(), width());
 }
 
+std::span<const double> Trials::calls_apart(std::size_t contestant, std::size_t pass) const {
+  return turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
+}
+
 double Trials::turn_apart(std::size_t contestant, std::size_t pass) const {
-  const auto apart = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
+  const std::span<const double> apart = calls_apart(contestant, pass);
   return of_turn({apart.begin(), apart.end()});
 }
 
@@ -156,8 +160,8 @@ double Trials::apart(std::size_t contestant) const {
   std::vector<double> values;
   values.reserve(finished_[contestant] * width());
   for (std::size_t pass = 0; pass < finished_[contestant]; ++pass) {
-    const auto turn = turn_of(contestant, pass).last(static_cast<std::size_t>(plan_.apart));
-    values.insert(values.end(), turn.begin(), turn.end());
+    const std::span<const double> calls = calls_apart(contestant, pass);
+    values.insert(values.end(), calls.begin(), calls.end());
   }
   return of_round(std::move(values));
 }
@@ -166,22 +170,17 @@ double Trials::time(std::size_t contestant) const {
   return plan_.together > 0 ? (together(contestant) + apart(contestant)) / 2 : apart(contestant);
 }
 
-template <typename Time>
-int Trials::passes_won(std::size_t contestant, Time time) const {
+int Trials::passes_won(std::size_t contestant, TurnTime seconds) const {
   int won = 0;
   for (std::size_t pass = 0; pass < std::min(finished_[contestant], finished_[0]); ++pass) {
-    if (time(contestant, pass) < time(0, pass)) ++won;
+    if ((this->*seconds)(contestant, pass) < (this->*seconds)(0, pass)) ++won;
   }
   return won;
 }
 
-int Trials::wins(std::size_t contestant) const {
-  return passes_won(contestant, [this](std::size_t who, std::size_t pass) { return turn_time(who, pass); });
-}
+int Trials::wins(std::size_t contestant) const { return passes_won(contestant, &Trials::turn_time); }
 
-int Trials::wins_apart(std::size_t contestant) const {
-  return passes_won(contestant, [this](std::size_t who, std::size_t pass) { return turn_apart(who, pass); });
-}
+int Trials::wins_apart(std::size_t contestant) const { return passes_won(contestant, &Trials::turn_apart); }
 
 bool Trials::dropped(std::size_t contestant) const {
   return std::find(order_.begin(), order_.end(), contestant) == order_.end();

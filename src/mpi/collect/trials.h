@@ -70,12 +70,13 @@ class Trials {
     return static_cast<std::size_t>(plan_.apart) + (plan_.together > 0 ? 1U : 0U);
   }
   [[nodiscard]] std::span<const double> turn_of(std::size_t contestant, std::size_t pass) const;
+  [[nodiscard]] std::span<const double> calls_apart(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double turn_apart(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double turn_time(std::size_t contestant, std::size_t pass) const;
   [[nodiscard]] double quickest_turn(std::size_t contestant) const;
   [[nodiscard]] double slowest_turn(std::size_t contestant) const;
-  template <typename Time>
-  [[nodiscard]] int passes_won(std::size_t contestant, Time time) const;
+  using TurnTime = double (Trials::*)(std::size_t contestant, std::size_t pass) const;
+  [[nodiscard]] int passes_won(std::size_t contestant, TurnTime seconds) const;
   template <typename Use>
   void for_each_unagreed(Use use);
 

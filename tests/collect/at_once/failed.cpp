@@ -16,11 +16,11 @@
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
 #include "mpi/agree.h"
-#include "mpi/attribute.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
+#include "two_nodes.h"
 
 namespace {
 
@@ -33,13 +33,6 @@ void fail(const char* what) {
   std::printf("%s\n", what);
   std::fflush(stdout);
   MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-// Two nodes of consecutive ranks: this machine is one.
-void emulate_nodes(MPI_Comm comm, int rank, int size) {
-  ranktree::mpi::Annotation annotation;
-  annotation.node = ranktree::mpi::SharedNode{rank < (size + 1) / 2 ? 0 : 1};
-  ranktree::mpi::set_annotation(comm, std::move(annotation));
 }
 
 // Errors may be told at once or in the end.
@@ -185,7 +178,7 @@ int main(int argc, char** argv) {
   // Its calls that complete requests tell the world, whatever communicator a message failed on.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 #endif
-  emulate_nodes(MPI_COMM_WORLD, rank, size);
+  emulate_two_nodes(MPI_COMM_WORLD);
   MPI_Datatype type = make_pair_type();
   MPI_Op op = MPI_OP_NULL;
   MPI_Op_create(add, 1, &op);

@@ -6,24 +6,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <utility>
 #include <vector>
 
 #include "around.h"
-#include "mpi/attribute.h"
+#include "two_nodes.h"
 
 namespace {
 
 using around::rank_of;
 using around::require;
 
-// Two nodes of consecutive ranks: this machine is one.
 MPI_Comm on_two_nodes() {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  ranktree::mpi::Annotation annotation;
-  annotation.node = ranktree::mpi::SharedNode{rank_of(comm) < (around::size_of(comm) + 1) / 2 ? 0 : 1};
-  ranktree::mpi::set_annotation(comm, std::move(annotation));
+  emulate_two_nodes(comm);
   return comm;
 }
 

@@ -1,5 +1,5 @@
-// every_operation: each predefined operation on each predefined datatype that it is defined for, by allreduce, reduce
-// to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
+// every_operation: the predefined operations on the predefined datatypes of C that they are defined for, by allreduce,
+// reduce to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
 #include <mpi.h>
 #include <ranktree/mpi.h>
 
@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,44 +76,33 @@ class Checks {
   template <typename Value>
   void compare_one(MPI_Datatype type, const Named& named) {
     MPI_Op op = named.op;
-    Array<Value> from(kCount * size_);
+    const auto from = array_of<Value>(kCount * size_);
     for (int i = 0; i < kCount * size_; ++i) from[i] = Make<Value>::value(rank_, i, named.less);
     const auto expect_same = [&](const auto& call, const auto& native) {
-      Array<Value> ours(kCount);
-      Array<Value> theirs(kCount);
-      if (call(ours.data()) != MPI_SUCCESS || native(theirs.data()) != MPI_SUCCESS) fail("an error");
+      const auto ours = array_of<Value>(kCount);
+      const auto theirs = array_of<Value>(kCount);
+      if (call(ours.get()) != MPI_SUCCESS || native(theirs.get()) != MPI_SUCCESS) fail("an error");
       for (int i = 0; i < kCount; ++i) {
         if (!(ours[i] == theirs[i])) fail("another result");
       }
       ++compared_;
     };
     const MPI_Comm world = MPI_COMM_WORLD;
-    expect_same([&](Value* into) { return ranktree_Allreduce(from.data(), into, kCount, type, op, world); },
-                [&](Value* into) { return PMPI_Allreduce(from.data(), into, kCount, type, op, world); });
-    expect_same([&](Value* into) { return ranktree_Reduce_scatter_block(from.data(), into, kCount, type, op, world); },
-                [&](Value* into) { return PMPI_Reduce_scatter_block(from.data(), into, kCount, type, op, world); });
+    expect_same([&](Value* into) { return ranktree_Allreduce(from.get(), into, kCount, type, op, world); },
+                [&](Value* into) { return PMPI_Allreduce(from.get(), into, kCount, type, op, world); });
+    expect_same([&](Value* into) { return ranktree_Reduce_scatter_block(from.get(), into, kCount, type, op, world); },
+                [&](Value* into) { return PMPI_Reduce_scatter_block(from.get(), into, kCount, type, op, world); });
     for (int root = 0; root < size_; ++root) {
-      expect_same([&](Value* into) { return ranktree_Reduce(from.data(), into, kCount, type, op, root, world); },
-                  [&](Value* into) { return PMPI_Reduce(from.data(), into, kCount, type, op, root, world); });
+      expect_same([&](Value* into) { return ranktree_Reduce(from.get(), into, kCount, type, op, root, world); },
+                  [&](Value* into) { return PMPI_Reduce(from.get(), into, kCount, type, op, root, world); });
     }
   }
 
   // Vectors of bool have no address.
   template <typename Value>
-  class Array {
-   public:
-    explicit Array(int count) : values_(new Value[static_cast<std::size_t>(count)]()) {}
-    ~Array() { delete[] values_; }
-    Array(const Array&) = delete;
-    Array& operator=(const Array&) = delete;
-    Array(Array&&) = delete;
-    Array& operator=(Array&&) = delete;
-    Value& operator[](int i) { return values_[i]; }
-    Value* data() { return values_; }
-
-   private:
-    Value* values_;
-  };
+  static std::unique_ptr<Value[]> array_of(int count) {
+    return std::make_unique<Value[]>(static_cast<std::size_t>(count));
+  }
 
   void fail(const char* how) const {
     std::printf("%s: %s\n", what_.c_str(), how);

@@ -5,7 +5,8 @@
 
 namespace ranktree::core::place::engine {
 
-// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036 and 0039 say what each number buys.
+// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036, 0039 and 0044 say what each number
+// buys.
 struct Effort {
   int coarsest = 60;             // vertices at which coarsening ends
   int starts = 2;                // first divisions of the coarsest graph, at least ...
