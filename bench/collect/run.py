@@ -273,7 +273,7 @@ def auto_on_cluster(  # noqa: PLR0913, PLR0917
         for shape, placement in shapes:
             start = cluster.start(mpi, SHAPES[shape], placement)
             for collective in ALL:
-                # Of calls that sometimes wait 40 ms for an acknowledgement a few say little; large ones last too long.
+                # Of a few calls the median says little; large ones last too long for more.
                 rounds = ("--rounds", "15:200") if links == SLOW_LINKS else ()
                 asked = Asked(collective, bench.some(sizes), bench.seconds(1.2), rounds)
                 lines = beside_native(start, mpi, asked)

@@ -9,11 +9,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 extern "C" {
 #include "counters.h"
+#include "fabric.h"
 #include "frame_queue.h"
 #include "link.h"
 #include "tap.h"
@@ -113,6 +115,66 @@ TEST(FrameQueue, GivesFramesInOrderOfTimeAndEqualOnesInOrderOfArrival) {
   }
   EXPECT_EQ(frame_queue_first(&queue), nullptr);
   std::free(queue.heap);
+}
+
+// Four nodes on two switches; links of 1000 Mbit/s and 5 microseconds within a switch, of 100 Mbit/s between switches.
+class FabricTest : public testing::Test {
+ protected:
+  FabricTest() { fabric_init(fabric_.get(), 2, link_make(5, 1000), link_make(5, 100)); }
+
+  ~FabricTest() override {
+    while (Frame* const frame = fabric_receive(fabric_.get(), INT64_MAX - 1)) std::free(frame);
+    std::free(fabric_->queue.heap);
+  }
+
+  void send(int source, int destination, std::int64_t time, std::uint32_t bytes) {
+    auto* const frame = static_cast<Frame*>(std::calloc(1, sizeof(Frame)));
+    frame->source = source;
+    frame->destination = destination;
+    frame->burst = {time, time, bytes, std::min(bytes, 1250U)};
+    fabric_send(fabric_.get(), frame);
+  }
+
+  // Of all frames from `source` to `destination`, in order.
+  std::vector<std::int64_t> arrivals(int source, int destination) {
+    std::vector<std::int64_t> times;
+    while (Frame* const frame = fabric_receive(fabric_.get(), INT64_MAX - 1)) {
+      if (frame->source == source && frame->destination == destination) times.push_back(frame->due);
+      std::free(frame);
+    }
+    return times;
+  }
+
+  std::unique_ptr<Fabric> fabric_ = std::make_unique<Fabric>();
+};
+
+TEST_F(FabricTest, DeliversAfterEachLinkOfTheWay) {
+  send(0, 1, 0, 1250);
+  EXPECT_EQ(fabric_receive(fabric_.get(), 2 * 15'000 - 1), nullptr);
+  EXPECT_EQ(fabric_next(fabric_.get()), 2 * 15'000);
+  EXPECT_EQ(arrivals(0, 1), std::vector<std::int64_t>{2 * 15'000});
+  EXPECT_EQ(fabric_next(fabric_.get()), INT64_MAX);
+}
+
+TEST_F(FabricTest, CrossesTheRootBetweenSwitches) {
+  send(0, 3, 0, 1250);
+  EXPECT_EQ(arrivals(0, 3), std::vector<std::int64_t>{2 * 15'000 + 2 * 105'000});
+}
+
+TEST_F(FabricTest, LetsTheFirstAtALinkGoFirst) {
+  // What node 0 sends to node 1 keeps its link busy for a millisecond; a frame to node 2 waits behind that. It keeps
+  // nothing from node 2 that node 3 sends there meanwhile, and sends later.
+  send(0, 1, 0, 100 * 1250);
+  send(0, 2, 1'000, 1250);
+  send(3, 2, 2'000, 1250);
+  EXPECT_EQ(arrivals(3, 2), std::vector<std::int64_t>{2'000 + 2 * 15'000});
+}
+
+TEST_F(FabricTest, SharesALinkInTheOrderOfArrival) {
+  send(0, 1, 0, 1250);
+  send(0, 1, 0, 1250);
+  send(2, 1, 0, 1250);  // from the other switch: later
+  EXPECT_EQ(arrivals(0, 1), (std::vector<std::int64_t>{30'000, 40'000}));
 }
 
 // A frame as the kernel hands it over: offload header, then Ethernet from port 1 to the given last byte of the address.

@@ -1,14 +1,19 @@
-// Frames on their way, ordered by the time they arrive; frames of equal time keep the order in which they came in.
+// Frames on their way, ordered by when they next get somewhere; those of equal time keep the order in which they came.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "link.h"
+
 typedef struct {
-  int64_t due;        // nanoseconds of the monotonic clock
+  int64_t due;        // nanoseconds of the monotonic clock: when it gets to its next link, or to its destination
   uint64_t sequence;  // set by the queue
-  int destination;    // port
+  Burst burst;
+  int source;  // port
+  int destination;
+  int links;  // crossed so far
   size_t length;
   unsigned char data[];
 } Frame;

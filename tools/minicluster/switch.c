@@ -22,23 +22,17 @@
 #include <unistd.h>
 
 #include "counters.h"
-#include "frame_queue.h"
-#include "link.h"
+#include "fabric.h"
 #include "tap.h"
 
-enum { kMaxPorts = 250, kReadsPerWake = 16, kFirstProcess = 7 };
+enum { kReadsPerWake = 16, kFirstProcess = 7 };
 
 typedef struct {
   int ports;
-  int ports_per_switch;
   struct pollfd devices[kMaxPorts];
-  Link up[kMaxPorts];       // node to its leaf switch
-  Link down[kMaxPorts];     // leaf switch to its node
-  Link root_up[kMaxPorts];  // leaf switch to the root, by leaf switch
-  Link root_down[kMaxPorts];
   CounterPair* counters;
-  FrameQueue queue;
-} Fabric;
+  Fabric fabric;
+} Switch;
 
 static volatile sig_atomic_t stop_requested;
 
@@ -58,27 +52,16 @@ static bool fail(const char* what, const char* detail) {
   return false;
 }
 
-static void cross_links(Fabric* fabric, int source, int destination, Burst* burst) {
-  const int source_switch = source / fabric->ports_per_switch;
-  const int destination_switch = destination / fabric->ports_per_switch;
-  link_cross(&fabric->up[source], burst);
-  if (source_switch != destination_switch) {
-    link_cross(&fabric->root_up[source_switch], burst);
-    link_cross(&fabric->root_down[destination_switch], burst);
-  }
-  link_cross(&fabric->down[destination], burst);
-}
-
-static void count(Fabric* fabric, int source, const CableView* view) {
-  CounterPair* const pair = &fabric->counters[source * fabric->ports + view->destination];
+static void count(Switch* self, int source, const CableView* view) {
+  CounterPair* const pair = &self->counters[source * self->ports + view->destination];
   __atomic_fetch_add(&pair->bytes, view->bytes, __ATOMIC_RELAXED);
   __atomic_fetch_add(&pair->frames, view->frames, __ATOMIC_RELAXED);
 }
 
 // Puts what a node sent on its way. A frame that finds no memory is lost, as on a real switch.
-static void accept_frame(Fabric* fabric, int source, const unsigned char* data, size_t length) {
+static void accept_frame(Switch* self, int source, const unsigned char* data, size_t length) {
   CableView view;
-  if (!tap_inspect(data, length, fabric->ports, &view)) {
+  if (!tap_inspect(data, length, self->ports, &view)) {
     return;
   }
   Frame* const frame = malloc(sizeof(Frame) + length);
@@ -86,68 +69,67 @@ static void accept_frame(Fabric* fabric, int source, const unsigned char* data, 
     return;
   }
   const int64_t arrival = now();
-  Burst burst = {.head = arrival, .tail = arrival, .bytes = view.bytes, .segment = view.segment};
-  cross_links(fabric, source, view.destination, &burst);
-  count(fabric, source, &view);
-  frame->due = burst.tail;
-  frame->destination = view.destination;
-  frame->length = length;
+  *frame = (Frame){
+      .burst = {.head = arrival, .tail = arrival, .bytes = view.bytes, .segment = view.segment},
+      .source = source,
+      .destination = view.destination,
+      .length = length,
+  };
   memcpy(frame->data, data, length);
-  if (!frame_queue_push(&fabric->queue, frame)) {
-    free(frame);
-  }
+  count(self, source, &view);
+  fabric_send(&self->fabric, frame);
 }
 
-static void read_device(Fabric* fabric, int port) {
+static void read_device(Switch* self, int port) {
   static unsigned char data[kLargestFrame];
   for (int i = 0; i < kReadsPerWake; ++i) {
-    const ssize_t length = read(fabric->devices[port].fd, data, sizeof data);
+    const ssize_t length = read(self->devices[port].fd, data, sizeof data);
     if (length <= 0) {
       return;
     }
-    accept_frame(fabric, port, data, (size_t)length);
+    accept_frame(self, port, data, (size_t)length);
   }
 }
 
-// Hands over every frame whose time has come; returns the nanoseconds until the next one.
-static int64_t deliver_due_frames(Fabric* fabric) {
+// Hands over every frame whose time has come; returns the nanoseconds until something is to be done again.
+static int64_t deliver_due_frames(Switch* self) {
   enum { kIdleWait = 1000000000 };
-  for (const Frame* first = frame_queue_first(&fabric->queue); first; first = frame_queue_first(&fabric->queue)) {
-    const int64_t wait = first->due - now();
-    if (wait > 0) {
-      return wait;
+  for (;;) {
+    const int64_t time = now();
+    Frame* const frame = fabric_receive(&self->fabric, time);
+    if (!frame) {
+      const int64_t next = fabric_next(&self->fabric);
+      return next == INT64_MAX ? kIdleWait : next - time;
     }
-    Frame* const frame = frame_queue_pop(&fabric->queue);
     // A node that is going away or has its queue full loses the frame; TCP sends it again.
-    const ssize_t written = write(fabric->devices[frame->destination].fd, frame->data, frame->length);
+    const ssize_t written = write(self->devices[frame->destination].fd, frame->data, frame->length);
     (void)written;
     free(frame);
   }
-  return kIdleWait;
 }
 
-static void carry_frames(Fabric* fabric) {
+static void carry_frames(Switch* self) {
   while (!stop_requested) {
-    const int64_t wait = deliver_due_frames(fabric);
+    const int64_t wait = deliver_due_frames(self);
     const struct timespec timeout = {.tv_sec = wait / 1000000000, .tv_nsec = wait % 1000000000};
-    if (ppoll(fabric->devices, (nfds_t)fabric->ports, &timeout, NULL) <= 0) {
+    if (ppoll(self->devices, (nfds_t)self->ports, &timeout, NULL) <= 0) {
       continue;
     }
-    for (int port = 0; port < fabric->ports; ++port) {
-      if (fabric->devices[port].revents & POLLIN) {
-        read_device(fabric, port);
+    for (int port = 0; port < self->ports; ++port) {
+      if (self->devices[port].revents & POLLIN) {
+        read_device(self, port);
       }
     }
   }
 }
 
-static bool open_devices(Fabric* fabric, char** processes) {
-  for (int port = 0; port < fabric->ports; ++port) {
+static bool open_devices(Switch* self, char** processes) {
+  for (int port = 0; port < self->ports; ++port) {
     const int device = tap_open(atoi(processes[port]));
     if (device < 0) {
       return fail("cannot make a network device for process", processes[port]);
     }
-    fabric->devices[port] = (struct pollfd){.fd = device, .events = POLLIN};
+    self->devices[port] = (struct pollfd){.fd = device, .events = POLLIN};
   }
   return true;
 }
@@ -173,43 +155,39 @@ static bool announce(const char* state) {
   return true;
 }
 
-static bool set_up(Fabric* fabric, char** arguments) {
+static bool set_up(Switch* self, char** arguments) {
   const Link node_link = link_make(atof(arguments[3]), atof(arguments[4]));
   const Link root_link = link_make(atof(arguments[5]), atof(arguments[6]));
-  for (int port = 0; port < fabric->ports; ++port) {
-    fabric->up[port] = fabric->down[port] = node_link;
-    fabric->root_up[port] = fabric->root_down[port] = root_link;
-  }
+  fabric_init(&self->fabric, atoi(arguments[2]), node_link, root_link);
   char path[4096];
   snprintf(path, sizeof path, "%s/counters", arguments[1]);
-  fabric->counters = counters_map(path, fabric->ports);
-  if (!fabric->counters) {
+  self->counters = counters_map(path, self->ports);
+  if (!self->counters) {
     return fail("cannot map", path);
   }
-  return open_devices(fabric, arguments + kFirstProcess);
+  return open_devices(self, arguments + kFirstProcess);
 }
 
 int main(int count_of_arguments, char** arguments) {
-  static Fabric fabric;
-  fabric.ports = count_of_arguments - kFirstProcess;
-  if (fabric.ports < 1 || fabric.ports > kMaxPorts || atoi(arguments[2]) < 1) {
+  static Switch self;
+  self.ports = count_of_arguments - kFirstProcess;
+  if (self.ports < 1 || self.ports > kMaxPorts || atoi(arguments[2]) < 1) {
     fprintf(stderr,
             "usage: minicluster_switch STATE NODES_PER_SWITCH LATENCY RATE UPLINK_LATENCY UPLINK_RATE PROCESS...\n"
             "1 to %d processes, at least 1 node a switch\n",
             kMaxPorts);
     return 2;
   }
-  fabric.ports_per_switch = atoi(arguments[2]);
   const struct sigaction action = {.sa_handler = request_stop};
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGINT, &action, NULL);
-  if (!set_up(&fabric, arguments)) {
+  if (!set_up(&self, arguments)) {
     return 1;
   }
   become_punctual();
   if (!announce(arguments[1])) {
     return 1;
   }
-  carry_frames(&fabric);
+  carry_frames(&self);
   return 0;
 }

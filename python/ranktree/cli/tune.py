@@ -17,7 +17,7 @@ from ranktree.cli.predict import BLOCKS
 from ranktree.model import seconds_text, size_text, sizes_of
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
-COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter"
+COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
 DOUBLE = 8  # bytes; the least that is measured
 MACHINE = "Machine"
 CALIBRATION = "3"  # seconds, where no parameters are given

@@ -1,0 +1,34 @@
+// The links of a two-level tree of switches, and the frames on them: a frame waits its turn on each link from when it
+// gets there, so that one queued far behind keeps nobody else from the links after it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "frame_queue.h"
+#include "link.h"
+
+enum { kMaxPorts = 250 };
+
+typedef struct {
+  int ports_per_switch;
+  Link up[kMaxPorts];       // node to its leaf switch
+  Link down[kMaxPorts];     // leaf switch to its node
+  Link root_up[kMaxPorts];  // leaf switch to the root, by leaf switch
+  Link root_down[kMaxPorts];
+  FrameQueue queue;
+} Fabric;
+
+// Links of all ports, idle, and no frames.
+void fabric_init(Fabric* fabric, int ports_per_switch, Link node_link, Link root_link);
+
+// Puts a frame (made by malloc; source, destination, burst and data set, the rest zero) on its first link; the fabric
+// owns it from now on. One that finds no memory is lost, as on a real switch. Calls in order of the bursts' heads.
+void fabric_send(Fabric* fabric, Frame* frame);
+
+// The next frame that is at its destination by `time` (nanoseconds of the monotonic clock), given to the caller, who
+// frees it; NULL when there is none. Frames come in order of their arrival, the burst's tail.
+Frame* fabric_receive(Fabric* fabric, int64_t time);
+
+// When fabric_receive() may next have something to do; INT64_MAX when nothing is on its way.
+int64_t fabric_next(const Fabric* fabric);
