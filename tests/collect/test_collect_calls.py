@@ -46,12 +46,14 @@ REDUCTIONS += "reduce_scatter=messages:pairwise:groups=1"
 
 @pytest.mark.parametrize("rule", [REDUCTIONS, "shared:binomial"], ids=["messages", "shared"])
 def test_every_operation_on_every_type(mpi: Mpi, rule: str, tmp_path: Path) -> None:
-    """The predefined ones of C."""
+    """The predefined ones of C and Fortran."""
     log = tmp_path / "log"
     ranks = 5 if mpi.name == "openmpi" else 3
     said = run(mpi, ranks, mpi.program("collect_operations"), rule=rule, log=log)
     kinds = int(said.split()[1]) // (2 + ranks)
-    assert kinds == 18 * 10 + 3 * 7 + 3 * 4 + 3 * 2 + 3 + 3 + 6 * 2
+    of_c = 18 * 10 + 3 * 7 + 3 * 4 + 3 * 2 + 3 + 3 + 6 * 2
+    of_fortran = 5 * 7 + 4 * 4 + 4 * 2 + 3 + 2
+    assert kinds == of_c + of_fortran
     assert served(log) == {"reduce": kinds * ranks, "allreduce": kinds, "reduce_scatter": kinds}
 
 

@@ -26,8 +26,8 @@ def expect_agreement(result: RunResult, least: int) -> None:
     assert int(found[1]) >= least
 
 
-# MPICH's waiting ranks spin, which takes long where they outnumber the cores, and among four and more its own MPI_Gather
-# of large pairs with gaps (MPI_DOUBLE_INT) ends in a truncation.
+# MPICH's waiting ranks spin, which takes long where they outnumber the cores, and among four and more its own
+# MPI_Gather of large pairs with gaps (MPI_DOUBLE_INT) ends in a truncation.
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 13, 16])
 def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
     """Every collective, root, datatype, operation and size in random order, one by one and several at a time."""

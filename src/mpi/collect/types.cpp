@@ -26,20 +26,23 @@ bool among(Handle handle, std::initializer_list<Handle> handles) {
 
 bool is_integer(MPI_Datatype type) {
   return among<MPI_Datatype>(
-      type, {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG_INT, MPI_SIGNED_CHAR,
-             MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
-             MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER});
+      type, {MPI_INT,           MPI_LONG,        MPI_SHORT,         MPI_UNSIGNED,       MPI_UNSIGNED_LONG,
+             MPI_LONG_LONG_INT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED_LONG_LONG,
+             MPI_INT8_T,        MPI_INT16_T,     MPI_INT32_T,       MPI_INT64_T,        MPI_UINT8_T,
+             MPI_UINT16_T,      MPI_UINT32_T,    MPI_UINT64_T,      MPI_INTEGER,        MPI_INTEGER1,
+             MPI_INTEGER2,      MPI_INTEGER4,    MPI_INTEGER8});
 }
 
 bool is_real(MPI_Datatype type) {
-  return among<MPI_Datatype>(type, {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION});
+  return among<MPI_Datatype>(
+      type, {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
 }
 
 bool is_address(MPI_Datatype type) { return among<MPI_Datatype>(type, {MPI_AINT, MPI_OFFSET, MPI_COUNT}); }
 
 bool is_complex(MPI_Datatype type) {
-  return among<MPI_Datatype>(
-      type, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX});
+  return among<MPI_Datatype>(type, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_COMPLEX,
+                                    MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16});
 }
 
 bool is_logical(MPI_Datatype type) { return among<MPI_Datatype>(type, {MPI_C_BOOL, MPI_LOGICAL}); }

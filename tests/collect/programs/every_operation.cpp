@@ -1,5 +1,5 @@
-// every_operation: the predefined operations on the predefined datatypes of C that they are defined for, by allreduce,
-// reduce to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
+// every_operation: the predefined operations on the predefined datatypes of C and Fortran that they are defined for, by
+// allreduce, reduce to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
 #include <mpi.h>
 #include <ranktree/mpi.h>
 
@@ -119,7 +119,25 @@ class Checks {
 #define COMPARE(Value, Type, ...) checks.compare<Value>(Type, #Type, {__VA_ARGS__})
 #define COMPARE_INTEGER(Value, Type) COMPARE(Value, Type, kOrders, kArithmetic, kLogical, kBits)
 
-void compare_all(Checks& checks) {
+void compare_fortran(Checks& checks) {
+  COMPARE(int, MPI_INTEGER, kOrders, kArithmetic, kBits);
+  COMPARE(std::int8_t, MPI_INTEGER1, kOrders, kArithmetic, kBits);
+  COMPARE(std::int16_t, MPI_INTEGER2, kOrders, kArithmetic, kBits);
+  COMPARE(std::int32_t, MPI_INTEGER4, kOrders, kArithmetic, kBits);
+  COMPARE(std::int64_t, MPI_INTEGER8, kOrders, kArithmetic, kBits);
+  COMPARE(float, MPI_REAL, kOrders, kArithmetic);
+  COMPARE(float, MPI_REAL4, kOrders, kArithmetic);
+  COMPARE(double, MPI_DOUBLE_PRECISION, kOrders, kArithmetic);
+  COMPARE(double, MPI_REAL8, kOrders, kArithmetic);
+  COMPARE(std::complex<float>, MPI_COMPLEX, kArithmetic);
+  COMPARE(std::complex<float>, MPI_COMPLEX8, kArithmetic);
+  COMPARE(std::complex<double>, MPI_DOUBLE_COMPLEX, kArithmetic);
+  COMPARE(std::complex<double>, MPI_COMPLEX16, kArithmetic);
+  COMPARE(int, MPI_LOGICAL, kLogical);
+  COMPARE(Located<int>, MPI_2INTEGER, kPlaces);
+}
+
+void compare_c(Checks& checks) {
   COMPARE_INTEGER(signed char, MPI_SIGNED_CHAR);
   COMPARE_INTEGER(unsigned char, MPI_UNSIGNED_CHAR);
   COMPARE_INTEGER(short, MPI_SHORT);
@@ -162,7 +180,8 @@ void compare_all(Checks& checks) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Checks checks;
-  compare_all(checks);
+  compare_c(checks);
+  compare_fortran(checks);
   if (checks.rank() == 0) std::printf("ok %d\n", checks.compared());
   MPI_Finalize();
   return 0;
