@@ -128,9 +128,8 @@ class FabricTest : public testing::Test {
   }
 
   void send(int source, int destination, std::int64_t time, std::uint32_t bytes) {
-    auto* const frame = static_cast<Frame*>(std::calloc(1, sizeof(Frame)));
+    Frame* const frame = make_frame(0, destination);
     frame->source = source;
-    frame->destination = destination;
     frame->burst = {time, time, bytes, std::min(bytes, 1250U)};
     fabric_send(fabric_.get(), frame);
   }
@@ -173,8 +172,13 @@ TEST_F(FabricTest, LetsTheFirstAtALinkGoFirst) {
 TEST_F(FabricTest, SharesALinkInTheOrderOfArrival) {
   send(0, 1, 0, 1250);
   send(0, 1, 0, 1250);
-  send(2, 1, 0, 1250);  // from the other switch: later
   EXPECT_EQ(arrivals(0, 1), (std::vector<std::int64_t>{30'000, 40'000}));
+}
+
+TEST_F(FabricTest, SharesALinkAmongThoseWhoComeFromElsewhere) {
+  send(2, 1, 0, 1250);        // from the other switch: at node 1's link after 225 microseconds
+  send(0, 1, 205'000, 1250);  // there after 220, for 10
+  EXPECT_EQ(arrivals(2, 1), std::vector<std::int64_t>{230'000 + 15'000});
 }
 
 // A frame as the kernel hands it over: offload header, then Ethernet from port 1 to the given last byte of the address.
