@@ -27,13 +27,13 @@ def expect_agreement(result: RunResult, least: int) -> None:
 
 
 # MPICH's waiting ranks spin, which takes long where they outnumber the cores, and among four and more its own
-# MPI_Gather of large pairs with gaps (MPI_DOUBLE_INT) ends in a truncation.
+# MPI_Gather of large pairs with gaps (MPI_DOUBLE_INT) ends in a truncation; the operations drawn for four have none.
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 13, 16])
 def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
     """Every collective, root, datatype, operation and size in random order, one by one and several at a time."""
     rounds, most = 200 if ranks <= 5 else 100, []
     if mpi.name == "mpich":
-        rounds, most = (60, []) if ranks <= 3 else (20, [1000])
+        rounds, most = (60, []) if ranks <= 4 else (20, [1000])
     result = run(mpi.launch(ranks, mpi.program("shared_check"), "shared:binomial", ranks, rounds, *most))
     if ranks == 1:
         assert result.stdout == "no team\n"
