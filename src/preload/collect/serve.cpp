@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "mpi/collect/arguments.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload.h"
 #include "mpi/collect/size_class.h"
@@ -179,6 +180,14 @@ void ask(MPI_Comm comm, Member& member) noexcept {
 int call(const Operation& operation) noexcept {
   const auto function = Calls::instance().call;
   return function == nullptr ? MPI_ERR_INTERN : function(&operation);
+}
+
+void take_back_wrong(Member& member, const Operation& operation) noexcept {
+  if (member.shortcuts == nullptr) return;  // those are looked at before they count
+  if (mpi::collect::arguments_are_right(operation, member.rank, member.size)) return;
+  const mpi::collect::Kind kind = mpi::collect::kind_of(operation, member.rank, types);
+  if (kind.size > kLargestServed) return;
+  mpi::collect::take_back(operation.collective, kind, *member.shortcuts);
 }
 
 }  // namespace ranktree::preload

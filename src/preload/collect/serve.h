@@ -12,6 +12,7 @@
 #include <span>
 
 #include "core/schedule/makers.h"
+#include "mpi/collect/arguments.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/size_class.h"
 #include "mpi/collect/type_sizes.h"
@@ -76,6 +77,10 @@ void ask(MPI_Comm comm, Member& member) noexcept;
 // By ranktree. Returns MPI's code.
 int call(const Operation& operation) noexcept;
 
+// A call that was left to the MPI has failed. Where this rank finds its arguments wrong it was none: other ranks may
+// not have made it, and what is decided together is decided at calls that all have made.
+void take_back_wrong(Member& member, const Operation& operation) noexcept;
+
 inline Member* member_of(MPI_Comm comm) noexcept {
   MemberSlot& slot = slots[mpi::slot_of<kMemberSlots>(comm)];
   if (slot.comm == comm && slot.generation == generation.load(std::memory_order_relaxed)) [[likely]]
@@ -86,7 +91,7 @@ inline Member* member_of(MPI_Comm comm) noexcept {
 // Whether a call is the MPI's own, and that it is made.
 inline bool is_the_mpis(Member& member, const Operation& operation) noexcept {
   if (member.shortcuts == nullptr) {
-    if (member.waiting == 0) return true;
+    if (member.waiting == 0 || !mpi::collect::arguments_are_right(operation, member.rank, member.size)) return true;
     --member.waiting;
     if (member.waiting > 0) return true;
     ask(operation.comm, member);
@@ -104,9 +109,12 @@ inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... argum
   const Inside within;
   Member* const member = member_of(comm);
   if (member == nullptr) return next(arguments...);
-  // Described twice, so that nothing of it need exist where little is asked of it.
-  if (is_the_mpis(*member, describe(*member))) return next(arguments...);
-  return call(describe(*member));
+  // Described anew each time, so that nothing of it need exist where little is asked of it.
+  if (!is_the_mpis(*member, describe(*member))) return call(describe(*member));
+  const int code = next(arguments...);
+  if (code != MPI_SUCCESS) [[unlikely]]
+    take_back_wrong(*member, describe(*member));
+  return code;
 }
 
 // A list that has an entry for every rank.
