@@ -33,16 +33,32 @@ NODE, NODE_CPU = {"broadcast": 2.0, "allreduce": 1.5, "barrier": 1.5}, 2.0
 # Auto's time by native's, at most.
 MEAN, WORST = 1.02, 1.10
 ADDED_NANOSECONDS = 20
+PARTS = ("bytes", "cluster", "node", "auto", "large", "mpich5-cluster", "mpich5-auto", "mpich5-large", "fallthrough")
 
 
 def missed(rows: Sequence[Row]) -> Iterator[str]:
-    """Of all bars; parts without rows miss none."""
+    """Of all bars. What gave no figures is named, too: it reaches none."""
+    yield from missing(rows)
     yield from missed_bytes(rows)
     yield from missed_on_cluster(rows)
     yield from missed_on_node(rows)
     yield from missed_by_auto(rows, "", WORST)
     yield from missed_by_auto(rows, "mpich5-", 1 / NOT_SLOWER)
     yield from missed_by_calls_left_alone(rows)
+
+
+def missing(rows: Sequence[Row]) -> Iterator[str]:
+    """Parts without rows, and cases of which native or auto has no figures."""
+    for part in PARTS:
+        found = machines(rows, part)
+        if not found:
+            yield f"{part}: not measured"
+        for machine, own in found.items():
+            wrong = {(row.collective, row.bytes): row.wrong for row in own if row.wrong and not row.setting}
+            for (collective, size), case in cases(own).items():
+                if part != "fallthrough" and not full(case):
+                    why = wrong.get((collective, size), "not measured")
+                    yield f"{part}: {machine}: {collective} {size_text(size)}: {why}"
 
 
 def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
@@ -102,7 +118,7 @@ def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[s
 
 def missed_by_calls_left_alone(rows: Sequence[Row]) -> Iterator[str]:
     """Under the preload library."""
-    for language, machine, least in calls_left_alone(rows):
+    for call, machine, least in calls_left_alone(rows):
         added = least.get("rules", 0) - least.get("alone", 0)
         if added > ADDED_NANOSECONDS:
-            yield f"fallthrough: {language}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"
+            yield f"fallthrough: {call}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"

@@ -63,10 +63,13 @@ def over(row: Row | None, bound: float) -> float | None:
 
 
 def calls_left_alone(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, float]]]:
-    """By language and communicator: least nanoseconds of a call, by what is between it and the MPI."""
+    """By call (and its language) and communicator: least nanoseconds, by what is between it and the MPI."""
     for machine, own in machines(rows, "fallthrough").items():
-        for language in dict.fromkeys(row.setting for row in own):
-            yield language, machine, {row.variant: (row.least or 0) * 1e9 for row in own if row.setting == language}
+        found: dict[str, dict[str, float]] = {}
+        for row in own:
+            found.setdefault(f"{row.collective}, {row.setting}", {})[row.variant] = (row.least or 0) * 1e9
+        for call, least in found.items():
+            yield call, machine, least
 
 
 @dataclass(frozen=True)

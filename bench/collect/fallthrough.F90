@@ -1,4 +1,4 @@
-! The same as fallthrough.c in Fortran.
+! The same as fallthrough.c in Fortran, of MPI_Bcast only.
 program fallthrough
   use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
@@ -18,8 +18,8 @@ program fallthrough
   self = least_of(MPI_COMM_SELF)
   world = least_of(MPI_COMM_WORLD)
   if (rank == 0) then
-    print '(a, f0.2)', 'self ', self
-    print '(a, f0.2)', 'world ', world
+    print '(a, f0.2, a)', 'self ', self, ' MPI_Bcast'
+    print '(a, f0.2, a)', 'world ', world, ' MPI_Bcast'
   end if
   call MPI_Finalize(error)
 

@@ -79,15 +79,20 @@ def bytes_table(rows: Sequence[Row]) -> Iterator[str]:
 
 def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
     """Times on the emulated cluster."""
-    yield from head("ranks", "collective", "bytes", "native ms", "auto ms", "native / auto", "by hand", "choice")
+    yield from head("ranks", "collective", "bytes", "native ms", "auto ms", "native / auto", "CPU", "by hand", "choice")
     for machine, own in machines(rows, part).items():
         for (collective, size), case in cases(own).items():
             native, auto = case.get(("", NATIVE)), case.get(("", AUTO))
             best = max(by_hand(case), key=lambda row: row.ratio or 0, default=None)
             times = [spread(row, 1e3) for row in (native, auto)]
             choice = f"`{best.variant}`" if best else "-"
-            ratios = [text(ratio_of(auto)), text(ratio_of(best))]
+            ratios = [text(ratio_of(auto)), text(processor_ratio(native, auto)), text(ratio_of(best))]
             yield line(machine, collective, size_text(size), *times, *ratios, choice)
+
+
+def processor_ratio(native: Row | None, auto: Row | None) -> float | None:
+    """How many times as much processor time native takes."""
+    return native.cpu / auto.cpu if native and auto and native.cpu and auto.cpu else None
 
 
 def spread(row: Row | None, unit: float) -> str:
@@ -174,10 +179,10 @@ def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
 def fallthrough_table(rows: Sequence[Row]) -> Iterator[str]:
     """Least times, and what the library adds to them."""
     yield from head("call", "communicator", "alone", "library, no rules", "library, rules for others", "added")
-    for language, machine, least in calls_left_alone(rows):
+    for call, machine, least in calls_left_alone(rows):
         if {"alone", "unset", "rules"} <= least.keys():
             times = [f"{text(least[name], 1)} ns" for name in ("alone", "unset", "rules")]
-            yield line(f"`MPI_Bcast`, {language}", machine, *times, f"{text(least['rules'] - least['alone'], 1)} ns")
+            yield line(call, machine, *times, f"{text(least['rules'] - least['alone'], 1)} ns")
 
 
 TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {

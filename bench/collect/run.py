@@ -75,7 +75,6 @@ LARGE_SIZES = (4 * MIB, 16 * MIB)
 SPINNING_SIZES = (8, 4 * KIB, 256 * KIB)
 SLOW_LINKS, FAST_LINKS = (200, 200), (1000, 50)
 CLUSTERS = tuple((shape, placement) for shape in SHAPES for placement in PLACEMENTS)
-LARGE_CLUSTERS = CLUSTERS[:2]
 HAN = ("--mca", "coll_han_priority", "100")
 # Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
 TUNED = ("--mca", "coll_tuned_use_dynamic_rules", "1")
@@ -282,7 +281,7 @@ def auto_on_cluster(  # noqa: PLR0913, PLR0917
 
 def large_part(bench: Bench) -> Iterator[Row]:
     """On links of 200 Mbit/s these would take hours."""
-    yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, FAST_LINKS, LARGE_CLUSTERS)
+    yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, FAST_LINKS, CLUSTERS)
 
 
 def mpich5_cluster_part(bench: Bench) -> Iterator[Row]:
@@ -300,7 +299,7 @@ def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
 
 def mpich5_large_part(bench: Bench) -> Iterator[Row]:
     """As with Open MPI."""
-    yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, FAST_LINKS, LARGE_CLUSTERS)
+    yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, FAST_LINKS, CLUSTERS)
 
 
 def applications_part(bench: Bench) -> Iterator[Row]:
@@ -317,7 +316,7 @@ def applications_part(bench: Bench) -> Iterator[Row]:
 
 
 def fallthrough_part(bench: Bench) -> Iterator[Row]:
-    """A broadcast without bytes, that no rule is for: alone and under the preload library in turns."""
+    """Calls without bytes, that no rule is for: alone and under the preload library in turns."""
     mpi = bench.mpi("openmpi")
     library = {"LD_PRELOAD": str(bench.cluster.build / f"lib/libranktree_collect_{mpi.name}.so")}
     variants = {
@@ -329,25 +328,25 @@ def fallthrough_part(bench: Bench) -> Iterator[Row]:
         with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
             program = compiled(bench.cluster.build, mpi, compiler, source, Path(folder))
             found = in_turns(mpi, program, variants, 5 if bench.quick else 15)
-        for (case, variant), times in found.items():
-            machine = "2 ranks" if case == "world" else "1 rank"
-            about = ("fallthrough", mpi.name, machine, language, "broadcast", 0, variant)
+        for (communicator, call, variant), times in found.items():
+            machine = "2 ranks" if communicator == "world" else "1 rank"
+            about = ("fallthrough", mpi.name, machine, language, call, 0, variant)
             yield Row(*about, calls=len(times), least=min(times), median=median(times), high=max(times))
 
 
 def in_turns(
     mpi: Mpi, program: Path, variants: dict[str, dict[str, str]], rounds: int
-) -> dict[tuple[str, str], list[float]]:
-    """Seconds of a call by case and variant, one of each round."""
-    found: dict[tuple[str, str], list[float]] = {}
+) -> dict[tuple[str, str, str], list[float]]:
+    """Seconds of a call by communicator, call and variant, one of each round."""
+    found: dict[tuple[str, str, str], list[float]] = {}
     start = on_one_node(mpi, 2)
     for _ in range(rounds):
         for name, variables in variants.items():
             within = ["env", *(f"{key}={value}" for key, value in variables.items())]
             words = [*start.words, *within, program, 200]
             for line in output(words, start.variables).splitlines():
-                case, time_ = line.split()
-                found.setdefault((case, name), []).append(float(time_) * 1e-9)
+                communicator, nanoseconds, call = line.split(maxsplit=2)
+                found.setdefault((communicator, call, name), []).append(float(nanoseconds) * 1e-9)
     return found
 
 

@@ -57,6 +57,18 @@ def test_every_operation_on_every_type(mpi: Mpi, rule: str, tmp_path: Path) -> N
     assert served(log) == {"reduce": kinds * ranks, "allreduce": kinds, "reduce_scatter": kinds}
 
 
+SHARED = "allreduce=shared:recursive-doubling;reduce=shared:binomial"
+
+
+@pytest.mark.parametrize("rule", [REDUCTIONS, SHARED], ids=["messages", "shared"])
+def test_communicators_are_freed_while_reductions_are_under_way(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+    """Open MPI's own do not survive that."""
+    log = tmp_path / "log"
+    ranks = 5 if mpi.name == "openmpi" else 3
+    run(mpi, ranks, mpi.program("collect_calls"), 1, "freed-reductions", rule=rule, log=log)
+    assert min(served(log)[name] for name in ("reduce", "allreduce")) > 0
+
+
 RULES = ["native", "auto", "messages:binomial:groups=1", "messages:flat:groups=2", "levels:groups=2", "shared:binomial"]
 
 

@@ -50,10 +50,10 @@ std::string describe(const Plan& plan) {
   return text + " segment " + std::to_string(plan.segment);
 }
 
-Request random_request(Random& random, Collective collective, Rank ranks) {
+Request random_request(Random& random, Collective collective, Rank ranks, Rank root) {
   Request request{.collective = collective,
                   .ranks = ranks,
-                  .root = has_root(collective) ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(ranks))) : 0,
+                  .root = has_root(collective) ? root : 0,
                   .count = static_cast<std::int64_t>(random.below(2 * static_cast<std::uint64_t>(ranks) + 2)),
                   .counts = {},
                   .displacements = {},
@@ -72,8 +72,8 @@ Request random_request(Random& random, Collective collective, Rank ranks) {
   return request;
 }
 
-void expect_proved(Random& random, Collective collective, const Hierarchy& hierarchy) {
-  Request request = random_request(random, collective, hierarchy.ranks());
+void expect_proved(Random& random, Collective collective, const Hierarchy& hierarchy, Rank root) {
+  Request request = random_request(random, collective, hierarchy.ranks(), root);
   const Plan plan = random_plan(random, collective, hierarchy);
   request.commutative = !keeps_rank_order(collective, hierarchy, plan) || random.below(4) == 0;
   const std::vector<bool> in_place = random.below(3) == 0 ? in_place_of(request) : std::vector<bool>{};
@@ -86,12 +86,16 @@ void expect_proved(Random& random, Collective collective, const Hierarchy& hiera
 
 class EveryTransformation : public testing::TestWithParam<Collective> {};
 
+// And for every root; where there is none, for a few sizes and plans.
 TEST_P(EveryTransformation, HoldsForAnyNumberOfGroups) {
+  constexpr Rank kTimes = 4;
   Random random(3);
   for (Rank ranks = 1; ranks <= 33; ++ranks) {
+    const Rank roots = has_root(GetParam()) ? ranks : kTimes;
     for (Rank groups = 1; groups <= ranks; ++groups) {
-      for (int repeat = 0; repeat < 4; ++repeat) {
-        expect_proved(random, GetParam(), Hierarchy::grouped(ranks, groups));
+      const Hierarchy hierarchy = Hierarchy::grouped(ranks, groups);
+      for (Rank root = 0; root < roots; ++root) {
+        expect_proved(random, GetParam(), hierarchy, root);
         if (HasFatalFailure()) return;
       }
     }
@@ -113,7 +117,7 @@ TEST_P(EveryTransformation, HoldsForAnyTreeOfSplits) {
         level[rank] = colour;
       }
     }
-    expect_proved(random, GetParam(), Hierarchy::from_colours(colours));
+    expect_proved(random, GetParam(), Hierarchy::from_colours(colours), static_cast<Rank>(random.below(ranks)));
     if (HasFatalFailure()) return;
   }
 }
@@ -130,11 +134,14 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
   for (const Collective collective : kEveryCollective) {
     for (const Form form : forms_of(collective)) {
       for (const Algorithm algorithm : algorithms_of(collective)) {
-        const Request request{.collective = collective, .ranks = 13, .root = has_root(collective) ? 5 : 0, .count = 29};
         const Plan plan{.form = form, .algorithms = {algorithm}, .segment = 4};
-        const Schedule base = make_all(request, {algorithm, 4});
-        EXPECT_EQ(transform_all(request, Hierarchy::grouped(13, 1), plan), base) << algorithm_name(algorithm);
-        EXPECT_EQ(transform_all(request, Hierarchy::grouped(13, 13), plan), base) << algorithm_name(algorithm);
+        for (Rank ranks = 1; ranks <= 33; ++ranks) {
+          const Rank root = has_root(collective) ? ranks / 3 : 0;
+          const Request request{.collective = collective, .ranks = ranks, .root = root, .count = 29};
+          const Schedule base = make_all(request, {algorithm, 4});
+          EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, 1), plan), base) << describe(request);
+          EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, ranks), plan), base) << describe(request);
+        }
       }
     }
   }

@@ -1,4 +1,4 @@
-// The programs of one communicator that were made lately.
+// The programs of one communicator that were made lately. Knows no MPI; prepare.h makes them.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,6 @@
 #include "mpi/collect/prepared.h"
 
 namespace ranktree::mpi::collect {
-
-class Context;
 
 // What a program is made from. Refers to the caller's.
 struct Shape {
@@ -33,8 +31,13 @@ struct Shape {
 // one after the other.
 class Programs {
  public:
-  // That of the calling rank, made where it is not kept. Throws core::Error where there is none, std::bad_alloc.
-  std::shared_ptr<const Prepared> get(Context& context, const Shape& shape);
+  static constexpr std::size_t kMostEntries = 64;
+  static constexpr std::size_t kMostBytes = std::size_t{4} * 1024 * 1024;
+
+  // Null where it is not kept.
+  std::shared_ptr<const Prepared> find(const Shape& shape);
+  // Instead of those that were not used for longest. One that takes more than all may is not kept.
+  void keep(const Shape& shape, std::shared_ptr<const Prepared> prepared);
 
  private:
   struct Entry {
@@ -46,8 +49,6 @@ class Programs {
     std::size_t bytes = 0;
   };
   static bool fits(const Entry& entry, const Shape& shape);
-  std::shared_ptr<const Prepared> find(const Shape& shape);
-  void keep(Entry entry);
 
   std::mutex mutex_;
   std::list<Entry> entries_;  // the last used first

@@ -284,6 +284,29 @@ void check_freed(const World& world) {
   }
 }
 
+// The same of reductions, two at a time.
+void check_freed_reductions(const World& world) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(world.comm, &comm);
+  const std::vector<int> own(kBlock, world.rank + 1);
+  std::vector<int> sums(kBlock);
+  std::vector<int> most(kBlock);
+  // What nonblocking calls, which are local, cannot make.
+  ranktree_Allreduce(own.data(), sums.data(), kBlock, MPI_INT, MPI_SUM, comm);
+  ranktree_Reduce(own.data(), most.data(), kBlock, MPI_INT, MPI_MAX, 0, comm);
+  std::fill(sums.begin(), sums.end(), 0);
+  std::fill(most.begin(), most.end(), 0);
+  std::vector<ranktree_Request> requests(2, RANKTREE_REQUEST_NULL);
+  if (world.rank == 1) MPI_Recv(nullptr, 0, MPI_INT, 0, 0, world.comm, MPI_STATUS_IGNORE);
+  ranktree_Iallreduce(own.data(), sums.data(), kBlock, MPI_INT, MPI_SUM, comm, &requests[0]);
+  ranktree_Ireduce(own.data(), most.data(), kBlock, MPI_INT, MPI_MAX, 0, comm, &requests[1]);
+  MPI_Comm_free(&comm);
+  if (world.rank == 0 && world.size > 1) MPI_Send(nullptr, 0, MPI_INT, 1, 0, world.comm);
+  for (ranktree_Request& request : requests) ranktree_Wait(&request);
+  if (sums != std::vector<int>(kBlock, world.size * (world.size + 1) / 2)) fail("a sum on a freed communicator");
+  if (world.rank == 0 && most != std::vector<int>(kBlock, world.size)) fail("a reduction on a freed communicator");
+}
+
 // What is kept with communicators goes with them.
 void check_many(const World& world, int times) {
   for (int i = 0; i < times; ++i) {
@@ -364,6 +387,7 @@ int main(int argc, char** argv) {
   };
   // Open MPI 4.1's own nonblocking collectives do not survive it.
   if (argc > 2 && std::string(argv[2]) == "freed") check_freed(world);
+  if (argc > 2 && std::string(argv[2]) == "freed-reductions") check_freed_reductions(world);
   if (argc > 3 && std::string(argv[2]) == "alive") check_alive(world, number(3, 0));
   check_many(world, number(1, 10));
   if (world.rank == 0) std::printf("ok\n");
