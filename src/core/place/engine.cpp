@@ -65,6 +65,7 @@ Effort effort_of(Preset preset) {
     effort.search_passes = 2;
     effort.search_groups = 3;
     effort.runs = 12;
+    effort.root_regroupings = 2;
     return effort;
   }
   effort.by_ties = false;
@@ -77,7 +78,7 @@ Effort effort_of(Preset preset) {
   effort.patience = 100;
   effort.patience_share = 0.1;
   effort.pair_rounds = 3;
-  effort.regroupings = 2;
+  effort.regroupings = 3;
   effort.annealing = 2000;
   effort.annealing_below = 100;
   effort.anneal_arcs = 35000000;
@@ -385,6 +386,7 @@ std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& gu
   // Of a guide only; exchanges on the whole pattern decide.
   effort.annealing = effort.annealing_below = effort.even_below = 0;
   effort.by_ties = false;
+  effort.root_regroupings = 0;
   if (kind.repeats == Repeats::kNone) {
     effort.repeats = effort.most_repeats = 1;
     effort.regroupings = 0;

@@ -5,8 +5,8 @@
 
 namespace ranktree::core::place::engine {
 
-// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036, 0039 and 0044 say what each number
-// buys.
+// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036, 0039, 0044 and 0046 say what each
+// number buys.
 struct Effort {
   int coarsest = 60;             // vertices at which coarsening ends
   int starts = 2;                // first divisions of the coarsest graph, at least ...
@@ -21,7 +21,9 @@ struct Effort {
   int patience = 50;             // moves without a gain after which a pass of refinement ends ...
   double patience_share = 0.05;  // ... and their share of the vertices, whichever is more
   int pair_rounds = 0;           // rounds of refinement between the parts of one division
-  int regroupings = 0;           // rounds of dividing few parts of one division anew
+  int regroupings = 0;           // rounds of dividing few parts of one division anew ...
+  int root_regroupings = 0;      // ... of the root's alone, in large rough patterns; 0: their divisions are like others
+  int regrouping_repeats = 2;    // whole bisections in that
   int annealing = 0;             // trials for each rank on a border of the root's division, about; 0: none ...
   int annealing_below = 0;       // ... of other divisions ...
   int even_below = 0;            // ... of even patterns, where that is none

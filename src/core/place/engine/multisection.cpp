@@ -1,6 +1,7 @@
 #include "core/place/engine/multisection.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -90,6 +91,8 @@ std::vector<SeatTree::Seat> Multisection::place(const Piece& guide, std::uint64_
   const bool many = guide.graph.vertices() >= kManyRanks;
   even_ = many && guide.graph.vertices() <= kTooMany && is_even(totals_of(guide.graph, workers_));
   effort_.by_ties = effort_.by_ties && many && !even_;
+  rough_ = many && !even_ && !hubs_ && effort_.root_regroupings > 0;
+  if (rough_) rely_on_regrouping(guide.graph.vertices());
   peeled_ = is_peeled(guide.graph, seed);
   place_below(0, 0, guide, seed);
   return std::move(seat_of_);
@@ -192,6 +195,7 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
       try_until(std::min(half_more, most));
     }
   }
+  if (trials.size() > 1 && !alike(trials, effort_.alike)) unsettled_.store(true, std::memory_order_relaxed);
   const auto best =
       std::min_element(trials.begin(), trials.end(), [](const Trial& a, const Trial& b) { return a.cut < b.cut; });
   return std::move(best->sides);
@@ -236,25 +240,46 @@ std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, 
   std::iota(self.begin(), self.end(), 0);
   std::vector<Vertex> part_of(graph.size.size(), 0);
   divide(children, graph, self, seed, part_of);
-  if (effort_.pair_rounds == 0 || children.size() == 2) return part_of;
-  std::vector<std::int64_t> capacities;
-  capacities.reserve(children.size());
-  for (const Child& child : children) capacities.push_back(child.capacity);
-  refine_pairs(graph, capacities, effort_.pair_rounds, seed_of(seed, 102), bisections_, part_of);
-  if (effort_.regroupings > 0 && !hubs_) regroup_parts(children, graph, seed_of(seed, 103), part_of);
+  if (children.size() == 2) return part_of;
+  if (effort_.pair_rounds > 0) {
+    std::vector<std::int64_t> capacities;
+    capacities.reserve(children.size());
+    for (const Child& child : children) capacities.push_back(child.capacity);
+    refine_pairs(graph, capacities, effort_.pair_rounds, seed_of(seed, 102), bisections_, part_of);
+  }
+  regroup_parts(children, graph, seed_of(seed, 103), part_of);
   return part_of;
 }
 
-// Where parts are so many that a few of them are a new question, and not so many ranks that it takes too long.
+// It finds more in its time than further bisections of the whole and annealing do. Of very many ranks nobody counts
+// tenths of a second.
+void Multisection::rely_on_regrouping(Vertex ranks) {
+  constexpr int kFew = 3;
+  constexpr std::int64_t kArcs = 1000000;
+  effort_.most_repeats = kFew;
+  effort_.anneal_arcs = kArcs;
+  if (ranks <= kTooMany) return;
+  effort_.repeats = effort_.regrouping_repeats = effort_.root_regroupings = kFew;
+}
+
+// Rounds: none where bisections agree, or where there are so many ranks that it takes too long.
+int Multisection::regroupings_of(const Guide& graph) const {
+  constexpr Vertex kMostRanks = 16384;
+  if (hubs_ || graph.vertices() < kSmall) return 0;
+  const bool root = graph.size.size() == seat_of_.size();
+  if (rough_ && root) return unsettled_.load(std::memory_order_relaxed) ? effort_.root_regroupings : 0;
+  return graph.vertices() <= kMostRanks ? effort_.regroupings : 0;
+}
+
+// Where parts are so many that a few of them are a new question.
 void Multisection::regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                                  std::vector<Vertex>& part_of) {
   constexpr std::size_t kFewParts = 4;
   constexpr std::size_t kManyParts = 512;
-  constexpr Vertex kMostRanks = 16384;
-  if (children.size() <= kFewParts || children.size() > kManyParts) return;
-  if (graph.vertices() < kSmall || graph.vertices() > kMostRanks) return;
+  const int rounds = regroupings_of(graph);
+  if (rounds == 0 || children.size() <= kFewParts || children.size() > kManyParts) return;
   Effort quick = effort_;
-  quick.repeats = quick.most_repeats = 2;
+  quick.repeats = quick.most_repeats = effort_.regrouping_repeats;
   Multisection other(tree_, quick, spread_, workers_);
   const DivideAmong divide = [&](std::span<const Vertex> parts, const Guide& some, std::uint64_t some_seed) {
     std::vector<Child> chosen;
@@ -266,7 +291,7 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
     other.divide(chosen, some, self, some_seed, result);
     return result;
   };
-  regroup(graph, static_cast<Vertex>(children.size()), {effort_.regroupings, seed}, workers_, divide, part_of);
+  regroup(graph, static_cast<Vertex>(children.size()), {rounds, seed}, workers_, divide, part_of);
 }
 
 // Of even patterns, time is by ranks: a quarter of the root's for all divisions below. Coarser graphs first make more

@@ -2,6 +2,7 @@
 // more than it has seats.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,8 @@ class Multisection {
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
               std::vector<Vertex>& part_of, Piece* spent = nullptr);
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
+  void rely_on_regrouping(Vertex ranks);
+  [[nodiscard]] int regroupings_of(const Guide& graph) const;
   void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                      std::vector<Vertex>& part_of);
   [[nodiscard]] AnnealingEffort annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const;
@@ -57,9 +60,11 @@ class Multisection {
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
-  bool hubs_ = false;    // in what is divided
-  bool even_ = false;    // all of its ranks talk about as much
-  bool peeled_ = false;  // divided by taking off what is around them
+  bool hubs_ = false;                    // in what is divided
+  bool even_ = false;                    // all of its ranks talk about as much
+  bool rough_ = false;                   // many ranks, neither of both: bisections of it differ
+  bool peeled_ = false;                  // divided by taking off what is around them
+  std::atomic<bool> unsettled_ = false;  // the two best of some bisections were not alike
   struct Peeling {
     const Guide* graph = nullptr;
     Window window;

@@ -27,6 +27,7 @@ class Regrouping {
         divide_(divide),
         part_of_(part_of),
         members_(at(parts)),
+        active_(at(parts), 1),
         local_(part_of.size()) {
     for (std::size_t i = 0; i < part_of.size(); ++i) members_[at(part_of[i])].push_back(static_cast<Vertex>(i));
   }
@@ -35,6 +36,7 @@ class Regrouping {
   bool round(std::uint64_t seed) {
     bool any = false;
     std::vector<Set> waiting = sets();
+    std::fill(active_.begin(), active_.end(), std::uint8_t{0});
     for (std::uint64_t batch = 0; !waiting.empty(); ++batch) {
       any = divide_disjoint(waiting, seed_of(seed, batch)) || any;
     }
@@ -47,7 +49,8 @@ class Regrouping {
     std::vector<Vertex> vertices, part_of;
   };
 
-  // For each part, it and those that are tied most to the set so far, the first of equals.
+  // For each part, it and those that are tied most to the set so far, the first of equals. Only sets of which a part
+  // has changed in the round before.
   [[nodiscard]] std::vector<Set> sets() const {
     constexpr std::size_t kParts = 4;
     const Guide parts = contract(graph_, part_of_, static_cast<Vertex>(members_.size()), workers_);
@@ -65,7 +68,9 @@ class Regrouping {
         next = static_cast<Vertex>(strongest - tie.begin());
       }
       std::sort(set.begin(), set.end());
-      if (set.size() > 1 && std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(std::move(set));
+      const bool any_active = std::any_of(set.begin(), set.end(), [&](Vertex part) { return active_[at(part)] != 0; });
+      if (!any_active || set.size() == 1 || std::find(sets.begin(), sets.end(), set) != sets.end()) continue;
+      sets.push_back(std::move(set));
     }
     return sets;
   }
@@ -139,7 +144,10 @@ class Regrouping {
 
   bool apply(const Set& set, const Attempt& attempt) {
     if (!attempt.better) return false;
-    for (const Vertex part : set) members_[at(part)].clear();
+    for (const Vertex part : set) {
+      members_[at(part)].clear();
+      active_[at(part)] = 1;
+    }
     for (std::size_t i = 0; i < attempt.vertices.size(); ++i) {
       part_of_[at(attempt.vertices[i])] = attempt.part_of[i];
       members_[at(attempt.part_of[i])].push_back(attempt.vertices[i]);
@@ -152,6 +160,7 @@ class Regrouping {
   const DivideAmong& divide_;
   std::vector<Vertex>& part_of_;
   std::vector<std::vector<Vertex>> members_;
+  std::vector<std::uint8_t> active_;  // parts that the last round changed
   std::vector<Vertex> local_;
 };
 
