@@ -189,6 +189,25 @@ long count_pus(const std::string& description) {
   return product;
 }
 
+std::string line_of(std::string_view bytes, std::size_t position) {
+  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(position);
+  return "line " + std::to_string(1 + std::count(bytes.begin(), end, '\n'));
+}
+
+// hwloc 2.9 aborts the process at a set that begins with a comma, which may be written as an entity, too.
+void refuse_leading_commas(std::string_view bytes, const std::string& origin) {
+  constexpr std::string_view kName = "set";  // cpuset, complete_nodeset, ...
+  constexpr std::string_view kSpaces = " \t\r\n";
+  for (std::size_t begin = bytes.find(kName); begin < bytes.size(); begin = bytes.find(kName, begin + kName.size())) {
+    const std::size_t equals = bytes.find_first_not_of(kSpaces, begin + kName.size());
+    if (equals >= bytes.size() || bytes[equals] != '=') continue;
+    const std::size_t quote = bytes.find_first_not_of(kSpaces, equals + 1);
+    if (quote >= bytes.size() - 1 || (bytes[quote + 1] != ',' && bytes[quote + 1] != '&')) continue;
+    throw Error(Fault::kInput, origin + ": " + line_of(bytes, begin) +
+                                   ": expected a set that begins with a number, found '" + bytes[quote + 1] + "'");
+  }
+}
+
 // hwloc 2.9 follows null pointers when an object that has CPUs lacks its sets, so they are looked for first.
 void require_sets(std::string_view bytes, const std::string& origin) {
   constexpr std::string_view kTag = "<object ";
@@ -204,8 +223,7 @@ void require_sets(std::string_view bytes, const std::string& origin) {
     const bool complete =
         has("cpuset") && (!version_2 || (has("complete_cpuset") && has("nodeset") && has("complete_nodeset")));
     if (complete || without_cpus) continue;
-    const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
-    throw Error(Fault::kInput, origin + ": line " + std::to_string(line) +
+    throw Error(Fault::kInput, origin + ": " + line_of(bytes, begin) +
                                    ": expected an object with cpuset and nodeset, found one without");
   }
 }
@@ -233,6 +251,7 @@ Tree read_hwloc_xml(std::string_view bytes, const std::string& origin) {
     throw Error(Fault::kInput, origin + ": expected an hwloc XML topology with a NUMANode, found none (truncated?)");
   }
   require_sets(bytes, origin);
+  refuse_leading_commas(bytes, origin);
   // hwloc wants the terminating zero counted.
   const std::string text(bytes);
   const Topology topology = make_topology();

@@ -135,6 +135,25 @@ TEST(Xml, AFileWithoutMemoryIsRefusedBeforeHwlocComplains) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+// hwloc 2.9 aborts the process there.
+TEST(Xml, ASetThatBeginsWithACommaIsNamedByLine) {
+  const std::string bytes = ranktree::io::read_file(data("epyc-2-cores.xml"));
+  const std::string set = " allowed_nodeset=\"0x";
+  const std::size_t place = bytes.find(set);
+  ASSERT_NE(place, std::string::npos);
+  for (const char* value : {"=\",x", "=\"&#44;0x", " =\n\",0x"}) {
+    std::string text = bytes;
+    text.replace(place, set.size(), std::string(" allowed_nodeset") + value);
+    try {
+      (void)read_hwloc_xml(text, "some.xml");
+      ADD_FAILURE() << "accepted" << value;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("expected a set that begins with a number"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 // Captured with hwloc 2.9 on a virtual machine with two single-threaded cores of an EPYC under one L3.
 TEST(Xml, AnObjectWithoutItsSetsIsNamedByLine) {
   std::string bytes = ranktree::io::read_file(data("epyc-2-cores.xml"));
