@@ -202,7 +202,8 @@ void refuse_leading_commas(std::string_view bytes, const std::string& origin) {
     const std::size_t equals = bytes.find_first_not_of(kSpaces, begin + kName.size());
     if (equals >= bytes.size() || bytes[equals] != '=') continue;
     const std::size_t quote = bytes.find_first_not_of(kSpaces, equals + 1);
-    if (quote >= bytes.size() - 1 || (bytes[quote + 1] != ',' && bytes[quote + 1] != '&')) continue;
+    if (quote >= bytes.size() - 1 || (bytes[quote] != '"' && bytes[quote] != '\'')) continue;
+    if (bytes[quote + 1] != ',' && bytes[quote + 1] != '&') continue;
     throw Error(Fault::kInput, origin + ": " + line_of(bytes, begin) +
                                    ": expected a set that begins with a number, found '" + bytes[quote + 1] + "'");
   }

@@ -154,6 +154,14 @@ TEST(Xml, ASetThatBeginsWithACommaIsNamedByLine) {
   }
 }
 
+TEST(Xml, TextAboutSetsIsNoSet) {
+  std::string text = ranktree::io::read_file(data("epyc-2-cores.xml"));
+  const std::size_t place = text.find("<info name=");
+  ASSERT_NE(place, std::string::npos);
+  text.insert(place, "<info name=\"Arguments\" value=\"cpuset=1,2\"/>\n");
+  EXPECT_EQ(read_hwloc_xml(text, "some.xml").leaf_count(), 2);
+}
+
 // Captured with hwloc 2.9 on a virtual machine with two single-threaded cores of an EPYC under one L3.
 TEST(Xml, AnObjectWithoutItsSetsIsNamedByLine) {
   std::string bytes = ranktree::io::read_file(data("epyc-2-cores.xml"));

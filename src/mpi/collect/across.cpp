@@ -14,8 +14,8 @@
 #include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/execution.h"
-#include "mpi/collect/prepare.h"
 #include "mpi/collect/prepared.h"
+#include "mpi/collect/prepared_program.h"
 
 namespace ranktree::mpi::collect {
 
@@ -75,8 +75,8 @@ bool Across::has_messages() const {
 std::shared_ptr<const Prepared> Across::program_of(std::int64_t count) const {
   core::schedule::Request request = task_.request;
   request.count = count;
-  return prepare(context_,
-                 {.request = request, .algorithms = std::span(&task_.algorithm, 1), .leading = task_.leading});
+  return prepared_program(context_,
+                          {.request = request, .algorithms = std::span(&task_.algorithm, 1), .leading = task_.leading});
 }
 
 }  // namespace ranktree::mpi::collect

@@ -22,8 +22,8 @@
 #include "mpi/collect/execution.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/prepare.h"
 #include "mpi/collect/prepared.h"
+#include "mpi/collect/prepared_program.h"
 #include "mpi/collect/running.h"
 #include "mpi/collect/types.h"
 
@@ -40,11 +40,11 @@ using core::schedule::Hierarchy;
 std::shared_ptr<const Prepared> program_for(Context& context, const Buffers& buffers, const Choice& choice) {
   std::int64_t segment = choice.plan.segment;
   if (segment > 0) segment = std::max<std::int64_t>(1, segment / std::max<std::int64_t>(1, buffers.layout().size));
-  return prepare(context, {.request = buffers.request(),
-                           .algorithms = choice.plan.algorithms,
-                           .form = choice.plan.form,
-                           .segment = segment,
-                           .groups = choice.groups});
+  return prepared_program(context, {.request = buffers.request(),
+                                    .algorithms = choice.plan.algorithms,
+                                    .form = choice.plan.form,
+                                    .segment = segment,
+                                    .groups = choice.groups});
 }
 
 class Messages final : public Running {
@@ -136,7 +136,7 @@ class ListFirst final : public Running {
                                           .ranks = context_->size(),
                                           .root = operation_.root,
                                           .count = static_cast<std::int64_t>(counts().size_bytes())};
-    return prepare(*context_, {.request = request, .algorithms = kTree, .groups = choice_.groups});
+    return prepared_program(*context_, {.request = request, .algorithms = kTree, .groups = choice_.groups});
   }
 
   std::shared_ptr<Context> context_;

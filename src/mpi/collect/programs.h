@@ -1,4 +1,4 @@
-// The programs of one communicator that were made lately. Knows no MPI; prepare.h makes them.
+// The programs of one communicator that were made lately. Knows no MPI; prepared_program.h makes them.
 #pragma once
 
 #include <cstddef>

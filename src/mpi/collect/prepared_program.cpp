@@ -1,4 +1,4 @@
-#include "mpi/collect/prepare.h"
+#include "mpi/collect/prepared_program.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +36,7 @@ Program make_program(Context& context, const Shape& shape) {
 
 }  // namespace
 
-std::shared_ptr<const Prepared> prepare(Context& context, const Shape& shape) {
+std::shared_ptr<const Prepared> prepared_program(Context& context, const Shape& shape) {
   if (auto known = context.programs().find(shape)) return known;
   auto made = std::make_shared<const Prepared>(make_program(context, shape));
   context.programs().keep(shape, made);

@@ -11,6 +11,6 @@ namespace ranktree::mpi::collect {
 class Context;
 
 // Made where the context does not keep it. Local. Throws core::Error where there is none, std::bad_alloc.
-std::shared_ptr<const Prepared> prepare(Context& context, const Shape& shape);
+std::shared_ptr<const Prepared> prepared_program(Context& context, const Shape& shape);
 
 }  // namespace ranktree::mpi::collect
