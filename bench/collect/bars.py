@@ -8,6 +8,7 @@ from cases import (
     LARGE,
     NATIVE,
     NOT_SLOWER,
+    Case,
     auto_cells,
     calls_left_alone,
     cases,
@@ -15,6 +16,7 @@ from cases import (
     machines,
     mean,
     over,
+    processor_ratio,
     size_text,
 )
 from rows import Row
@@ -56,9 +58,19 @@ def missing(rows: Sequence[Row]) -> Iterator[str]:
         for machine, own in found.items():
             wrong = {(row.collective, row.bytes): row.wrong for row in own if row.wrong and not row.setting}
             for (collective, size), case in cases(own).items():
-                if part != "fallthrough" and not full(case):
+                if part != "fallthrough" and not has_figures(part, case):
                     why = wrong.get((collective, size), "not measured")
                     yield f"{part}: {machine}: {collective} {size_text(size)}: {why}"
+
+
+def has_figures(part: str, case: Case) -> bool:
+    """Of native and auto, those that the part's bars ask for."""
+    if not full(case):
+        return False
+    native, auto = case["", NATIVE], case["", AUTO]
+    if part == "bytes":
+        return auto.inter_node_bytes is not None
+    return auto.ratio is not None and (part != "node" or processor_ratio(native, auto) is not None)
 
 
 def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
@@ -77,8 +89,11 @@ def missed_on_cluster(rows: Sequence[Row]) -> Iterator[str]:
         for collective, sizes in bars.items():
             for size, least in sizes.items():
                 auto = found.get((collective, size), {}).get(("", AUTO))
-                if auto and auto.ratio and auto.ratio < least:
-                    yield f"cluster: {machine}: {collective} {size_text(size)}: native / auto {auto.ratio:.2f}, {least}"
+                about = f"cluster: {machine}: {collective} {size_text(size)}"
+                if auto is None:
+                    yield f"{about}: not measured"
+                elif auto.ratio and auto.ratio < least:
+                    yield f"{about}: native / auto {auto.ratio:.2f}, {least}"
 
 
 def missed_on_node(rows: Sequence[Row]) -> Iterator[str]:
@@ -89,7 +104,7 @@ def missed_on_node(rows: Sequence[Row]) -> Iterator[str]:
         value = mean(auto.ratio or 0 for _, auto in pairs)
         if value is not None and value < least:
             yield f"node: {collective}: native / auto {value:.2f}, {least}"
-        processors.append(mean((native.cpu or 0) / (auto.cpu or 1) for native, auto in pairs))
+        processors.append(mean(processor_ratio(native, auto) or 0 for native, auto in pairs))
     average = mean(value for value in processors if value)
     if average is not None and average < NODE_CPU:
         yield f"node: CPU, native / auto {average:.2f}, {NODE_CPU}"
@@ -119,6 +134,7 @@ def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[s
 def missed_by_calls_left_alone(rows: Sequence[Row]) -> Iterator[str]:
     """Under the preload library."""
     for call, machine, least in calls_left_alone(rows):
-        added = least.get("rules", 0) - least.get("alone", 0)
-        if added > ADDED_NANOSECONDS:
+        if not {"rules", "alone"} <= least.keys():
+            yield f"fallthrough: {call}, {machine}: not measured"
+        elif (added := least["rules"] - least["alone"]) > ADDED_NANOSECONDS:
             yield f"fallthrough: {call}, {machine}: {added:.1f} ns, at most {ADDED_NANOSECONDS}"

@@ -57,6 +57,11 @@ def full(case: Case) -> bool:
     return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
 
 
+def processor_ratio(native: Row | None, auto: Row | None) -> float | None:
+    """How many times as much processor time native takes."""
+    return native.cpu / auto.cpu if native and auto and native.cpu and auto.cpu else None
+
+
 def over(row: Row | None, bound: float) -> float | None:
     """Counted bytes over a bound."""
     return None if row is None or row.inter_node_bytes is None else row.inter_node_bytes / bound

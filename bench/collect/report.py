@@ -29,6 +29,7 @@ from cases import (
     machines,
     mean,
     over,
+    processor_ratio,
     size_text,
 )
 from rows import RESULTS, Row, load
@@ -90,11 +91,6 @@ def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
             yield line(machine, collective, size_text(size), *times, *ratios, choice)
 
 
-def processor_ratio(native: Row | None, auto: Row | None) -> float | None:
-    """How many times as much processor time native takes."""
-    return native.cpu / auto.cpu if native and auto and native.cpu and auto.cpu else None
-
-
 def spread(row: Row | None, unit: float) -> str:
     """Median (least)."""
     if row is None or row.median is None or row.least is None:
@@ -130,7 +126,7 @@ def node_cells(chosen: Sequence[Case]) -> list[str]:
     return [
         text(mean(auto.ratio or 0 for _, auto, _ in pairs)),
         text(mean((native.least or 0) / (auto.least or 1) for native, auto, _ in pairs)),
-        text(mean((native.cpu or 0) / (auto.cpu or 1) for native, auto, _ in pairs)),
+        text(mean(processor_ratio(native, auto) or 0 for native, auto, _ in pairs)),
         text(mean(best / (auto.least or 1) for _, auto, best in pairs)),
     ]
 

@@ -89,14 +89,15 @@ TEST(Programs, OfTooManyTheLastUsedStay) {
 }
 
 TEST(Programs, TakeNoMoreMemoryThanTheyMay) {
-  const auto third = program_of(Programs::kMostBytes / 3 / program_of(1000)->bytes() * 1000);
+  const std::size_t steps = Programs::kMostBytes / 3 / program_of(1000)->bytes() * 1000;
+  const auto third = program_of(steps);
   ASSERT_GT(third->bytes(), Programs::kMostBytes / 4);
   ASSERT_LT(third->bytes(), Programs::kMostBytes / 3);
   Programs programs;
   for (std::int64_t count = 0; count < 4; ++count) programs.keep(of_count(count).shape(), third);
   EXPECT_EQ(programs.find(of_count(0).shape()), nullptr);
   EXPECT_EQ(programs.find(of_count(3).shape()), third);
-  programs.keep(of_count(4).shape(), program_of(Programs::kMostBytes));
+  programs.keep(of_count(4).shape(), program_of(4 * steps));
   EXPECT_EQ(programs.find(of_count(4).shape()), nullptr);
   for (const std::int64_t count : {1, 2, 3}) EXPECT_EQ(programs.find(of_count(count).shape()), third) << count;
 }

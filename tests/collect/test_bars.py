@@ -69,6 +69,13 @@ def test_each_result_that_misses_its_bar_is_named() -> None:
 
 def test_what_was_wrong_or_not_measured_is_named() -> None:
     native, auto = pair(("auto", "4 ranks"), "broadcast", 8, 0.5)
-    assert list(missed([])) == [f"{part}: not measured" for part in PARTS]
-    assert missed_by([native, replace(auto, wrong="wrong result")]) == ["auto: 4 ranks: broadcast 8 B: wrong result"]
-    assert "auto: 4 ranks: broadcast 8 B: not measured" in list(missed([native]))
+    cell = "auto: 4 ranks: broadcast 8 B: "
+    assert {f"{part}: not measured" for part in PARTS} <= set(missed([]))
+    assert "cluster: 4x4 packed: broadcast 1 MiB: not measured" in set(missed([]))
+    assert missed_by([native, replace(auto, wrong="wrong result")]) == [f"{cell}wrong result"]
+    assert f"{cell}not measured" in set(missed([native]))
+    assert f"{cell}not measured" in set(missed([native, replace(auto, ratio=None)]))
+    counted = list(pair(("bytes", "4x4 packed"), "broadcast", MIB, 1))
+    assert "bytes: 4x4 packed: broadcast 1 MiB: not measured" in set(missed(counted))
+    alone = Row("fallthrough", "openmpi", "1 rank", "C", "MPI_Bcast", 0, "alone", least=5e-9)
+    assert "fallthrough: MPI_Bcast, C, 1 rank: not measured" in set(missed([alone]))

@@ -86,7 +86,7 @@ void expect_proved(Random& random, Collective collective, const Hierarchy& hiera
 
 class EveryTransformation : public testing::TestWithParam<Collective> {};
 
-// And for every root; where there is none, for a few sizes and plans.
+// Every root, too; where there is none, a few sizes and plans.
 TEST_P(EveryTransformation, HoldsForAnyNumberOfGroups) {
   constexpr Rank kTimes = 4;
   Random random(3);
@@ -139,8 +139,10 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
           const Rank root = has_root(collective) ? ranks / 3 : 0;
           const Request request{.collective = collective, .ranks = ranks, .root = root, .count = 29};
           const Schedule base = make_all(request, {algorithm, 4});
-          EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, 1), plan), base) << describe(request);
-          EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, ranks), plan), base) << describe(request);
+          for (const Rank groups : {1, ranks}) {
+            EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, groups), plan), base)
+                << describe(request) << " by " << describe(plan);
+          }
         }
       }
     }

@@ -3,6 +3,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
+enum { kMostRanks = 16, kCalls = 1500, kWrongEvery = 7 };
+
 static void fail(const char* what) {
   fprintf(stderr, "%s\n", what);
   MPI_Abort(MPI_COMM_WORLD, 1);
@@ -15,10 +17,11 @@ static void expect_class(int code, int expected, const char* what) {
 }
 
 static void wrong_calls(MPI_Comm comm) {
-  int in = 1, out = 0;
+  int in = 1, out = 0, counts[kMostRanks] = {-1};
   expect_class(MPI_Bcast(&in, 1, MPI_INT, -5, comm), MPI_ERR_ROOT, "a broadcast's root");
-  expect_class(MPI_Allreduce(&in, &out, -1, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, "an allreduce's count");
+  expect_class(MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "an allreduce's operation");
   expect_class(MPI_Reduce(&in, &out, 1, MPI_INT, MPI_OP_NULL, 0, comm), MPI_ERR_OP, "a reduction's operation");
+  expect_class(MPI_Reduce_scatter(&in, &out, counts, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, "a list's count");
 }
 
 static void right_calls(MPI_Comm comm, int rank, int size, int call) {
@@ -30,6 +33,13 @@ static void right_calls(MPI_Comm comm, int rank, int size, int call) {
   sum = 0;
   MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, 0, comm);
   if (rank == 0 && sum != size * call) fail("a reduction");
+  int own[kMostRanks], counts[kMostRanks];
+  for (int i = 0; i < size; ++i) {
+    own[i] = call + i;
+    counts[i] = 1;
+  }
+  MPI_Reduce_scatter(own, &sum, counts, MPI_INT, MPI_SUM, comm);
+  if (sum != size * (call + rank)) fail("a reduction in parts");
 }
 
 /* `after`: of how many calls each the wrong ones come behind. */
@@ -37,8 +47,8 @@ static void check(int after, int rank, int size) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  for (int call = 0; call < 400; ++call) {
-    if (rank == 0 && (call == after || call % 100 == 99)) wrong_calls(comm);
+  for (int call = 0; call < kCalls; ++call) {
+    if (rank == size - 1 && (call == after || call % kWrongEvery == 0)) wrong_calls(comm);
     right_calls(comm, rank, size, call);
   }
   MPI_Comm_free(&comm);
