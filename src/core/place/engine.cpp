@@ -73,11 +73,12 @@ Effort effort_of(Preset preset) {
   effort.anneal_coarser = 3;
   effort.repeats = 4;
   effort.most_repeats = 18;
-  effort.even_repeats = 18;
+  effort.even_repeats = 6;
   effort.alike = 0.01;
   effort.patience = 100;
   effort.patience_share = 0.1;
   effort.pair_rounds = 3;
+  effort.even_pair_rounds = 1;
   effort.regroupings = 3;
   effort.annealing = 2000;
   effort.annealing_below = 100;
@@ -392,6 +393,7 @@ std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& gu
     effort.regroupings = 0;
   }
   effort.even_repeats = effort.most_repeats;
+  effort.even_pair_rounds = effort.pair_rounds;
   Workers workers(options.threads, options.keep_going);
   const Spread spread = kind.loose ? Spread::kLoose : Spread::kPacked;
   return Multisection(tree, effort, spread, workers).place(guide_of(guide, workers), seed);

@@ -5,8 +5,8 @@
 
 namespace ranktree::core::place::engine {
 
-// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036, 0039, 0044 and 0046 say what each
-// number buys.
+// Preset fast, unless said otherwise; decisions 0012, 0018, 0022, 0026, 0027, 0036, 0039, 0044, 0046 and 0047 say what
+// each number buys.
 struct Effort {
   int coarsest = 60;             // vertices at which coarsening ends
   int starts = 2;                // first divisions of the coarsest graph, at least ...
@@ -20,7 +20,8 @@ struct Effort {
   int passes = 4;                // of refinement at each size
   int patience = 50;             // moves without a gain after which a pass of refinement ends ...
   double patience_share = 0.05;  // ... and their share of the vertices, whichever is more
-  int pair_rounds = 0;           // rounds of refinement between the parts of one division
+  int pair_rounds = 0;           // rounds of refinement between the parts of one division ...
+  int even_pair_rounds = 0;      // ... of even patterns
   int regroupings = 0;           // rounds of dividing few parts of one division anew ...
   int root_regroupings = 0;      // ... of the root's alone, in large rough patterns; 0: their divisions are like others
   int regrouping_repeats = 2;    // whole bisections in that

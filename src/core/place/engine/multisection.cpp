@@ -241,11 +241,12 @@ std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, 
   std::vector<Vertex> part_of(graph.size.size(), 0);
   divide(children, graph, self, seed, part_of);
   if (children.size() == 2) return part_of;
-  if (effort_.pair_rounds > 0) {
+  const int pair_rounds = even_ ? effort_.even_pair_rounds : effort_.pair_rounds;
+  if (pair_rounds > 0) {
     std::vector<std::int64_t> capacities;
     capacities.reserve(children.size());
     for (const Child& child : children) capacities.push_back(child.capacity);
-    refine_pairs(graph, capacities, effort_.pair_rounds, seed_of(seed, 102), bisections_, part_of);
+    refine_pairs(graph, capacities, pair_rounds, seed_of(seed, 102), bisections_, part_of);
   }
   regroup_parts(children, graph, seed_of(seed, 103), part_of);
   return part_of;
