@@ -49,6 +49,8 @@ RANKTREE_API void ranktree_place_options_init(ranktree_place_options* options);
 
 /** Computes a plan. Collective calls must have been expanded (ranktree_pattern_expand()); those left are ignored.
  * What ranktree_topo_forbid() took away is not used.
+ * A pattern whose ranks exchange nothing that options.metric counts, though something else, is refused, and so is a
+ * cost beyond what a double holds.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
@@ -68,6 +70,10 @@ RANKTREE_API const char* ranktree_plan_get_host(const ranktree_plan* plan, int r
 
 /** PUs of a rank by operating-system number; returns their number and sets *pus; 0 out of range. */
 RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus);
+
+/** The leaf of each rank in the machine the plan was made for, by logical number; returns the number of ranks and sets
+ *  *leaves; 0 for a plan of a file, which knows hosts and PUs only. */
+RANKTREE_API int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves);
 
 /** Non-zero when the plan is cheaper than leaving the ranks in order. */
 RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);

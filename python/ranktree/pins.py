@@ -34,6 +34,8 @@ def leaf_of(tree: _core.Tree, place: str, what: str) -> int:
 
 def pins_of(tree: _core.Tree, pins: Mapping[Any, Any] | None) -> list[tuple[int, int]]:
     """(rank, leaf) pairs of {rank: leaf, or the name of a PU}."""
+    if pins is not None and not isinstance(pins, Mapping):
+        raise ValueError(f"pins: expected a dictionary, found {pins!r}")
     result = []
     for rank, place in (pins or {}).items():
         if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)):

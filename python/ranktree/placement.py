@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
-from ranktree.pattern import expand, natural_model
+from ranktree.pattern import COLLECTIVE_MODELS, expand, natural_model
 from ranktree.pins import pins_of
 
 Plan = _core.Plan
@@ -57,6 +57,12 @@ def place(  # noqa: PLR0913  what is placed, where, and how
 
     Raises ValueError, one line that names what is wrong. Same arguments, same plan, unless the search is cut short.
     """
+    texts = {"algorithm": algorithm, "preset": preset, "metric": metric, "unit": unit, "cost": cost}
+    require_texts({**texts, "collectives": collectives})
+    if collectives not in COLLECTIVE_MODELS:
+        raise ValueError(f"collectives: expected {', '.join(COLLECTIVE_MODELS)}, found '{collectives}'")
+    if keep_going is not None and not callable(keep_going):
+        raise ValueError(f"keep_going: expected a function or None, found {keep_going!r}")
     require_whole("threads_per_rank", threads_per_rank, 1, 2**31 - 1)
     tree = tree_of(machine, unit, cost).bundle_leaves(threads_per_rank)
     require_whole("seed", seed, 0, 2**64 - 1)
@@ -91,6 +97,13 @@ def square(pattern: Any) -> np.ndarray:
     matrix = np.ascontiguousarray(pattern) if single else numbers(pattern)
     require_square(matrix.shape)
     return matrix
+
+
+def require_texts(values: Mapping[str, Any]) -> None:
+    """Each a text."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise ValueError(f"{name}: expected text, found {value!r}")
 
 
 def require_whole(name: str, value: Any, lowest: int, highest: int) -> None:
@@ -152,12 +165,25 @@ def require_weights(weights: np.ndarray, entry: Callable[[int], tuple[int, int]]
 def from_sparse(pattern: Any) -> "_core.Weights":
     """Any sparse matrix that knows its CSR form; the caller's own is not changed."""
     require_square(tuple(pattern.shape))
+    if getattr(pattern, "format", "") in ("csr", "csc"):
+        require_compressed(pattern)
     matrix = pattern.tocsr(copy=True)
     matrix.sum_duplicates()  # sorts, too
     weights = numbers(matrix.data)
     rows = matrix.indptr
     require_weights(weights, lambda i: (int(np.searchsorted(rows, i, side="right")) - 1, int(matrix.indices[i])))
     return _core.Weights.from_csr(rows.astype(np.int64), matrix.indices.astype(np.int32), weights)
+
+
+def require_compressed(matrix: Any) -> None:
+    """Offsets and indices that are some: scipy looks at neither before it follows them."""
+    rows, indices, entries = matrix.indptr, matrix.indices, len(matrix.data)
+    counts = len(rows) == matrix.shape[0] + 1 and rows[0] == 0 and rows[-1] <= min(len(indices), entries)
+    if not counts or (np.diff(rows) < 0).any():
+        raise ValueError(f"pattern: expected offsets that ascend from 0 to at most {entries} entries, found others")
+    used = indices[: rows[-1]]
+    if len(used) and not 0 <= used.min() <= used.max() < matrix.shape[1]:
+        raise ValueError(f"pattern: expected indices in 0..{matrix.shape[1] - 1}, found {used.min()}..{used.max()}")
 
 
 def from_graph(graph: Any) -> "_core.Weights":

@@ -164,6 +164,13 @@ int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus) 
   return static_cast<int>(owned.size());
 }
 
+int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves) {
+  const auto& leaf_of = plan->plan.leaf_of;
+  if (leaf_of.empty()) return 0;
+  *leaves = leaf_of.data();
+  return static_cast<int>(leaf_of.size());
+}
+
 int ranktree_plan_has_gain(const ranktree_plan* plan) { return plan->plan.gain ? 1 : 0; }
 
 int ranktree_plan_was_stopped(const ranktree_plan* plan) { return plan->plan.stopped ? 1 : 0; }

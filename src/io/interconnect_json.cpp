@@ -1,7 +1,6 @@
 #include "io/interconnect_json.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -43,11 +42,11 @@ int whole(const JsonPlace& network, const std::string& key, int otherwise) {
 // "hop": 2, or [2, 2, 1] where `items` says which; the same under "latency_s".
 double cost_at(const JsonPlace& costs, const std::string& key, std::size_t index, std::size_t items) {
   const JsonPlace place = costs.field(key);
-  if (!place.is_list()) return place.amount();
+  if (!place.is_list()) return place.cost();
   if (items == 0 || place.size() != items) {
     place.expected(items == 0 ? "a number" : "a number, or one a dimension (" + std::to_string(items) + ")");
   }
-  return place.item(index).amount();
+  return place.item(index).cost();
 }
 
 Step step_at(const JsonPlace& network, const std::string& key, double otherwise, std::size_t index = 0,
@@ -114,7 +113,7 @@ DistanceTable read_table(const JsonPlace& network, int nodes, const FileReader& 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const JsonPlace row = rows.item(i);
     if (row.size() != rows.size()) row.expected(std::to_string(nodes) + " distances, one a host");
-    for (std::size_t j = 0; j < row.size(); ++j) table.values.push_back(row.item(j).amount());
+    for (std::size_t j = 0; j < row.size(); ++j) table.values.push_back(row.item(j).cost());
   }
   return table;
 }
@@ -252,8 +251,8 @@ std::vector<double> read_distances(std::string_view bytes, const std::string& or
       if (word.starts_with('#')) break;
       double value = 0;
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-      if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value) || value < 0) {
-        file.refuse("expected a finite number, at least 0, found '" + std::string(word.substr(0, 40)) + "'");
+      if (error != std::errc() || end != word.data() + word.size() || !(value >= 0 && value <= kMaxCost)) {
+        file.refuse("expected a number from 0 to 1e100, found '" + std::string(word.substr(0, 40)) + "'");
       }
       if (values.size() == count) file.refuse("expected " + std::to_string(count) + " distances in all, found more");
       values.push_back(value);

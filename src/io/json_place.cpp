@@ -154,6 +154,12 @@ double JsonPlace::amount() const {
   return amount;
 }
 
+double JsonPlace::cost() const {
+  const double cost = amount();
+  if (cost > kMaxCost) expected("at most 1e100");
+  return cost;
+}
+
 std::vector<std::string> JsonPlace::keys() const {
   if (!value_->is_object()) expected("an object");
   std::vector<std::string> keys;

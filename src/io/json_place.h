@@ -15,6 +15,9 @@ namespace ranktree::io {
 // Throws core::Error(kInput) naming the line.
 nlohmann::json parse_json(std::string_view bytes, const std::string& origin, int max_depth);
 
+// What a step through a machine may cost at most: costs of whole patterns stay in the range of a double.
+inline constexpr double kMaxCost = 1e100;
+
 // A place in a document: knows its own name for error texts. Document and origin must outlive it. Everything throws
 // core::Error(kInput) where the value is not what is asked for.
 class JsonPlace {
@@ -37,6 +40,7 @@ class JsonPlace {
   [[nodiscard]] std::uint64_t unsigned_integer() const;
   [[nodiscard]] std::int64_t integer(std::int64_t lowest, std::int64_t highest) const;
   [[nodiscard]] double amount() const;  // finite, not negative
+  [[nodiscard]] double cost() const;    // an amount of at most kMaxCost
   // The keys of an object, in order.
   [[nodiscard]] std::vector<std::string> keys() const;
 

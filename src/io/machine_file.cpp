@@ -24,6 +24,7 @@
 #include "io/file.h"
 #include "io/interconnect_json.h"
 #include "io/json_place.h"
+#include "io/text.h"
 
 namespace ranktree::io {
 namespace {
@@ -127,20 +128,27 @@ class ShapeReader {
     }
   }
 
-  static void add_leaf(TreeBuilder& builder, std::int32_t handle, const JsonPlace& leaf, int number) {
+  void add_leaf(TreeBuilder& builder, std::int32_t handle, const JsonPlace& leaf, int number) {
     if (!leaf.has("pus") && number < 0) leaf.expected("a leaf with \"os_index\" or \"pus\"");
     if (leaf.has("allowed") && !leaf.field("allowed").truth()) builder.forbid(handle);
-    if (!leaf.has("pus")) return;
+    if (!leaf.has("pus")) return take(number, leaf.field("os_index"));
     const JsonPlace pus = leaf.field("pus");
     std::set<int> numbers;
     for (std::size_t i = 0; i < pus.size(); ++i) numbers.insert(static_cast<int>(pus.item(i).integer(0, kMaxPu)));
     if (numbers.size() != pus.size() || numbers.empty()) pus.expected("distinct PU numbers, at least one");
+    for (const int pu : numbers) take(pu, pus);
     builder.set_pus(handle, {numbers.begin(), numbers.end()});
+  }
+
+  // Two ranks on two leaves may not end up on one PU.
+  void take(int pu, const JsonPlace& place) {
+    if (!taken_.insert(pu).second) place.expected("PUs that no other leaf of the node has");
   }
 
   JsonPlace node_;
   core::topo::LevelOrder order_;
   std::map<LevelKey, int> index_;
+  std::set<int> taken_;  // PUs of the leaves so far
 };
 
 // "n[0-3,7]" or "n[08-11]" or a plain name.
@@ -148,11 +156,12 @@ std::vector<std::string> expand_names(const JsonPlace& place) {
   const std::string text = place.text();
   const std::size_t open = text.find('[');
   if (open == std::string::npos) {
-    if (text.empty()) place.expected("a host name");
+    if (!is_host_name(text)) place.expected("a host name");
     return {text};
   }
   const std::size_t close = text.find(']', open);
   if (close == std::string::npos) place.expected("a closing ']'");
+  if (!is_host_name(text.substr(0, open) + "0" + text.substr(close + 1))) place.expected("a host name around '[...]'");
   std::vector<std::string> names;
   for (std::size_t begin = open + 1; begin <= close;) {
     const std::size_t end = std::min(text.find(',', begin), close);
@@ -222,6 +231,7 @@ class MachineReader {
       const JsonPlace hosts = place.field("hosts");
       for (std::size_t i = 0; i < hosts.size(); ++i) read_hosts(hosts.item(i), part);
     }
+    if (part.switches.empty() && part.hosts.empty()) place.expected("at least one host");
     return part;
   }
 
@@ -229,9 +239,11 @@ class MachineReader {
     const JsonPlace shape = place.field("shape");
     const auto found = shape_index_.find(shape.text());
     if (found == shape_index_.end()) shape.expected("the name of a shape above");
-    for (std::string& name : expand_names(place.field("names"))) {
+    const JsonPlace names = place.field("names");
+    for (std::string& name : expand_names(names)) {
+      if (!hosts_.insert(name).second) names.expected("hosts that are not named twice");
       part.hosts.push_back({std::move(name), found->second});
-      if (++hosts_ > kMaxHosts) place.expected("at most " + std::to_string(kMaxHosts) + " hosts in all");
+      if (hosts_.size() > kMaxHosts) place.expected("at most " + std::to_string(kMaxHosts) + " hosts in all");
     }
   }
 
@@ -242,10 +254,10 @@ class MachineReader {
       if (!kind) place.expected("a kind of level as its name");
       if (machine_.interconnect && *kind < Kind::kNode) place.expected("none: the network tells what its steps cost");
       LinkCost& cost = machine_.costs[*kind];
-      if (place.has("latency_s")) cost.latency = place.field("latency_s").amount();
+      if (place.has("latency_s")) cost.latency = place.field("latency_s").cost();
       if (!place.has("bandwidth_bytes_per_s")) continue;
       cost.bandwidth = place.field("bandwidth_bytes_per_s").amount();
-      if (*cost.bandwidth <= 0) place.field("bandwidth_bytes_per_s").expected("a number above 0");
+      if (!(*cost.bandwidth >= 1 / kMaxCost)) place.field("bandwidth_bytes_per_s").expected("a number above 1e-100");
     }
   }
 
@@ -253,7 +265,7 @@ class MachineReader {
   const FileReader& read_;
   Machine machine_;
   std::map<std::string, int> shape_index_;
-  std::int64_t hosts_ = 0;
+  std::set<std::string> hosts_;
 };
 
 // ---- writing

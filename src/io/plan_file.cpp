@@ -18,6 +18,7 @@
 #include "core/place/plan.h"
 #include "io/file.h"
 #include "io/json_place.h"
+#include "io/text.h"
 
 namespace ranktree::io {
 namespace {
@@ -37,17 +38,6 @@ constexpr int kMaxDepth = 4;              // the file's objects nest no deeper: 
 
 [[noreturn]] void fail(const std::string& origin, const std::string& text, Fault fault = Fault::kInput) {
   throw Error(fault, origin + ": " + text);
-}
-
-// Host names end up in launchers' files and in shell scripts, so nothing else passes.
-bool is_host_name(std::string_view name) {
-  constexpr std::size_t kLongest = 255;
-  const auto allowed = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '.' || letter == '-' || letter == '_';
-  };
-  return !name.empty() && name.size() <= kLongest && name.front() != '-' && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), allowed);
 }
 
 void read_header(const JsonPlace& root) {

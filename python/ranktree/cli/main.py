@@ -25,7 +25,7 @@ def make_app(wanted: str | None) -> typer.Typer:
 def main() -> None:
     """Runs one verb; a failure is one line on stderr and exit code 1, wrong usage exit code 2."""
     try:
-        make_app(sys.argv[1] if len(sys.argv) > 1 else None)()
+        make_app(sys.argv[1] if len(sys.argv) > 1 else None)(prog_name="ranktree")
     except (OSError, ValueError, RuntimeError) as error:
         print(f"ranktree: {error}", file=sys.stderr)
         sys.exit(FAILURE)

@@ -2,6 +2,7 @@
 
 import json as json_format
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,10 +11,19 @@ from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
+from ranktree.cli.output import require_writable
 from ranktree.compare import Request, Result, compare, comparison_table
 from ranktree.forbid import without
 from ranktree.interrupt import Interruption
-from ranktree.pattern import expand, load, load_matrix, natural_model, require_matrix
+from ranktree.pattern import (
+    COLLECTIVE_MODELS,
+    expand,
+    load,
+    load_matrix,
+    named_after,
+    natural_model,
+    require_matrix,
+)
 from ranktree.pins import leaf_of, parsed
 from ranktree.placement import square
 from ranktree.progress import LongWork
@@ -21,9 +31,9 @@ from ranktree.progress import LongWork
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
 METRICS = {"size": "bytes", "msg": "messages", "avg": "average bytes a message"}
-MODELS = ("model", "openmpi", "mpich", "flat", "none")
 UNITS = ("core", "pu")
 COSTS = ("hops", "latency", "bandwidth")
+MOST = 2**31 - 1
 NETWORK_LEVELS = ("Cluster", "Switch", "Network")
 
 
@@ -117,16 +127,17 @@ def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result]) 
     return dictionary
 
 
-def load_expanded(path: str, collectives: str, whole: bool) -> "_core.Pattern | np.ndarray":
+def load_expanded(path: str, metric: str, collectives: str, whole: bool) -> "_core.Pattern | np.ndarray":
     """The pattern, collective calls as pairs, or a whole matrix as it is where it may be one.
 
-    What a format could not tell is said on stderr.
+    The one number of a format that has only one is taken for messages where these are wanted. What a format could not
+    tell is said on stderr.
     """
     matrix = load_matrix(path) if whole else None
     if matrix is not None:
         require_matrix(matrix, path)
         return square(matrix)
-    traffic, warnings = load(path)
+    traffic, warnings = load(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
         typer.echo(f"ranktree: {path}: {warning}", err=True)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
@@ -188,11 +199,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     collectives: Annotated[str, typer.Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
     unit: Annotated[str, typer.Option(help="one rank a core or a pu")] = "core",
     cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
-    seed: Annotated[int, typer.Option(min=0, help="of every random choice")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="of every random choice")] = 1,
     oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="let ranks share a place")] = False,
-    threads_per_rank: Annotated[int, typer.Option(min=1, help="so many neighbouring places a rank")] = 1,
+    threads_per_rank: Annotated[int, typer.Option(min=1, max=MOST, help="so many neighbouring places a rank")] = 1,
     preset: Annotated[str, typer.Option(help="how hard the engine searches: fast, default or strong")] = "default",
-    threads: Annotated[int, typer.Option(min=1, help="at most so many; the plan does not depend on it")] = 1,
+    threads: Annotated[int, typer.Option(min=1, max=MOST, help="at most so many; the plan does not depend on it")] = 1,
     time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
     forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
     pin: Annotated[list[str] | None, typer.Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
@@ -209,18 +220,20 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, tuple(METRICS), "--metric")
-    choice(collectives, MODELS, "--collectives")
+    choice(collectives, COLLECTIVE_MODELS, "--collectives")
     choice(preset, PRESETS, "--preset")
     wanted = read_pins(pin or [], comparison)
     if time_limit is not None and not time_limit > 0:
         raise typer.BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
+    if output is not None:
+        require_writable(Path(output))
     tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or []).bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
-    expanded = load_expanded(pattern, collectives, whole=metric != "avg" and not comparison)
-    with Interruption() as interruption:
+    expanded = load_expanded(pattern, metric, collectives, whole=metric != "avg" and not comparison)
+    with named_after(pattern), Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
         )

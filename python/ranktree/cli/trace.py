@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 
 from ranktree import _core
 from ranktree.child import become_result, run_through
+from ranktree.cli.output import require_writable
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
 SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
@@ -71,15 +71,7 @@ def check_output(output: Path) -> Path:
     if output.suffix != ".npz":
         raise typer.BadParameter(f"{output}: expected a name that ends in .npz")
     path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
-    if path.is_dir():
-        raise ValueError(f"{path}: a folder, not a file")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: no such folder (for {path.name})")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise OSError(f"{path.parent}: cannot be written to: {error.strerror}") from None
+    require_writable(path)
     if os.path.lexists(parts_folder(path)):
         raise ValueError(
             f"{parts_folder(path)}: left by another run: 'ranktree trace --recover {output}' makes its pattern; or "

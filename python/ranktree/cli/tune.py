@@ -13,6 +13,7 @@ import typer
 from ranktree import _core
 from ranktree.cli.bench import NATIVE, choose, run
 from ranktree.cli.calibrate import printed, program_beside
+from ranktree.cli.output import require_writable
 from ranktree.cli.predict import BLOCKS
 from ranktree.model import seconds_text, size_text, sizes_of
 
@@ -175,6 +176,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     names = [name_of(word) for word in collectives.split(",")]
     wanted = sorted({max(size, DOUBLE) for size in sizes_of(sizes)})
+    for path in filter(None, (output, open_mpi)):
+        require_writable(Path(path))
     program, words = choose(launcher or [], mpi)
     if ranks is not None:
         words = [*words, "-n", str(ranks)]

@@ -132,6 +132,11 @@ void require_seats(const Tree& tree, Rank ranks, const Constraints& constraints)
     check_pins(tree, ranks, constraints);
     return;
   }
+  if (seats == 0) {
+    throw Error(Fault::kMismatch,
+                "machine: expected a place that may be used, found none: all are forbidden, or fewer are together than "
+                "the threads of a rank");
+  }
   throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
                                     " places for the pattern's ranks, found " + std::to_string(seats) +
                                     "; name a larger machine or allow oversubscription");

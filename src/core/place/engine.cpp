@@ -90,7 +90,7 @@ Effort effort_of(Preset preset) {
 }
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
-  throw Error(Fault::kInput, "affinity: rank " + std::to_string(rank) + ": " + text);
+  throw Error(Fault::kInput, "pattern: rank " + std::to_string(rank) + ": " + text);
 }
 
 double largest_weight(const pattern::Affinity& affinity, Rank first, Rank last) {

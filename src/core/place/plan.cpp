@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,6 +74,7 @@ class Planner {
  public:
   Planner(const Tree& tree, const Weights& weights, const PlanOptions& options)
       : tree_(tree), weights_(weights), options_(options) {
+    if (weights.ranks() < 1) throw Error(Fault::kInput, "pattern: expected at least 1 rank, found none");
     if (options.oversubscribe) {
       const auto places = static_cast<std::int64_t>(seats_of(tree, {}).size());
       if (places > 0) constraints_.capacity = static_cast<int>((weights.ranks() + places - 1) / places);
@@ -160,6 +162,13 @@ class Planner {
   [[nodiscard]] Candidate cost_of(std::string name, Placement placement) const {
     validate(tree_, placement, weights_.ranks(), constraints_);
     Cost cost = weights_.cost(tree_, placement);
+    const bool finite = std::isfinite(cost.total) && std::all_of(cost.weight.begin(), cost.weight.end(),
+                                                                 [](double one) { return std::isfinite(one); });
+    if (!finite) {
+      throw Error(Fault::kInput,
+                  "pattern: expected numbers that can be added up, found a cost beyond what a double holds: divide the "
+                  "pattern's numbers, or the machine's costs");
+    }
     return {std::move(name), std::move(placement), std::move(cost)};
   }
 
@@ -175,6 +184,20 @@ class Planner {
   Constraints constraints_;
   mutable bool stopped_ = false;
 };
+
+// Throws Error(kInput) where ranks exchange something, but nothing that the metric counts: formats with one number a
+// pair leave the other unknown, and a placement by unknown numbers would be none.
+pattern::Affinity weights_by(pattern::Metric metric, const pattern::Pattern& expanded) {
+  pattern::Affinity counted = pattern::affinity(expanded, metric);
+  if (!counted.weights.empty()) return counted;
+  const bool bytes = !pattern::affinity(expanded, pattern::Metric::kSize).weights.empty();
+  const bool messages = !pattern::affinity(expanded, pattern::Metric::kMessages).weights.empty();
+  if (!bytes && !messages) return counted;
+  const std::string known = bytes ? "bytes" : "numbers of messages";
+  throw Error(Fault::kInput, "pattern: expected " + std::string(bytes ? "numbers of messages" : "bytes") +
+                                 ", which metric '" + std::string(metric_name(metric)) + "' counts, found " + known +
+                                 " only: place by metric '" + (bytes ? "size" : "msg") + "'");
+}
 
 // A row for each, in the order given; the last is the plan's own.
 void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
@@ -277,12 +300,12 @@ std::optional<double> gap(const Plan& plan) {
 }
 
 Placement compute_placement(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
-  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  const pattern::Affinity affinity = weights_by(options.metric, expanded);
   return Planner(tree, Weights(affinity), options).chosen().placement;
 }
 
 Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
-  const pattern::Affinity affinity = pattern::affinity(expanded, options.metric);
+  const pattern::Affinity affinity = weights_by(options.metric, expanded);
   return plan_for(tree, Weights(affinity), expanded.metadata.hosts, options);
 }
 

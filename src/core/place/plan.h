@@ -73,12 +73,13 @@ struct PlanOptions {
   std::function<bool()> keep_going;  // as in EngineOptions: asked now and then, false keeps the best found so far
 };
 
-// What the algorithm gives, as it is: kept even where identity is cheaper. Throws as make_plan.
+// What the algorithm gives, as it is: kept even where identity is cheaper. Throws as make_plan().
 Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
 // Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
 // pattern knows hosts that the tree has), and fills the table. Collective calls must have been expanded; those left are
-// ignored. Throws Error(kInput) on an unknown algorithm, Error(kMismatch) when the ranks do not fit the tree.
+// ignored. Throws Error(kInput) on an unknown algorithm, when ranks exchange something but nothing that the metric
+// counts, and when a cost is beyond what a double holds; Error(kMismatch) when the ranks do not fit the tree.
 Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
 // The same for weights that come from elsewhere; options.metric is what they count.

@@ -1,0 +1,278 @@
+// Placing ranks from C++20: spans of numbers in, a plan out. Objects own what ranktree/place.h makes: move only, freed
+// at their end, to be read by several threads at once. Link with libranktree. What the options mean: ranktree/place.h.
+// Source: treematch-2013 §4, and the placement engine (docs/place.md). Everything is local.
+//
+//   const ranktree::Topo machine = ranktree::Topo::load("node:64 package:2 core:16").cut_at_cores();
+//   const ranktree::Plan plan = ranktree::place(machine, ranktree::Pattern::dense(2048, matrix));
+//   for (const int leaf : plan.permutation()) { ... }  // by rank
+#ifndef RANKTREE_PLACE_HPP
+#define RANKTREE_PLACE_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ranktree/base.h"
+#include "ranktree/pattern.h"
+#include "ranktree/place.h"
+#include "ranktree/topo.h"
+
+namespace ranktree {
+
+/** What a function of this header throws: one line that names the place, what was expected and what was found. */
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const ranktree_error& error) : std::runtime_error(error.text), status_(error.status) {}
+  [[nodiscard]] ranktree_status status() const noexcept { return status_; }
+
+ private:
+  ranktree_status status_;
+};
+
+namespace detail {
+
+// Calls `make(object, error)`; the object, or Error.
+template <class Object, class Make>
+Object* made_by(const Make& make) {
+  Object* object = nullptr;
+  ranktree_error error{};
+  if (make(&object, &error) != RANKTREE_SUCCESS) throw Error(error);
+  return object;
+}
+
+template <class Make>
+double number_by(const Make& make) {
+  double number = 0;
+  ranktree_error error{};
+  if (make(&number, &error) != RANKTREE_SUCCESS) throw Error(error);
+  return number;
+}
+
+inline void done(ranktree_status status, const ranktree_error& error) {
+  if (status != RANKTREE_SUCCESS) throw Error(error);
+}
+
+}  // namespace detail
+
+/** A machine as one tree. */
+class Topo {
+ public:
+  /** \param machine as ranktree_topo_load() takes it */
+  static Topo load(const std::string& machine = "live") {
+    return by([&](auto** topo, auto* error) { return ranktree_topo_load(machine.c_str(), topo, error); });
+  }
+  /** As ranktree_topo_cut_at_cores(). */
+  [[nodiscard]] Topo cut_at_cores() const {
+    return by([&](auto** topo, auto* error) { return ranktree_topo_cut_at_cores(get(), topo, error); });
+  }
+  /** As ranktree_topo_bundle(). */
+  [[nodiscard]] Topo bundle(int count) const {
+    return by([&](auto** topo, auto* error) { return ranktree_topo_bundle(get(), count, topo, error); });
+  }
+  /** As ranktree_topo_forbid(). \param host "": on every node */
+  [[nodiscard]] Topo forbid(const std::string& host, std::span<const int> pus) const {
+    const char* name = host.empty() ? nullptr : host.c_str();
+    const int count = static_cast<int>(pus.size());
+    return by(
+        [&](auto** topo, auto* error) { return ranktree_topo_forbid(get(), name, pus.data(), count, topo, error); });
+  }
+
+  [[nodiscard]] int leaf_count() const { return ranktree_topo_get_leaf_count(get()); }
+  [[nodiscard]] const ranktree_topo* get() const noexcept { return topo_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(ranktree_topo* topo) const noexcept { ranktree_topo_destroy(topo); }
+  };
+  explicit Topo(ranktree_topo* topo) noexcept : topo_(topo) {}
+  template <class Make>
+  static Topo by(const Make& make) {
+    return Topo(detail::made_by<ranktree_topo>(make));
+  }
+
+  std::unique_ptr<ranktree_topo, Destroy> topo_;
+};
+
+/** Who talks to whom. */
+class Pattern {
+ public:
+  /** As ranktree_pattern_load(). */
+  static Pattern load(const std::string& path) {
+    return by([&](auto** pattern, auto* error) { return ranktree_pattern_load(path.c_str(), pattern, error); });
+  }
+  /** As ranktree_pattern_create(): directed pairs in any order, equal ones added. */
+  static Pattern sparse(int ranks, std::span<const ranktree_pair> pairs) {
+    const auto count = static_cast<std::int64_t>(pairs.size());
+    return by([&](auto** pattern, auto* error) {
+      return ranktree_pattern_create(ranks, count, pairs.data(), pattern, error);
+    });
+  }
+  /** As ranktree_pattern_create_dense(). \param matrix ranks x ranks numbers, row by row; borrowed unless copied */
+  static Pattern dense(int ranks, std::span<const double> matrix, ranktree_ownership ownership = RANKTREE_COPY) {
+    if (ranks > 0 && matrix.size() != static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {
+      throw Error({RANKTREE_ERROR_INPUT, "matrix: expected ranks x ranks numbers, found another number of them"});
+    }
+    return by([&](auto** pattern, auto* error) {
+      return ranktree_pattern_create_dense(ranks, matrix.data(), ownership, pattern, error);
+    });
+  }
+  /** As ranktree_pattern_expand(). */
+  [[nodiscard]] Pattern expand(const std::string& model = "model") const {
+    return by(
+        [&](auto** pattern, auto* error) { return ranktree_pattern_expand(get(), model.c_str(), pattern, error); });
+  }
+
+  [[nodiscard]] int rank_count() const { return ranktree_pattern_get_rank_count(get()); }
+  [[nodiscard]] const ranktree_pattern* get() const noexcept { return pattern_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(ranktree_pattern* pattern) const noexcept { ranktree_pattern_destroy(pattern); }
+  };
+  explicit Pattern(ranktree_pattern* pattern) noexcept : pattern_(pattern) {}
+  template <class Make>
+  static Pattern by(const Make& make) {
+    return Pattern(detail::made_by<ranktree_pattern>(make));
+  }
+
+  std::unique_ptr<ranktree_pattern, Destroy> pattern_;
+};
+
+/** As ranktree_place_options, with the same defaults. */
+struct PlaceOptions {
+  std::string algorithm = "best";
+  std::string metric = "size";
+  std::uint64_t seed = 1;
+  bool oversubscribe = false;
+  std::string preset = "default";
+  int threads = 1;
+  std::chrono::milliseconds time_limit{0}; /**< 0: none */
+  std::function<bool()> keep_going = {};   /**< false: keep the best so far; what it throws ends the search */
+  std::span<const ranktree_pin> pins = {}; /**< borrowed for the call */
+};
+
+/** Where each rank should sit. */
+class Plan {
+ public:
+  /** As ranktree_plan_load(). */
+  static Plan load(const std::string& path) {
+    return Plan(detail::made_by<ranktree_plan>(
+        [&](auto** plan, auto* error) { return ranktree_plan_load(path.c_str(), plan, error); }));
+  }
+  /** As ranktree_plan_save(). */
+  void save(const std::string& path) const {
+    ranktree_error error{};
+    detail::done(ranktree_plan_save(get(), path.c_str(), &error), error);
+  }
+
+  [[nodiscard]] int rank_count() const { return ranktree_plan_get_rank_count(get()); }
+  /** The leaf of each rank, by logical number; empty for a plan of a file. Belongs to the plan. */
+  [[nodiscard]] std::span<const int> permutation() const {
+    const int* leaves = nullptr;
+    const int count = ranktree_plan_get_permutation(get(), &leaves);
+    return {leaves, static_cast<std::size_t>(count)};
+  }
+  /** Host of a rank, "" when the machine has no nodes. Throws std::out_of_range. */
+  [[nodiscard]] std::string host(int rank) const {
+    const char* name = ranktree_plan_get_host(get(), rank);
+    if (name == nullptr) throw std::out_of_range("plan: rank " + std::to_string(rank) + " is none of its ranks");
+    return name;
+  }
+  /** PUs of a rank by operating-system number; empty out of range. Belongs to the plan. */
+  [[nodiscard]] std::span<const int> pus(int rank) const {
+    const int* numbers = nullptr;
+    const int count = ranktree_plan_get_pus(get(), rank, &numbers);
+    return {numbers, static_cast<std::size_t>(count)};
+  }
+
+  [[nodiscard]] bool has_gain() const { return ranktree_plan_has_gain(get()) != 0; }
+  [[nodiscard]] bool was_stopped() const { return ranktree_plan_was_stopped(get()) != 0; }
+  /** As ranktree_plan_get_cost(). */
+  [[nodiscard]] double cost(const std::string& placement = "plan") const {
+    return detail::number_by(
+        [&](double* cost, auto* error) { return ranktree_plan_get_cost(get(), placement.c_str(), cost, error); });
+  }
+  /** What the plan costs on each level, the root first; adds up to cost(). */
+  [[nodiscard]] std::vector<double> cost_by_level() const {
+    std::vector<double> costs;
+    for (int level = 0; level < ranktree_plan_get_level_count(get()); ++level) {
+      costs.push_back(detail::number_by(
+          [&](double* cost, auto* error) { return ranktree_plan_get_level_cost(get(), level, cost, error); }));
+    }
+    return costs;
+  }
+  /** As ranktree_plan_get_bound(). */
+  [[nodiscard]] double bound() const {
+    return detail::number_by([&](double* bound, auto* error) { return ranktree_plan_get_bound(get(), bound, error); });
+  }
+  /** As ranktree_plan_get_gap(). */
+  [[nodiscard]] double gap() const {
+    return detail::number_by([&](double* gap, auto* error) { return ranktree_plan_get_gap(get(), gap, error); });
+  }
+  [[nodiscard]] const ranktree_plan* get() const noexcept { return plan_.get(); }
+
+ private:
+  friend Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& options);
+  struct Destroy {
+    void operator()(ranktree_plan* plan) const noexcept { ranktree_plan_destroy(plan); }
+  };
+  explicit Plan(ranktree_plan* plan) noexcept : plan_(plan) {}
+
+  std::unique_ptr<ranktree_plan, Destroy> plan_;
+};
+
+namespace detail {
+
+// keep_going as C calls it: may not throw, so that what it throws waits.
+struct Question {
+  const std::function<bool()>& ask;
+  std::exception_ptr thrown = nullptr;
+
+  static int answer(void* user) noexcept {
+    auto& question = *static_cast<Question*>(user);
+    try {
+      return question.ask() ? 1 : 0;
+    } catch (...) {
+      question.thrown = std::current_exception();
+      return 0;
+    }
+  }
+};
+
+}  // namespace detail
+
+/** As ranktree_place(). Throws Error, and what options.keep_going threw. */
+inline Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& options = {}) {
+  detail::Question question{options.keep_going};
+  ranktree_place_options given;
+  ranktree_place_options_init(&given);
+  given.algorithm = options.algorithm.c_str();
+  given.metric = options.metric.c_str();
+  given.seed = options.seed;
+  given.oversubscribe = options.oversubscribe ? 1 : 0;
+  given.preset = options.preset.c_str();
+  given.threads = options.threads;
+  given.time_limit = options.time_limit.count();
+  if (options.keep_going) {
+    given.keep_going = &detail::Question::answer;
+    given.user = &question;
+  }
+  given.pins = options.pins.data();
+  given.pin_count = static_cast<int>(options.pins.size());
+  Plan plan(detail::made_by<ranktree_plan>(
+      [&](auto** made, auto* error) { return ranktree_place(topo.get(), pattern.get(), &given, made, error); }));
+  if (question.thrown) std::rethrow_exception(question.thrown);
+  return plan;
+}
+
+}  // namespace ranktree
+
+#endif
