@@ -22,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/topo/kind.h"
 #include "core/topo/level_order.h"
+#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::hw {
@@ -163,7 +164,7 @@ Tree load(const Topology& topology, std::string_view name, hwloc_const_bitmap_t 
 
 std::string host_name(const Topology& topology, const std::string& fallback) {
   const char* name = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology.get()), "HostName");
-  return name != nullptr ? name : fallback;
+  return name != nullptr && core::topo::is_host_name(name) ? name : fallback;
 }
 
 // Multiplies the arities of "kind:arity(attributes) ..." without believing them; -1 when a word is not understood,

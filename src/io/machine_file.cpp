@@ -24,12 +24,12 @@
 #include "io/file.h"
 #include "io/interconnect_json.h"
 #include "io/json_place.h"
-#include "io/text.h"
 
 namespace ranktree::io {
 namespace {
 
 using core::topo::Host;
+using core::topo::is_host_name;
 using core::topo::Kind;
 using core::topo::LevelKey;
 using core::topo::LinkCost;

@@ -111,6 +111,7 @@ void SwitchTree::put_loose_hosts(std::string_view hostlist, std::size_t line) { 
 
 void SwitchTree::put(std::vector<Host>& hosts, const std::string& below, std::string_view hostlist, std::size_t line) {
   for (std::string& name : expand_hostlist(hostlist, at(line), kMaxNames - names_)) {
+    if (!core::topo::is_host_name(name)) at(line).expected("a host name", name);
     const auto [found, is_new] = above_host_.emplace(name, below);
     if (!is_new) {
       const std::string switches = found->second.empty() ? "without a switch" : "below " + shown(found->second);

@@ -16,9 +16,9 @@
 
 #include "core/base/error.h"
 #include "core/place/plan.h"
+#include "core/topo/machine.h"
 #include "io/file.h"
 #include "io/json_place.h"
-#include "io/text.h"
 
 namespace ranktree::io {
 namespace {
@@ -62,7 +62,7 @@ void read_hosts(const JsonPlace& hosts, Plan& plan) {
     const JsonPlace name = hosts.item(i).field("name");
     const std::string text = name.text();
     const bool nameless = text.empty() && hosts.size() == 1;
-    if (!nameless && !is_host_name(text)) name.expected("a host name");
+    if (!nameless && !core::topo::is_host_name(text)) name.expected("a host name");
     if (!known.insert(text).second) name.mismatch("host '" + text + "' is listed twice");
     plan.hosts.push_back(text);
     plan.pus_per_host.push_back(static_cast<int>(hosts.item(i).field("pus").integer(1, kMaxRanks)));

@@ -41,16 +41,6 @@ auto key(const Entry& entry) { return std::tuple(entry.from, entry.to, entry.kin
 
 }  // namespace
 
-bool is_host_name(std::string_view name) {
-  constexpr std::size_t kLongest = 255;
-  const auto allowed = [](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-           letter == '.' || letter == '-' || letter == '_';
-  };
-  return !name.empty() && name.size() <= kLongest && name.front() != '-' && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), allowed);
-}
-
 bool TextReader::next_line() {
   if (rest_.empty()) return false;
   const std::size_t end = rest_.find('\n');

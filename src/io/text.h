@@ -78,9 +78,6 @@ void append_number(std::string& text, std::int64_t value);
 // For messages.
 std::string number_text(double value);
 
-// Host names end up in launchers' files and in shell scripts, so nothing else passes.
-bool is_host_name(std::string_view name);
-
 inline constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 bool is_whole(double value);
 

@@ -132,6 +132,7 @@ TEST(SlurmTopology, BadInputNamesFileAndLine) {
   const std::vector<Case> cases{
       {"SwitchName=a Nodes=x\nSwitchName=b Nodes=x\n", "file: line 2: expected each host once, found 'x' again"},
       {"SwitchName=a Nodes=x,x\n", "which is below 'a' already"},
+      {"SwitchName=a Nodes=x\nSwitchName=b Nodes=y%z\n", "file: line 2: expected a host name, found 'y%z'"},
       {"SwitchName=a Nodes=x\nSwitchName=a Nodes=y\n", "file: line 2: expected each switch or block once, found 'a'"},
       {"SwitchName=a Switches=a\n", "file: line 1: expected a tree, found switch 'a' below itself"},
       {"SwitchName=d Switches=a\nSwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=b\n",
@@ -243,6 +244,14 @@ TEST(Ibnetdiscover, LinksCountFromEitherEnd) {
   EXPECT_EQ(drawn_text(leaf + "[1] \"H-1\"[1](1) # \"n0 HCA-1\" lid 2 4xEDR\n" + host), "(leaf(n0))");
   EXPECT_EQ(drawn_text(host + "[1](1) \"S-1\"[1] # lid 2 lmc 0 \"leaf\" lid 1 4xEDR\n" + leaf), "(leaf(n0))");
   EXPECT_EQ(drawn_text(host + "[1](1) \"H-2\"[1](2) # lid 2\nCa 1 \"H-2\" # \"n1 HCA-1\"\n"), "(n0 n1)");
+}
+
+TEST(Ibnetdiscover, ADescriptionThatNamesNoHostGivesWayToTheId) {
+  const std::string other = "Ca 1 \"H-2\" # \"n1 HCA-1\"\n";
+  for (const char* description : {"", "MT4115 ConnectX4 Mellanox Technologies", "n0,n2 HCA-1", "#0 HCA-1"}) {
+    EXPECT_EQ(drawn_text("Ca 1 \"H-1\" # \"" + std::string(description) + "\"\n[1](1) \"H-2\"[1](2) # lid 2\n" + other),
+              "(H-1 n1)");
+  }
 }
 
 TEST(Ibnetdiscover, BadInputNamesFileAndLine) {

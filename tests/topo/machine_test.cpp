@@ -80,12 +80,15 @@ TEST(Machine, ThreeLevelsOfSwitches) {
   EXPECT_EQ(tree.distance(0, 47), 10);
 }
 
-TEST(Machine, RefusesNoHostsTwinsAndEmptySwitches) {
+TEST(Machine, RefusesNoHostsTwinsBadNamesAndEmptySwitches) {
   EXPECT_THROW(to_tree(Machine{}), Error);
   Machine twins;
   twins.add_shape(synthetic_node("core:1 pu:1"));
   twins.network.hosts = {{"a", 0}, {"a", 0}};
   EXPECT_THROW(to_tree(twins), Error);
+  Machine no_name = twins;
+  no_name.network.hosts = {{"a", 0}, {"b c", 0}};
+  EXPECT_THROW(to_tree(no_name), Error);
   Machine empty_switch = twins;
   empty_switch.network.hosts = {{"a", 0}};
   empty_switch.network.switches = {{"s", {}, {}}};

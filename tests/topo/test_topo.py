@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
 DATA = Path(__file__).resolve().parent / "data"
 
 CLUSTER_TEXT = """\
@@ -79,6 +81,20 @@ def test_several_xml_files_join(ranktree: Callable) -> None:
     result = ranktree("topo", f"{DATA / 'epyc-2-cores.xml'},{DATA / 'dual-socket-snc.xml'}")
     assert "34 places" in result.stdout
     assert result.stdout.startswith("Cluster\n")
+
+
+@pytest.mark.parametrize(("said", "name"), [("n7.cluster", "n7.cluster"), ("a b", "n0")])
+def test_the_host_name_in_xml_counts_where_it_is_one(ranktree: Callable, tmp_path: Path, said: str, name: str) -> None:
+    """What `topo` writes, it reads again."""
+    xml = tmp_path / "node.xml"
+    info = '<info name="LinuxCgroup" value="/"/>'
+    text = (DATA / "epyc-2-cores.xml").read_text(encoding="utf-8")
+    xml.write_text(text.replace(info, f'<info name="HostName" value="{said}"/>'), encoding="utf-8")
+    machine = tmp_path / "machine.json"
+    for source in (xml, machine):
+        result = ranktree("topo", source, *(("-o", machine) if source == xml else ()))
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith(f"Node {name}\n")
 
 
 def test_costs_that_are_not_known_are_refused(ranktree: Callable, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,9 @@ class Joiner {
 
   void add_host(std::int32_t parent, const Host& host) {
     if (host.shape < 0 || at(host.shape) >= machine_.shapes.size()) refuse("host '" + host.name + "' has no shape");
+    if (!host.name.empty() && !is_host_name(host.name)) {
+      refuse("expected host names of letters, digits, '.', '-' and '_', found '" + host.name + "'");
+    }
     if (!hosts_.insert(host.name).second) refuse("host '" + host.name + "' is named twice");
     const Tree& shape = machine_.shapes[at(host.shape)];
     leaves_ += shape.leaf_count();
@@ -199,6 +203,16 @@ class Splitter {
 };
 
 }  // namespace
+
+bool is_host_name(std::string_view name) {
+  constexpr std::size_t kLongest = 255;
+  const auto allowed = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '.' || letter == '-' || letter == '_';
+  };
+  return !name.empty() && name.size() <= kLongest && name.front() != '-' && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
 
 int Machine::add_shape(Tree node) {
   const auto found = std::find_if(shapes.begin(), shapes.end(), [&](const Tree& each) { return alike(each, node); });

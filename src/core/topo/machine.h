@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/topo/interconnect.h"
@@ -42,12 +43,15 @@ struct Machine {
   int add_shape(Tree node);
 };
 
+// Host names end up in launchers' files and in shell scripts, so nothing passes but letters, digits, '.', '-' and '_'.
+bool is_host_name(std::string_view name);
+
 // The largest number of leaves a machine may have.
 inline constexpr std::int64_t kMaxLeaves = 16'777'216;
 
 // The tree: a Cluster over everything unless the machine is one host, then switches, nodes, and what is in them. Shapes
 // with different levels are merged: a node skips levels it lacks. Throws Error(kInput) when there is no host, two hosts
-// share a name, or there are too many leaves.
+// share a name, a name is none (one host may have no name), or there are too many leaves.
 Tree to_tree(const Machine& machine);
 
 // The parts of a tree that has a Node level. Throws Error(kUnsupported) when it has none.
