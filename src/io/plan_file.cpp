@@ -1,6 +1,5 @@
 #include "io/plan_file.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
