@@ -39,25 +39,22 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-// Calls `make(object, error)`; the object, or Error.
-template <class Object, class Make>
-Object* made_by(const Make& make) {
-  Object* object = nullptr;
-  ranktree_error error{};
-  if (make(&object, &error) != RANKTREE_SUCCESS) throw Error(error);
-  return object;
-}
+// Frees by one of the library's functions.
+template <auto kDestroy>
+struct By {
+  template <class Object>
+  void operator()(Object* object) const noexcept {
+    kDestroy(object);
+  }
+};
 
-template <class Make>
-double number_by(const Make& make) {
-  double number = 0;
+// Calls `make(&value, error)`; the value, or Error.
+template <class Value, class Make>
+Value value_of(const Make& make) {
+  Value value{};
   ranktree_error error{};
-  if (make(&number, &error) != RANKTREE_SUCCESS) throw Error(error);
-  return number;
-}
-
-inline void done(ranktree_status status, const ranktree_error& error) {
-  if (status != RANKTREE_SUCCESS) throw Error(error);
+  if (make(&value, &error) != RANKTREE_SUCCESS) throw Error(error);
+  return value;
 }
 
 }  // namespace detail
@@ -89,16 +86,13 @@ class Topo {
   [[nodiscard]] const ranktree_topo* get() const noexcept { return topo_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(ranktree_topo* topo) const noexcept { ranktree_topo_destroy(topo); }
-  };
   explicit Topo(ranktree_topo* topo) noexcept : topo_(topo) {}
   template <class Make>
   static Topo by(const Make& make) {
-    return Topo(detail::made_by<ranktree_topo>(make));
+    return Topo(detail::value_of<ranktree_topo*>(make));
   }
 
-  std::unique_ptr<ranktree_topo, Destroy> topo_;
+  std::unique_ptr<ranktree_topo, detail::By<&ranktree_topo_destroy>> topo_;
 };
 
 /** Who talks to whom. */
@@ -134,16 +128,13 @@ class Pattern {
   [[nodiscard]] const ranktree_pattern* get() const noexcept { return pattern_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(ranktree_pattern* pattern) const noexcept { ranktree_pattern_destroy(pattern); }
-  };
   explicit Pattern(ranktree_pattern* pattern) noexcept : pattern_(pattern) {}
   template <class Make>
   static Pattern by(const Make& make) {
-    return Pattern(detail::made_by<ranktree_pattern>(make));
+    return Pattern(detail::value_of<ranktree_pattern*>(make));
   }
 
-  std::unique_ptr<ranktree_pattern, Destroy> pattern_;
+  std::unique_ptr<ranktree_pattern, detail::By<&ranktree_pattern_destroy>> pattern_;
 };
 
 /** As ranktree_place_options, with the same defaults. */
@@ -164,13 +155,13 @@ class Plan {
  public:
   /** As ranktree_plan_load(). */
   static Plan load(const std::string& path) {
-    return Plan(detail::made_by<ranktree_plan>(
+    return Plan(detail::value_of<ranktree_plan*>(
         [&](auto** plan, auto* error) { return ranktree_plan_load(path.c_str(), plan, error); }));
   }
   /** As ranktree_plan_save(). */
   void save(const std::string& path) const {
     ranktree_error error{};
-    detail::done(ranktree_plan_save(get(), path.c_str(), &error), error);
+    if (ranktree_plan_save(get(), path.c_str(), &error) != RANKTREE_SUCCESS) throw Error(error);
   }
 
   [[nodiscard]] int rank_count() const { return ranktree_plan_get_rank_count(get()); }
@@ -197,36 +188,34 @@ class Plan {
   [[nodiscard]] bool was_stopped() const { return ranktree_plan_was_stopped(get()) != 0; }
   /** As ranktree_plan_get_cost(). */
   [[nodiscard]] double cost(const std::string& placement = "plan") const {
-    return detail::number_by(
+    return detail::value_of<double>(
         [&](double* cost, auto* error) { return ranktree_plan_get_cost(get(), placement.c_str(), cost, error); });
   }
   /** What the plan costs on each level, the root first; adds up to cost(). */
   [[nodiscard]] std::vector<double> cost_by_level() const {
     std::vector<double> costs;
     for (int level = 0; level < ranktree_plan_get_level_count(get()); ++level) {
-      costs.push_back(detail::number_by(
+      costs.push_back(detail::value_of<double>(
           [&](double* cost, auto* error) { return ranktree_plan_get_level_cost(get(), level, cost, error); }));
     }
     return costs;
   }
   /** As ranktree_plan_get_bound(). */
   [[nodiscard]] double bound() const {
-    return detail::number_by([&](double* bound, auto* error) { return ranktree_plan_get_bound(get(), bound, error); });
+    return detail::value_of<double>(
+        [&](double* bound, auto* error) { return ranktree_plan_get_bound(get(), bound, error); });
   }
   /** As ranktree_plan_get_gap(). */
   [[nodiscard]] double gap() const {
-    return detail::number_by([&](double* gap, auto* error) { return ranktree_plan_get_gap(get(), gap, error); });
+    return detail::value_of<double>([&](double* gap, auto* error) { return ranktree_plan_get_gap(get(), gap, error); });
   }
   [[nodiscard]] const ranktree_plan* get() const noexcept { return plan_.get(); }
 
  private:
   friend Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& options);
-  struct Destroy {
-    void operator()(ranktree_plan* plan) const noexcept { ranktree_plan_destroy(plan); }
-  };
   explicit Plan(ranktree_plan* plan) noexcept : plan_(plan) {}
 
-  std::unique_ptr<ranktree_plan, Destroy> plan_;
+  std::unique_ptr<ranktree_plan, detail::By<&ranktree_plan_destroy>> plan_;
 };
 
 namespace detail {
@@ -267,7 +256,7 @@ inline Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& 
   }
   given.pins = options.pins.data();
   given.pin_count = static_cast<int>(options.pins.size());
-  Plan plan(detail::made_by<ranktree_plan>(
+  Plan plan(detail::value_of<ranktree_plan*>(
       [&](auto** made, auto* error) { return ranktree_place(topo.get(), pattern.get(), &given, made, error); }));
   if (question.thrown) std::rethrow_exception(question.thrown);
   return plan;

@@ -59,14 +59,17 @@ def named_after(path: str) -> Iterator[None]:
 
 def load_matrix(path: str) -> np.ndarray | None:
     """The whole matrix in a `.npy` file, or in a `.npz` file that holds one array; None where the file is another."""
-    if not path.endswith((".npy", ".npz")) or not Path(path).is_file():
-        if path.endswith(".npy") and Path(path).exists():
-            raise ValueError(f"{path}: expected a file, found a folder, device or pipe")
-        if path.endswith(".npy"):
-            raise FileNotFoundError(f"{path}: No such file or directory")
+    if path.endswith(".npz") and Path(path).is_file():
+        with numpy_file(path):
+            return load_only_array(path)
+    if not path.endswith(".npy"):
         return None
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path}: No such file or directory")
+    if not Path(path).is_file():
+        raise ValueError(f"{path}: expected a file, found a folder, device or pipe")
     with numpy_file(path):
-        return np.lib.format.open_memmap(path, mode="r") if path.endswith(".npy") else load_only_array(path)
+        return np.lib.format.open_memmap(path, mode="r")
 
 
 @contextmanager
