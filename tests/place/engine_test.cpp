@@ -22,6 +22,7 @@
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
+#include "random_machines.h"
 
 namespace {
 
@@ -39,7 +40,9 @@ using ranktree::test::cost;
 using ranktree::test::from_matrix;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
+using ranktree::test::random_tree;
 using ranktree::test::relabelled;
+using ranktree::test::seats;
 
 constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
 
@@ -49,142 +52,6 @@ std::vector<int> shuffled(int count, std::uint64_t seed) {
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
-}
-
-// A machine of up to four levels whose siblings differ: arities 1..4, branches that skip levels, forbidden leaves, and
-// costs that need not grow towards the root.
-Tree random_tree(std::uint64_t seed) {
-  Random random(seed);
-  const int depth = 1 + static_cast<int>(random.below(4));
-  TreeBuilder builder(std::vector<Level>(static_cast<std::size_t>(depth) + 1, Level{Kind::kGroup, {}, {}}));
-  std::vector<std::pair<std::int32_t, int>> open{{builder.add(-1, 0), 0}};
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto [object, level] = open[i];
-    const std::uint64_t children = level == depth ? 0 : 1 + random.below(4);
-    for (std::uint64_t child = 0; child < children; ++child) {
-      const int below = level + 1 + static_cast<int>(random.below(3) == 0 ? random.below(depth - level) : 0);
-      open.emplace_back(builder.add(object, below), below);
-      if (below == depth && i > 0 && random.below(10) == 0) builder.forbid(open.back().first);
-    }
-  }
-  builder.set_pus(open.back().first, {0});
-  const auto leaf = builder.add(0, depth);  // one leaf at least may be used
-  builder.set_pus(leaf, {1});
-  Tree tree = std::move(builder).build();
-  if (random.below(2) == 0) return tree;
-  std::vector<double> costs;
-  for (int level = 0; level < depth; ++level) costs.push_back(static_cast<double>(random.below(20)));
-  return tree.with_costs(costs);
-}
-
-int seats(const Tree& tree) {
-  int count = 0;
-  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) count += tree.allowed(leaf) ? 1 : 0;
-  return count;
-}
-
-// Every placement there is. Of a machine of these arities, whose leaves are all allowed and take one rank each: of
-// subtrees side by side that are empty only the first is tried. Without arities there is no thought of symmetry.
-class Exhaustive {
- public:
-  Exhaustive(const Tree& tree, const Affinity& affinity, int capacity, std::vector<int> arities = {})
-      : tree_(tree),
-        affinity_(affinity),
-        arities_(std::move(arities)),
-        free_(static_cast<std::size_t>(tree.leaf_count()), 0) {
-    for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf)
-      free_[static_cast<std::size_t>(leaf)] = tree.allowed(leaf) ? capacity : 0;
-    placement_.leaf_of.assign(static_cast<std::size_t>(affinity.ranks), 0);
-  }
-  double least() {
-    go(0, 0);
-    return best_;
-  }
-
- private:
-  void go(int rank, double so_far) {
-    if (so_far >= best_) return;
-    if (rank == affinity_.ranks) {
-      best_ = so_far;
-      return;
-    }
-    for (Leaf leaf = 0; leaf < tree_.leaf_count(); ++leaf) {
-      int& free = free_[static_cast<std::size_t>(leaf)];
-      if (free == 0 || is_like_one_before(leaf)) continue;
-      --free;
-      placement_.leaf_of[static_cast<std::size_t>(rank)] = leaf;
-      double here = so_far;
-      for (std::size_t i = 0; i < affinity_.neighbours(rank).size(); ++i) {
-        const int other = affinity_.neighbours(rank)[i];
-        if (other < rank) {
-          here +=
-              affinity_.weights_of(rank)[i] * tree_.distance(leaf, placement_.leaf_of[static_cast<std::size_t>(other)]);
-        }
-      }
-      go(rank + 1, here);
-      ++free;
-    }
-  }
-
-  [[nodiscard]] bool is_empty(Leaf first, Leaf leaves) const {
-    const auto begin = free_.begin() + first;
-    return std::all_of(begin, begin + leaves, [](int free) { return free == 1; });
-  }
-
-  [[nodiscard]] bool is_like_one_before(Leaf leaf) const {
-    Leaf around = tree_.leaf_count();
-    for (const int arity : arities_) {
-      const Leaf size = around / arity;
-      const Leaf first = leaf / size * size;
-      if (first % around != 0 && is_empty(first, size) && is_empty(first - size, size)) return true;
-      around = size;
-    }
-    return false;
-  }
-
-  const Tree& tree_;
-  const Affinity& affinity_;
-  std::vector<int> arities_;
-  std::vector<int> free_;
-  Placement placement_;
-  double best_ = std::numeric_limits<double>::infinity();
-};
-
-TEST(Engine, UpToEightRanksAreAsGoodAsTryingEverything) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    const Tree tree = random_tree(seed);
-    const int leaves = seats(tree);
-    const int room = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);
-    const int ranks = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(room));
-    const Affinity affinity = random_affinity(ranks, seed % 3 == 0 ? 100 : 50, 20, seed);
-    for (const Preset preset : kPresets) {
-      EngineOptions options;
-      options.preset = preset;
-      options.constraints.capacity = seed % 7 == 0 ? 2 : 1;
-      const Placement found = run_engine(tree, affinity, options);
-      validate(tree, found, ranks, options.constraints);
-      EXPECT_EQ(cost(tree, affinity, found), Exhaustive(tree, affinity, options.constraints.capacity).least())
-          << "seed " << seed;
-    }
-  }
-}
-
-TEST(Engine, EightRanksOnLargerMachinesAreAsGoodAsTryingEverything) {
-  const std::vector<std::vector<int>> machines = {{2, 3, 2},    {3, 4}, {13},      {5, 3},
-                                                  {2, 2, 2, 2}, {4, 4}, {2, 2, 5}, {3, 3, 3}};
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    for (const std::vector<int>& arities : machines) {
-      const Tree tree = machine(arities);
-      const Affinity affinity = random_affinity(8, seed % 2 == 0 ? 100 : 40, 20, seed);
-      const double least = Exhaustive(tree, affinity, 1, arities).least();
-      for (const Preset preset : kPresets) {
-        EngineOptions options;
-        options.preset = preset;
-        EXPECT_EQ(cost(tree, affinity, run_engine(tree, affinity, options)), least)
-            << "seed " << seed << ", " << tree.leaf_count() << " leaves";
-      }
-    }
-  }
 }
 
 TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {

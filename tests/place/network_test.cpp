@@ -243,6 +243,57 @@ TEST(NetworkEngine, StopsWhenToldTo) {
   EXPECT_EQ(found.leaf_of, identity(tree, 128, {}).leaf_of);
 }
 
+// Tables where eight ranks cannot be placed at the cheapest in the time there is.
+TEST(NetworkEngine, GivesUpAfterSoMuchWorkWithTheSameAnswer) {
+  const Tree tree = on(random_table(120, 3), {2});
+  const Affinity affinity = random_affinity(8, 100, 20, 11);
+  EngineOptions options;
+  const Placement found = run_engine(tree, affinity, options);
+  validate(tree, found, affinity.ranks, {});
+  EXPECT_LT(cost(tree, affinity, found), cost(tree, affinity, identity(tree, affinity.ranks, {})));
+  EXPECT_GE(cost(tree, affinity, found), lower_bound(tree, affinity, {}));
+  options.threads = 2;
+  EXPECT_EQ(run_engine(tree, affinity, options).leaf_of, found.leaf_of);
+}
+
+TEST(NetworkEngine, StopsInTheMiddleOfAFewRanksAndDoesNotAskAgain) {
+  const Tree tree = on(random_table(120, 3), {2});
+  const Affinity affinity = random_affinity(8, 100, 20, 11);
+  int asked = 0;
+  EngineOptions options;
+  options.keep_going = [&] {
+    ++asked;
+    return true;
+  };
+  run_engine(tree, affinity, options);
+  const int questions = asked;
+  ASSERT_GT(questions, 20);
+  for (const int last : {1, questions / 2, questions - 1}) {
+    asked = 0;
+    options.keep_going = [&] { return ++asked < last; };
+    const Placement found = run_engine(tree, affinity, options);
+    EXPECT_EQ(asked, last);
+    validate(tree, found, affinity.ranks, {});
+    EXPECT_LE(cost(tree, affinity, found), cost(tree, affinity, identity(tree, affinity.ranks, {})));
+  }
+}
+
+// Weights are scaled to 2^52: each two ranks have a cost, all three together have none.
+TEST(NetworkEngine, CostsBeyondADoubleLeaveAValidPlacement) {
+  DistanceTable table{6, false, std::vector<double>(36, 4e293)};
+  for (std::size_t i = 0; i < 6; ++i) table.values[i * 6 + i] = 0;
+  table.values[1] = table.values[6] = 1;
+  const Tree tree = on(table, {1});
+  const Affinity affinity = from_matrix({{0, 20, 1}, {20, 0, 1}, {1, 1, 0}});
+  validate(tree, run_engine(tree, affinity, {}), 3, {});
+}
+
+TEST(NetworkEngine, AFewRanksOnMoreThanAThousandNodes) {
+  const Tree tree = on(torus({11, 11, 11}), {1});
+  const Affinity cube = relabelled(grid({2, 2, 2}, false), shuffled(8, 1));
+  EXPECT_EQ(cost(tree, cube, run_engine(tree, cube, {})), 12);
+}
+
 TEST(NetworkEngine, RefusesWhatIsNoWeight) {
   const Tree tree = on(torus({4}), {1});
   for (const double wrong : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
