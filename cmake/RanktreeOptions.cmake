@@ -1,5 +1,5 @@
 # Functions and lines, which is what backtraces and profilers ask for: all of -g takes a third of the time to compile.
-# CMAKE_BUILD_TYPE=Debug has it (docs/decisions/0040-time-of-a-whole-check.md).
+# CMAKE_BUILD_TYPE=Debug has it.
 add_compile_options($<$<CONFIG:RelWithDebInfo>:-g1>)
 
 # ranktree_options: warnings and sanitizers for our own targets, never for the programs that use the libraries.

@@ -82,7 +82,7 @@ def file_length(_: bool) -> tuple[bool, str]:
 
 
 def layers(_: bool) -> tuple[bool, str]:
-    """Who may include whom."""
+    """Which module includes which."""
     return run("python", "tools/check_layers.py")
 
 
@@ -91,6 +91,11 @@ def generated(_: bool) -> tuple[bool, str]:
     preload = run("python", "tools/generate_preload.py", "--check")
     fortran = run("python", "tools/generate_fortran.py", "--check")
     return preload[0] and fortran[0], preload[1] + fortran[1]
+
+
+def pages(_: bool) -> tuple[bool, str]:
+    """Links between pages, and the form of decision pages."""
+    return run("python", "tools/check_pages.py")
 
 
 def clang_tidy(build: Path) -> tuple[bool, str]:
@@ -110,7 +115,7 @@ def clang_tidy(build: Path) -> tuple[bool, str]:
     return all(ok for ok, _ in results), "".join(text for ok, text in results if not ok)
 
 
-CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated)
+CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages)
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 // The function behind ours: the next definition of the same name, so that MPI_Send leads to another tool's MPI_Send
 // where one is loaded and to the MPI's otherwise, and PMPI_Send to the next PMPI_Send
-// (docs/decisions/0002-both-entries.md).
+// (docs/decisions/wrap-both-c-entries.md).
 #pragma once
 
 #include <mpi.h>
