@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 
-.PHONY: help setup mpis build demo test lint fuzz asan tsan nompi bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis build demo test lint fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate install clean
 
 help:
@@ -72,6 +72,10 @@ nompi-inside:
 	cmake --build build/nompi --parallel $(JOBS)
 	ctest --preset nompi --parallel 2
 	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests/topo tests/pattern tests/place
+
+## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in 4 minutes
+bench-gate: build
+	$(VENV)/bin/python bench/gate/run.py --build $(BUILD)
 
 ## make bench-trace  cost of tracing one send: native, empty wrapper, ours, Open MPI's monitoring
 bench-trace: build

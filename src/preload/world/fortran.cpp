@@ -1,6 +1,7 @@
 // Attributes in Fortran. Everything else that Fortran does with a communicator ends in a C entry
-// (docs/decisions/wrap-both-c-entries.md); these four calls go straight into the MPI, in Open MPI and in MPICH. The shims
-// replace the handle and hand all pointers on: mpif.h and `use mpi` (mpi_x_ and other compilers' spellings), mpi_f08.
+// (docs/decisions/wrap-both-c-entries.md); these four calls go straight into the MPI, in Open MPI and in MPICH. The
+// shims replace the handle and hand all pointers on: mpif.h and `use mpi` (mpi_x_ and other compilers' spellings),
+// mpi_f08.
 #include <mpi.h>
 
 #include <atomic>
