@@ -98,6 +98,11 @@ def pages(_: bool) -> tuple[bool, str]:
     return run("python", "tools/check_pages.py")
 
 
+def words(_: bool) -> tuple[bool, str]:
+    """Phrases that readers will not search for."""
+    return run("python", "tools/check_words.py")
+
+
 def clang_tidy(build: Path) -> tuple[bool, str]:
     """Static analysis of every C++ file of src that the build tree compiles, two at a time; once for all MPIs."""
     database = build / "compile_commands.json"
@@ -115,7 +120,7 @@ def clang_tidy(build: Path) -> tuple[bool, str]:
     return all(ok for ok, _ in results), "".join(text for ok, text in results if not ok)
 
 
-CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages)
+CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages, words)
 
 
 def main() -> int:
