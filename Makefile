@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 
-.PHONY: help setup mpis build demo test lint fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test lint fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate install clean
 
 help:
@@ -27,13 +27,15 @@ mpis: setup
 	PYTHON="$(PYTHON)" tools/mpis.sh >.mpis.list || echo "make mpis: tests of what is missing are skipped"
 
 ## make build        build everything into BUILD (build/dev)
-build: setup
+build: configure
+	cmake --build $(BUILD) --parallel $(JOBS)
+configure: setup
 	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
 	  "-DRANKTREE_MPIS_LIGHT=$$(cat .mpis.list 2>/dev/null)"
-	cmake --build $(BUILD) --parallel $(JOBS)
 
 ## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
-demo: build
+demo: configure
+	cmake --build $(BUILD) --parallel $(JOBS) --target ranktree_demo
 	$(VENV)/bin/python tools/demo.py --build $(BUILD)
 
 ## make test         every test: C++ by ctest, commands and MPI runs by pytest

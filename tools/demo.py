@@ -2,9 +2,9 @@
 """The main job, end to end: `make demo`.
 
 On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md) real Open MPI runs the `rings` example with its ranks
-dealt round robin; ranktree traces that run, maps it (by data size, and by messages), and runs it again by each plan.
-Printed: time, bytes between nodes and hop-bytes before and after, each with its ratio. Where no cluster can be
-emulated the trace is taken on one node, and the table shows what the plans would save.
+dealt round robin; ranktree traces that run, maps it (for fewest bytes, and for fewest messages), and runs it again by
+each plan. The demo prints time and bytes between nodes before and after. Where no cluster can be emulated the trace is
+taken on one node, and the table shows what the plans would change.
 
 The cores of the nodes are emulated, so ranks are not bound: a plan decides the host of each rank, and that is verified.
 """
@@ -20,7 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,13 +32,18 @@ RATE = 200  # Mbit/s of each link
 LATENCY = 200  # microseconds of each link
 ITERATIONS = {131072: 6, 1048576: 2}  # of one run, by token size in bytes: about a second each
 ROUND_ROBIN = "round-robin"
-METRICS = {"size": "data size", "msg": "messages"}  # what a plan minimises, as in reorder-2011's figure 1
-ROWS = {
-    "seconds": ("time", 1e3, "ms"),
-    "inter_node_bytes": ("bytes between nodes", 1e-6, "MB"),
-    "modelled_inter_node_bytes": ("  by the trace", 1e-6, "MB"),
-    "hop_bytes": ("hop-bytes", 1e-6, "MB"),
-}
+METRICS = {"size": "plan for fewest bytes", "msg": "plan for fewest messages"}  # as in reorder-2011, Figure 1
+EXPLANATION = (
+    "rings passes tokens around rings of 4 consecutive ranks; round robin puts each member of a ring on another node.",
+    "Ranktree recorded one run (ranktree trace), computed which node each rank belongs on (ranktree map), wrote Open",
+    "MPI's own rankfile (ranktree emit), and rings ran again, unchanged.",
+    "Which plan? The one for bytes sends the fewest bytes between nodes in all. The one for messages keeps whole rings",
+    "on a node, so that no node is busier than another. Measure both: `ranktree map --metric size` and `--metric msg`.",
+    "",
+    "Next, your own program:",
+    "  build/dev/bin/ranktree trace -o app.npz mpirun -n 16 ./app",
+    '  build/dev/bin/ranktree map app.npz --machine "node:4 core:4"',
+)
 SECONDS_IN_ALL = 240  # on a machine under heavy load; about 40 s on an idle one
 SECONDS_FOR_ONE = 60
 
@@ -132,17 +137,26 @@ def round_robin_file(folder: Path) -> Path:
     return path
 
 
+def say(text: str) -> None:
+    """Progress, where a person watches."""
+    if sys.stderr.isatty():
+        print(f"demo: {text}", file=sys.stderr, flush=True)
+
+
 def measure_size(programs: Programs, cluster: EmulatedCluster, size: int, runs: int, folder: Path) -> dict:
     """Before, trace, map, rerun: for one token size."""
     command = programs.rings_command(size)
     before = cluster.launcher("-np", RANKS, "--rankfile", round_robin_file(folder))
+    say(f"{size // 1024} KiB: {runs} runs of rings, ranks dealt round robin")
     measured = {ROUND_ROBIN: medians([cluster.measure([*before, *command]) for _ in range(runs)])}
+    say(f"{size // 1024} KiB: tracing one run, mapping it for fewest bytes and for fewest messages")
     pattern = trace(programs, before, size, folder)
     plans = {metric: make_plan(programs, pattern, metric) for metric in METRICS}
     for metric, plan in plans.items():
         verified = [programs.ranktree, "run", "--plan", plan, "--verify-hosts"]
         run([*verified, "--", *cluster.launcher("-np", RANKS), *programs.rings_command(size, iterations=1)])
         after = cluster.launcher(*emitted_options(programs, plan))
+        say(f"{size // 1024} KiB: {runs} runs by the {METRICS[metric]}")
         measured[metric] = medians([cluster.measure([*after, *command]) for _ in range(runs)])
     return summary(programs, pattern, plans, size, measured)
 
@@ -203,6 +217,7 @@ def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int
 
 def on_cluster(programs: Programs, options: argparse.Namespace, folder: Path) -> dict:
     """The whole demo on an emulated cluster."""
+    say(f"starting {NODES} emulated nodes")
     with EmulatedCluster(programs, folder / "cluster").up() as cluster:
         sizes = [measure_size(programs, cluster, size, options.runs, folder) for size in options.sizes]
     return {"emulated": True, "reason": None, "runs": options.runs, "sizes": sizes}
@@ -222,46 +237,52 @@ def on_one_node(programs: Programs, options: argparse.Namespace, folder: Path, r
 
 def heading(result: dict) -> list[str]:
     """What was run."""
-    where = f"{NODES} nodes x {CORES} ranks"
+    where = f"{NODES} nodes of {CORES} ranks"
     if not result["emulated"]:
-        reason = f"No emulated cluster: {result['reason']}."
-        return [reason, f"Traced on one node, nothing rerun; what the plans would save on {where}, by the trace:"]
+        return [
+            f"No cluster can be emulated here: {result['reason']}.",
+            f"rings was traced on this machine; the table shows what the plans would change on {where}.",
+        ]
     return [
-        f"Emulated cluster of {where}, {RATE} Mbit/s and {LATENCY} us a link; medians of {result['runs']} runs.",
-        "Its cores are emulated too, so ranks are not bound: a plan decides the host of each rank.",
+        f"rings on an emulated cluster: {where}, links of {RATE} Mbit/s and {LATENCY} us, real Open MPI over TCP.",
+        f"One iteration, median of {result['runs']} runs. Cores are emulated: a plan decides the node of each rank.",
     ]
 
 
 def rows(size: dict) -> Iterator[str]:
-    """One line a figure that is known."""
-    before = size["figures"][ROUND_ROBIN]
-    for name, (title, factor, unit) in ROWS.items():
-        if name not in before:
-            continue
-        # Where nothing was counted the trace's figure stands alone.
-        alone = name == "modelled_inter_node_bytes" and "inter_node_bytes" not in before
-        cells = f"{before[name] * factor:.2f} {unit}".rjust(13)
-        for metric in METRICS:
-            value, ratio = size["figures"][metric][name] * factor, size["ratios"][metric][name]
-            cells += f"{value:.2f} {unit}".rjust(19) + f"{ratio:.2f}x".rjust(9)
-        yield f"{ROWS['inter_node_bytes'][0] if alone else title:<21}{cells}"
+    """One line a placement, the fastest one marked."""
+    figures = size["figures"]
+    fastest = min((name for name in figures if "seconds" in figures[name]), key=seconds_in(figures), default=None)
+    for name, title in {ROUND_ROBIN: "round robin (mpirun --map-by node)", **METRICS}.items():
+        figure, ratios = figures[name], size["ratios"].get(name, {})
+        time = f"{figure['seconds'] * 1e3:.1f} ms" if "seconds" in figure else "not run"
+        speedup = f"{ratios['seconds']:.2f}x faster" if "seconds" in ratios else ""
+        between = figure.get("inter_node_bytes", figure["modelled_inter_node_bytes"])
+        mark = "  <- fastest" if name == fastest else ""
+        yield f"  {title:<36}{time:>10}  {speedup:<13}{between * 1e-6:>7.2f} MB between nodes{mark}"
+
+
+def seconds_in(figures: dict) -> Callable[[str], float]:
+    """The time of a placement, by its name."""
+    return lambda name: figures[name]["seconds"]
 
 
 def table(result: dict) -> str:
-    """The figures of one iteration, as text."""
-    columns = "".join(f"{'by plan, ' + title:>28}" for title in METRICS.values())
-    lines = [*heading(result), "", f"{'one iteration of rings':<32}{'round robin':>13}{columns}"]
+    """The figures, what they mean, and what to do next."""
+    lines = heading(result)
     for size in result["sizes"]:
-        lines += [f"{size['bytes'] // 1024:>5} KiB  {row}" for row in rows(size)]
-        for metric, title in METRICS.items():
-            lines.append(f"{'':<11}plan by {title}: {seating(size['hosts'][metric])}")
-    return "\n".join(lines)
+        lines += ["", f"tokens of {size['bytes'] // 1024} KiB", *rows(size)]
+    largest = result["sizes"][-1]
+    lines += ["", "Ranks of each node:"]
+    names = {ROUND_ROBIN: "round robin", **METRICS}
+    lines += [f"  {names[name]:<26}{ranks_by_node(hosts)}" for name, hosts in largest["hosts"].items()]
+    return "\n".join([*lines, "", *EXPLANATION])
 
 
-def seating(hosts: Sequence[str]) -> str:
+def ranks_by_node(hosts: Sequence[str]) -> str:
     """Which ranks each node has."""
     nodes = {name: [rank for rank, host in enumerate(hosts) if host == name] for name in sorted(set(hosts))}
-    return ", ".join(f"{name}: {' '.join(map(str, ranks))}" for name, ranks in nodes.items())
+    return " | ".join(" ".join(map(str, ranks)) for ranks in nodes.values())
 
 
 def stop_in_time(*_: object) -> None:
