@@ -31,7 +31,7 @@ build: configure
 	cmake --build $(BUILD) --parallel $(JOBS)
 configure: setup
 	cmake --preset $(PRESET) -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python \
-	  "-DRANKTREE_MPIS_LIGHT=$$(cat .mpis.list 2>/dev/null)"
+	  "-DRANKTREE_MPIS_EXTRA=$$(cat .mpis.list 2>/dev/null)"
 
 ## make demo         trace, map and rerun `rings` on an emulated cluster of 4 nodes x 4 ranks
 demo: configure

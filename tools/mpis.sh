@@ -1,7 +1,7 @@
 #!/bin/sh
 # mpis.sh [DEST]: installs the MPIs that PyPI carries as wheels, beside Debian's, each into its own virtual environment:
 # DEST/openmpi5, DEST/mpich5 (also the standard ABI of MPI 5, as mpicc_abi) and DEST/intelmpi. DEST is .mpis in the
-# repository by default. Says which could not be had and goes on. Last it prints the value for -DRANKTREE_MPIS_LIGHT.
+# repository by default. Says which could not be had and goes on. Last it prints the value for -DRANKTREE_MPIS_EXTRA.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 destination=${1:-$root/.mpis}

@@ -1,6 +1,7 @@
 """What a program file is: its machine, whether it is linked dynamically, and which libraries it reaches."""
 
 import functools
+import mmap
 import os
 import struct
 import subprocess
@@ -40,16 +41,18 @@ class Segment:
 
 def read_elf(path: Path) -> Elf | None:
     """The file's dynamic part; None when it is no ELF file. ValueError when it is a damaged one."""
-    data = path.read_bytes()
-    if not data.startswith(MAGIC):
-        return None
-    try:
-        return parse(path, data)
-    except (struct.error, IndexError, ValueError):
-        raise ValueError(f"{path}: a damaged ELF file") from None
+    with path.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            return None
+        # Mapped, since only a few pages of an MPI library are looked at.
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            try:
+                return parse(path, data)
+            except (struct.error, IndexError, ValueError):
+                raise ValueError(f"{path}: a damaged ELF file") from None
 
 
-def parse(path: Path, data: bytes) -> Elf:
+def parse(path: Path, data: mmap.mmap) -> Elf:
     """The parts of an ELF file that the loader looks at first."""
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     (machine,) = struct.unpack_from(order + "H", data, 18)
@@ -73,7 +76,7 @@ def parse(path: Path, data: bytes) -> Elf:
     return elf
 
 
-def read_segments(data: bytes, wide: bool, order: str) -> Iterator[Segment]:
+def read_segments(data: mmap.mmap, wide: bool, order: str) -> Iterator[Segment]:
     """The program headers."""
     (start,) = struct.unpack_from(order + ("Q" if wide else "I"), data, 32 if wide else 28)
     size, count = struct.unpack_from(order + "HH", data, 54 if wide else 42)
@@ -88,7 +91,7 @@ def read_segments(data: bytes, wide: bool, order: str) -> Iterator[Segment]:
         yield Segment(kind, offset, address, length)
 
 
-def read_dynamic(data: bytes, dynamic: Segment, wide: bool, order: str) -> Iterator[tuple[int, int]]:
+def read_dynamic(data: mmap.mmap, dynamic: Segment, wide: bool, order: str) -> Iterator[tuple[int, int]]:
     """(tag, value) of each entry up to the closing one."""
     form = order + ("qQ" if wide else "iI")
     width = struct.calcsize(form)
@@ -107,9 +110,12 @@ def file_offset(segments: list[Segment], address: int) -> int:
     raise ValueError(address)
 
 
-def text_at(data: bytes, offset: int) -> str:
+def text_at(data: mmap.mmap, offset: int) -> str:
     """A text that ends with a zero byte."""
-    return data[offset : data.index(b"\0", offset)].decode(errors="surrogateescape")
+    end = data.find(b"\0", offset)
+    if end < 0:
+        raise ValueError(offset)
+    return data[offset:end].decode(errors="surrogateescape")
 
 
 @functools.cache
@@ -149,8 +155,8 @@ def find_library(name: str, asked_by: Elf) -> Elf | None:
     return None
 
 
-def libraries(program: Elf) -> Iterator[str]:
-    """Names of all libraries a program reaches, nearest first; those that are not found are named and not followed."""
+def libraries(program: Elf) -> Iterator[tuple[str, Path | None]]:
+    """All libraries a program reaches, by name and file, nearest first; one that is not found has no file."""
     seen: set[str] = set()
     waiting = deque([program])
     while waiting:
@@ -159,7 +165,7 @@ def libraries(program: Elf) -> Iterator[str]:
             if name in seen:
                 continue
             seen.add(name)
-            yield name
             found = find_library(name, elf)
+            yield name, found.path.resolve() if found is not None else None
             if found is not None:
                 waiting.append(found)

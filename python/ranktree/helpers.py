@@ -1,5 +1,7 @@
-"""The programs ranktree-ranks-<mpi> that are built once for each MPI."""
+"""What is built once for each MPI: which there are, the programs ranktree-ranks-<mpi>, and what to say without any."""
 
+import functools
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -8,12 +10,39 @@ LIBRARY_FOLDER = Path(__file__).absolute().parent / "lib"
 MARKS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
 FALLBACK = {"intel": "mpich"}  # one binary interface
 SECONDS = 30
+TABLE = "mpis.json"  # written by cmake/RanktreeMpi.cmake
+HOW_TO_BUILD = (
+    "to build for an MPI: pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc, "
+    "or cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
+)
 
 
 def built() -> dict[str, Path]:
     """The helpers by name of their MPI."""
     prefix = "ranktree-ranks-"
     return {path.name.removeprefix(prefix): path for path in sorted(LIBRARY_FOLDER.glob(prefix + "*"))}
+
+
+@functools.cache
+def build_table() -> dict[str, list]:
+    """The MPIs of the build (name, family, version, abi), and the names and folders that it looked for and in."""
+    try:
+        return json.loads((LIBRARY_FOLDER / TABLE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {"mpis": [], "names": [], "folders": []}
+
+
+def family_of(name: str) -> str:
+    """Of an MPI of the build by its name: openmpi5 is openmpi."""
+    return next((entry["family"] for entry in build_table()["mpis"] if entry["name"] == name), name)
+
+
+def not_built() -> str:
+    """Why there is nothing for any MPI: what the build looked for, and how to name an MPI to it."""
+    search = build_table()
+    names, folders = ", ".join(search["names"]), ", ".join(search["folders"])
+    looked = f"it looked for {names} in {folders}" if names else "it was told to use none"
+    return f"this ranktree was built without an MPI ({looked}); {HOW_TO_BUILD}"
 
 
 def library_text(helper: Path) -> str:
@@ -31,7 +60,7 @@ def helper_for(family: str) -> Path | None:
     chosen = os.environ.get("RANKTREE_MPI")
     if chosen:
         if chosen not in known:
-            raise ValueError(f"RANKTREE_MPI={chosen}: expected one of {', '.join(known) or '(none is built)'}")
+            raise ValueError(f"RANKTREE_MPI={chosen}: expected one of {', '.join(known) or not_built()}")
         return known[chosen]
     for wanted in (family, FALLBACK.get(family)):
         if wanted is None:

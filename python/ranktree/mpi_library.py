@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ranktree.elf import Elf, read_elf
-from ranktree.helpers import LIBRARY_FOLDER, MARKS
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, MARKS, not_built
 from ranktree.shim import MPI_LIBRARY
 
 try:
@@ -67,8 +67,9 @@ def library() -> ctypes.CDLL:
     if not fitting:
         running = MPI.Get_library_version().splitlines()[0].strip("\0 ")
         named = f"RANKTREE_MPI={wanted}: " if wanted else ""
-        names = ", ".join(map(name_of, built)) or "none"
-        raise ImportError(f"{named}no {PREFIX}<mpi>.so in {LIBRARY_FOLDER} for {running}; found: {names}")
+        names = ", ".join(map(name_of, built))
+        reason = f"found: {names}; {HOW_TO_BUILD}" if names else not_built()
+        raise ImportError(f"{named}no {PREFIX}<mpi>.so in {LIBRARY_FOLDER} for {running}; {reason}")
     return ctypes.CDLL(str(fitting[0]))
 
 

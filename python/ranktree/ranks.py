@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ranktree import _core
 from ranktree.advice import launcher_family, mend, mpi_family
-from ranktree.helpers import built, helper_for
+from ranktree.helpers import HOW_TO_BUILD, built, helper_for, not_built
 
 SECONDS = 120
 WRONG = 3
@@ -37,8 +37,8 @@ def choose_helper() -> Path:
     family = mpi_family(os.environ)
     helper = helper_for(family) if family else None
     if helper is None:
-        known = ", ".join(built()) or "none"
-        raise RuntimeError(f"--ranks: no helper is built for the MPI of this launch ({family}); built: {known}")
+        known = f"built: {', '.join(built())}; {HOW_TO_BUILD}" if built() else not_built()
+        raise RuntimeError(f"--ranks: no helper is built for the MPI of this launch ({family}); {known}")
     return helper
 
 

@@ -4,13 +4,13 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ranktree import collectives
 from ranktree.elf import Elf, libraries, read_elf
-from ranktree.helpers import LIBRARY_FOLDER
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, family_of, not_built
 from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
@@ -84,12 +84,20 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Library:
+    """An MPI library: the name under which a file asks the loader for it, and the file that the loader finds."""
+
+    name: str
+    file: Path | None
+
+
+@dataclass(frozen=True)
 class Shim:
     """A preload library and the MPI library it belongs to."""
 
     name: str
     path: Path
-    library: str
+    library: Library
 
     def preloads(self, variables: Mapping[str, str]) -> str:
         """The libraries that `variables` ask for. The tracing library in front: it counts in the new order of ranks.
@@ -151,9 +159,14 @@ def shims() -> list[Shim]:
     found = []
     for path in sorted(LIBRARY_FOLDER.glob(f"{PREFIX}*.so")):
         elf = read_elf(path)
-        library = next((name for name in elf.needed if MPI_LIBRARY.match(name)), "") if elf else ""
+        library = next(mpi_libraries(elf), Library("", None)) if elf else Library("", None)
         found.append(Shim(path.name.removeprefix(PREFIX).removesuffix(".so"), path, library))
     return found
+
+
+def mpi_libraries(elf: Elf) -> Iterator[Library]:
+    """The MPI libraries that a file reaches, nearest first."""
+    return (Library(name, file) for name, file in libraries(elf) if MPI_LIBRARY.match(name))
 
 
 def find_program(part: Part) -> Path:
@@ -180,7 +193,7 @@ def check_privileges(path: Path) -> None:
         raise ValueError(f"{path}: a setuid or setgid program, or one with capabilities: it would not load our library")
 
 
-def mpi_library(path: Path) -> str | None:
+def mpi_library(path: Path) -> Library | None:
     """The MPI library of a program; None when it has none of its own (a script, an interpreter, a wrapper)."""
     check_privileges(path)
     elf = read_elf(path)
@@ -190,33 +203,56 @@ def mpi_library(path: Path) -> str | None:
         raise ValueError(
             f"{path}: a static binary loads no library: link it with libranktree_trace_<mpi>.a, or dynamically"
         )
-    found = [name for name in libraries(elf) if MPI_LIBRARY.match(name)]
-    if len({INTERFACES.get(name, name) for name in found}) > 1:
-        raise ValueError(f"{path}: linked with more than one MPI: {', '.join(found)}")
+    found = list(mpi_libraries(elf))
+    if len({INTERFACES.get(library.name, library.name) for library in found}) > 1:
+        raise ValueError(f"{path}: linked with more than one MPI: {', '.join(library.name for library in found)}")
     if not found and b"\0PMPI_Init\0" in path.read_bytes():
         raise ValueError(f"{path}: MPI is linked in statically: link it dynamically, or with libranktree_trace_<mpi>.a")
     return found[0] if found else None
 
 
-def program_library(command: Command) -> tuple[str | None, str]:
+def program_library(command: Command) -> tuple[Library | None, str]:
     """The one MPI library of a command's programs, and the program that asks for it."""
     library, owner = None, command.parts[0].program[0]
     for part in command.parts:
         found = mpi_library(find_program(part))
         if found is None:
             continue
-        if library is not None and library != found:
-            raise ValueError(f"{owner} is linked with {library}, {part.program[0]} with {found}")
+        if library is not None and library.name != found.name:
+            raise ValueError(f"{owner} is linked with {library.name}, {part.program[0]} with {found.name}")
         library, owner = found, part.program[0]
     return library, owner
 
 
-def fitting_shims(known: list[Shim], library: str | None, command: Command) -> list[Shim]:
-    """Those made for the program's MPI; where the program names none, those of the launcher's interface."""
-    if library is not None:
-        return [shim for shim in known if shim.library == library]
+def fitting_shims(known: list[Shim], library: Library | None, command: Command) -> list[Shim]:
+    """Those for the interface of the program's MPI, else of the launcher's; those of the very MPI come first."""
     family = FAMILIES.get(command.family)
-    return [shim for shim in known if family in {None, INTERFACES.get(shim.library)}]
+    if library is not None:
+        found = [shim for shim in known if shim.library.name == library.name]
+    else:
+        # A program of the standard ABI may run under any launcher.
+        found = [shim for shim in known if family in {None, interface(shim)} or interface(shim) == "abi"]
+    return sorted(found, key=lambda shim: strangeness(shim, library, command))
+
+
+def interface(shim: Shim) -> str | None:
+    """The binary interface of the MPI that a library is for."""
+    return INTERFACES.get(shim.library.name)
+
+
+def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[bool, bool, bool, bool]:
+    """Least for the MPI library of the program or, where it names none, for one installed with the launcher.
+
+    Releases of one MPI share a library name, and so do MPICH and Intel MPI: then the name that the build gave decides.
+    """
+    file = shim.library.file
+    if library is not None:
+        same = file is not None and file == library.file
+    else:
+        starter = shutil.which(command.starter)
+        same = file is not None and starter is not None and file.is_relative_to(Path(starter).resolve().parent.parent)
+    named = shim.name in {command.family, FAMILIES.get(command.family)}
+    return interface(shim) == "abi", not same, family_of(shim.name) != command.family, not named
 
 
 def choose(command: Command, wanted: str | None) -> Shim:
@@ -224,37 +260,37 @@ def choose(command: Command, wanted: str | None) -> Shim:
     library, program = program_library(command)
     known = shims()
     if not known:
-        raise ValueError(f"no preload library is built ({LIBRARY_FOLDER}/{PREFIX}<mpi>.so)")
+        raise ValueError(f"{PREFIX}<mpi>.so: {not_built()}")
     check_agreement(library, program, command)
     fitting = fitting_shims(known, library, command)
-    built = ", ".join(f"{shim.name} ({shim.library})" for shim in known)
+    asked_by = library.name if library is not None else command.starter
+    built = ", ".join(f"{shim.name} ({shim.library.name})" for shim in known)
     if wanted is not None:
         fitting = [shim for shim in fitting if shim.name == wanted]
         if not fitting:
-            raise ValueError(f"no preload library '{wanted}' that fits {library or command.starter}; built are {built}")
+            raise ValueError(f"no preload library '{wanted}' that fits {asked_by}; built are {built}")
     if not fitting:
-        raise ValueError(f"{program}: no preload library for {library or command.starter}; built are {built}")
+        raise ValueError(f"{program}: no preload library for {asked_by}; built are {built}; {HOW_TO_BUILD}")
     if library is None and wanted is None and command.family not in FAMILIES:
         raise ValueError(
             f"{program} is linked with no MPI and {command.starter or 'no launcher'} tells none: name one with --mpi"
         )
-    fitting.sort(key=lambda shim: shim.name not in {command.family, FAMILIES.get(command.family)})
     check_kind(fitting[0], command)
     return fitting[0]
 
 
-def check_agreement(library: str | None, program: str, command: Command) -> None:
+def check_agreement(library: Library | None, program: str, command: Command) -> None:
     """Refuses an unknown MPI, and a program whose ranks this launcher's MPI would not connect."""
     if library is None:
         return
-    interface = INTERFACES.get(library)
-    if interface is None:
-        raise ValueError(f"{program}: unknown MPI: linked with {library}; known are {', '.join(INTERFACES)}")
+    known = INTERFACES.get(library.name)
+    if known is None:
+        raise ValueError(f"{program}: unknown MPI: linked with {library.name}; known are {', '.join(INTERFACES)}")
     expected = FAMILIES.get(command.family)
     # A program of the standard ABI runs under the launcher of whichever MPI serves it.
-    if expected is not None and interface not in {expected, "abi"}:
+    if expected is not None and known not in {expected, "abi"}:
         raise ValueError(
-            f"{program} is linked with {library} ({NAMES[interface]}), but {command.starter} is the launcher of "
+            f"{program} is linked with {library.name} ({NAMES[known]}), but {command.starter} is the launcher of "
             f"{NAMES[command.family]}"
         )
 

@@ -2,15 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy
-
 from ranktree import _core
 from ranktree.child import Child
-from ranktree.helpers import LIBRARY_FOLDER, helper_for, library_text
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, built, helper_for, library_text, not_built
 from ranktree.launcher import identify, version_numbers
 from ranktree.launcher_options import COUNTS
 from ranktree.shim import Command
@@ -97,7 +95,8 @@ def helper_of(command: Command) -> Path:
     same = ranks is not None and (family == "slurm" or version_numbers(library_text(ranks)) == version)
     helper = ranks.with_name(ranks.name.replace("ranktree-ranks-", HELPER)) if ranks is not None else None
     if helper is None or not same or not helper.is_file():
-        raise RuntimeError(f"--dry-run: {LIBRARY_FOLDER}/{HELPER}<mpi>: none is built for {command.starter}")
+        reason = f"none is built for {command.starter}; {HOW_TO_BUILD}" if built() else not_built()
+        raise RuntimeError(f"--dry-run: {LIBRARY_FOLDER}/{HELPER}<mpi>: {reason}")
     return helper
 
 
@@ -115,6 +114,8 @@ def dry_run(reorder: Reorder, command: Command, prepare: Prepare, folder: Path) 
     """Launches our program with the same options; what would change, in lines for a reader."""
     pattern = str(Path(reorder.pattern).absolute())
     arguments, variables = prepare([str(helper_of(command)), pattern, reorder.metric, *reorder.keys])
+    from ranktree.reorder_report import described  # noqa: PLC0415 - numpy takes longer to import than all of a run
+
     return described(launch(Child(arguments, variables), folder), reorder)
 
 
@@ -134,96 +135,3 @@ def launch(child: Child, folder: Path) -> dict:
     )
     late = f"the launch did not end in {SECONDS} s" if child.late else f"the launch failed with exit code {code}"
     raise RuntimeError(f"--dry-run: {late}: {told or 'no message'}")
-
-
-def described(found: Mapping, reorder: Reorder) -> list[str]:
-    """The ranks that move, where their traffic meets before and after, and what it comes to."""
-    ranks = found["ranks"]
-    moved = sum(entry["new"] != rank for rank, entry in enumerate(ranks))
-    if moved == 0:
-        return [f"no gain: nothing would change ({found['reason'] or 'every rank stays'})"]
-    owner = sorted(range(len(ranks)), key=lambda process: ranks[process]["new"])  # process by its new rank
-    lines = [f"{moved} of {len(ranks)} ranks would move ({found['mode']})", ""]
-    rows = [("rank", "now", "after")]
-    rows += [(str(rank), place(ranks[rank]), place(ranks[owner[rank]])) for rank in range(len(ranks))]
-    lines += aligned(rows)
-    rows = [("where two ranks meet", f"{METRICS[reorder.metric]} now", "after")]
-    rows += traffic(reorder, [entry["chain"] for entry in ranks], owner)
-    before, after = float(found["before"]), float(found["after"])
-    saved = f"{100 * (1 - after / before):.1f} % less" if before > 0 else "0 % less"
-    return [
-        *lines,
-        "",
-        *aligned(rows),
-        "",
-        f"cost in hops x {METRICS[reorder.metric]}: {before:g} -> {after:g}, {saved}",
-    ]
-
-
-def place(entry: Mapping) -> str:
-    """`n2 PU 0-1`."""
-    return f"{entry['host']} PU {_core.cpu_list(entry['pus'])}"
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, the numbers of the first to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip() for row in rows]
-
-
-def traffic(reorder: Reorder, chains: Sequence[Sequence], owner: Sequence[int]) -> list[tuple[str, str, str]]:
-    """(level, amount now, amount after): the level is the lowest object that two processes share."""
-    pattern = _core.load_pattern(str(reorder.pattern))[0]
-    pattern = _core.expand_pattern(pattern, _core.natural_model(pattern))
-    senders = numpy.repeat(numpy.arange(pattern.ranks), numpy.diff(pattern.indptr))
-    receivers = numpy.asarray(pattern.indices)
-    others = senders != receivers
-    senders, receivers, amounts = senders[others], receivers[others], weights(pattern, reorder.metric)[others]
-    names, level_of = meeting_levels(chains)
-    process = numpy.asarray(owner)
-    sums = [
-        numpy.bincount(level_of(first, second), weights=amounts, minlength=len(names))
-        for first, second in ((senders, receivers), (process[senders], process[receivers]))
-    ]
-    return [
-        (name, f"{now:,.0f}", f"{after:,.0f}") for name, now, after in zip(names, *sums, strict=True) if now or after
-    ]
-
-
-def weights(pattern: _core.Pattern, metric: str) -> numpy.ndarray:
-    """One number for each pair."""
-    messages, sizes = numpy.asarray(pattern.messages, dtype=float), numpy.asarray(pattern.bytes, dtype=float)
-    if metric == "avg":
-        return numpy.divide(sizes, messages, out=numpy.zeros_like(sizes), where=messages > 0)
-    return sizes if metric == "size" else messages
-
-
-def meeting_levels(
-    chains: Sequence[Sequence],
-) -> tuple[list[str], Callable[[numpy.ndarray, numpy.ndarray], numpy.ndarray]]:
-    """The levels' names from the outside in, and a function from two arrays of processes to the level they share."""
-    depth = max(map(len, chains))
-    prefixes = numpy.full((len(chains), depth + 1), -1)
-    prefixes[:, 0] = 0
-    known: dict[tuple, int] = {}
-    names = ["Cluster"]
-    number = {"Cluster": 0}
-    level = numpy.zeros((len(chains), depth + 1), dtype=int)
-    for process, chain in enumerate(chains):
-        for index, (kind, _) in enumerate(chain):
-            key = tuple(map(tuple, chain[: index + 1]))
-            prefixes[process, index + 1] = known.setdefault(key, len(known))
-            if kind not in number:
-                number[kind] = len(names)
-                names.append(kind)
-            level[process, index + 1] = number[kind]
-
-    def shared(first: numpy.ndarray, second: numpy.ndarray) -> numpy.ndarray:
-        found = numpy.zeros(len(first), dtype=int)
-        together = numpy.ones(len(first), dtype=bool)
-        for index in range(1, depth + 1):
-            together &= (prefixes[first, index] == prefixes[second, index]) & (prefixes[first, index] >= 0)
-            found[together] = level[first[together], index]
-        return found
-
-    return names, shared

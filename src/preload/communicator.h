@@ -63,7 +63,4 @@ const WorldRanks* find_window(MPI_Win win);
 // True size of a datatype in bytes.
 std::uint64_t type_bytes(Thread& thread, MPI_Datatype type);
 
-// MPI_Type_free: the handle may come back for another type.
-void forget_types() noexcept;
-
 }  // namespace ranktree::preload

@@ -6,13 +6,13 @@
 
 #include <cstdint>
 
-#include "preload/communicator.h"
-#include "preload/message.h"
-#include "preload/process.h"
-#include "preload/receipt.h"
-#include "preload/thread.h"
+#include "preload/call.h"
+#include "preload_has.h"
 
 namespace ranktree::preload {
+
+struct Receipt;
+struct Thread;
 
 struct Buffer {
   const void* address;
@@ -36,10 +36,7 @@ class Counts {
 struct BufferList {
   BufferList(const void* start, Counts each, MPI_Datatype same) : address(start), counts(each), type(same) {}
   BufferList(const void* start, Counts each, const MPI_Datatype* list) : address(start), counts(each), types(list) {}
-  [[nodiscard]] std::uint64_t bytes(Thread& thread, int i) const {
-    const MPI_Count count = counts[i];
-    return count <= 0 ? 0 : static_cast<std::uint64_t>(count) * type_bytes(thread, types != nullptr ? types[i] : type);
-  }
+  [[nodiscard]] std::uint64_t bytes(Thread& thread, int i) const;
 
   const void* address;
   Counts counts;
@@ -56,6 +53,20 @@ struct Target {
 struct Scene {
   Thread& thread;
   Receipt& receipt;
+};
+
+// Refers to a function that describes a call into a scene. It is only used while that function lives.
+class Description {
+ public:
+  template <typename Function>
+  Description(const Function& function) noexcept  // NOLINT(google-explicit-constructor): an argument of the wrappers
+      : function_(&function),
+        run_([](const void* object, const Scene& scene) { (*static_cast<const Function*>(object))(scene); }) {}
+  void operator()(const Scene& scene) const { run_(function_, scene); }
+
+ private:
+  const void* function_;
+  void (*run_)(const void* object, const Scene& scene);
 };
 
 // Point-to-point requests that are started later.
@@ -102,27 +113,19 @@ void free_request(MPI_Request request) noexcept;
 void count_unattributed(const char* call) noexcept;
 
 // Describes a call and counts it.
-template <typename Describe>
-void record(const char* call, Describe describe) noexcept {
-  shielded([&] {
-    Thread* thread = Process::instance().enter();
-    if (thread == nullptr) return;
-    thread->receipt.clear();
-    describe(Scene{*thread, thread->receipt});
-    count_receipt(*thread, call, thread->receipt);
-  });
-}
+void record(const char* call, Description describe) noexcept;
 
 // Describes a call that made a persistent request and keeps the description with it.
-template <typename Describe>
-void keep(const char* call, MPI_Request request, Describe describe) noexcept {
-  shielded([&] {
-    Thread* thread = Process::instance().enter();
-    if (thread == nullptr) return;
-    thread->receipt.clear();
-    describe(Scene{*thread, thread->receipt});
-    keep_request(call, request, thread->receipt);
-  });
-}
+void keep(const char* call, MPI_Request request, Description describe) noexcept;
+
+// MPI_Type_free: the handle may come back for another type.
+void forget_types() noexcept;
+
+// MPI is set up, or a session is; a session ends.
+void start_recording() noexcept;
+#if RANKTREE_HAS_MPI_Session_init
+void start_recording(MPI_Session session) noexcept;
+void end_recording(MPI_Session session) noexcept;
+#endif
 
 }  // namespace ranktree::preload

@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "core/pattern/pattern.h"
-#include "io/trace_layout.h"
 #include "mpi/handle_slot.h"
 #include "preload/communicator.h"
 #include "preload/hooks.h"
@@ -85,31 +83,6 @@ void free_request(MPI_Request request) noexcept {
     const std::scoped_lock lock(kept.mutex);
     kept.requests.erase(mpi::handle_bits(request));
     kept.size.store(kept.requests.size(), std::memory_order_relaxed);
-  });
-}
-
-void count_receipt(Thread& thread, const char* call, const Receipt& receipt) {
-  for (const Flow& flow : receipt.flows) {
-    layout::PairCell* cell = thread.pair(flow.key);
-    if (cell == nullptr) return;
-    cell->messages += flow.messages;
-    cell->bytes += flow.bytes;
-  }
-  if (receipt.call != 0) {
-    layout::CallCell* cell = thread.part.call(receipt.call, receipt.communicator);
-    if (cell == nullptr) return;
-    cell->calls += 1;
-    cell->bytes += receipt.call_bytes;
-  }
-  if (receipt.outside > 0) {
-    thread.part.count_unattributed(std::string(call) + " outside MPI_COMM_WORLD", receipt.outside);
-  }
-}
-
-void count_unattributed(const char* call) noexcept {
-  shielded([&] {
-    Thread* thread = Process::instance().enter();
-    if (thread != nullptr) thread->part.count_unattributed(call, 1);
   });
 }
 

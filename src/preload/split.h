@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "preload/thread.h"
+#include "preload/call.h"
 
 namespace ranktree::preload {
 

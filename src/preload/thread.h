@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "preload/call.h"
 #include "preload/part.h"
 #include "preload/receipt.h"
 
@@ -60,28 +61,11 @@ struct Thread {
   Receipt receipt;               // reused by every collective call
 };
 
-// The library's state: one set a thread, and the two generations. Initial-exec: one load from the thread pointer.
+// The library's state: one set a thread, and the two generations.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
-extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
 extern constinit thread_local Thread* this_thread __attribute__((tls_model("initial-exec")));
 extern constinit std::atomic<std::uint32_t> communicator_generation;
 extern constinit std::atomic<std::uint32_t> datatype_generation;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-// Marks that this thread is inside an MPI call: calls the MPI makes to itself (Fortran bindings, ROMIO), or another
-// tool makes, are not the program's.
-class Call {
- public:
-  Call() noexcept : outermost_(depth++ == 0) {}
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  Call(Call&&) = delete;
-  Call& operator=(Call&&) = delete;
-  ~Call() { --depth; }
-  [[nodiscard]] bool outermost() const noexcept { return outermost_; }
-
- private:
-  bool outermost_;
-};
 
 }  // namespace ranktree::preload

@@ -6,6 +6,14 @@ from pathlib import Path
 import pytest
 from traces import Trace, read_trace
 
+from tests.conftest import DEBIAN, WHEELS, Mpi, needed_mpi
+
+
+@pytest.fixture(params=(*DEBIAN, *WHEELS))
+def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """Each MPI in turn; skipped where the build is without it."""
+    return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)
+
 
 @pytest.fixture
 def expect_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

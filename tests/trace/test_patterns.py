@@ -1,9 +1,9 @@
 """The same program in C and in Fortran's three bindings, on each MPI: the matrix worked out by hand, exactly."""
 
-import shutil
-
 import pytest
-from traces import RANK_COUNTS, Record, add, check
+from traces import CASES, Record, add, check
+
+from tests.conftest import DEBIAN
 
 DOUBLE = 8
 BINDINGS = ("patterns", "patterns_mpif", "patterns_usempi", "patterns_f08")
@@ -49,9 +49,9 @@ def expected(ranks: int) -> Record:  # noqa: C901 - four programs one after the 
     return record
 
 
-@pytest.mark.parametrize("ranks", (*RANK_COUNTS, 4, 6))
+@pytest.mark.parametrize(("mpi", "ranks"), [*CASES, *((name, n) for name in DEBIAN for n in (4, 6))], indirect=["mpi"])
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_every_binding_gives_the_matrix_worked_out_by_hand(binding, ranks, mpi, traced):
-    if binding != "patterns" and shutil.which(f"mpifort.{mpi.name}") is None:
-        pytest.skip(f"mpifort.{mpi.name} is not installed")
+    if binding != "patterns" and not mpi.mpifort:
+        pytest.skip(f"{mpi.name} has no Fortran here")
     check(traced(ranks, mpi.program(f"trace_{binding}")), expected(ranks))

@@ -1,6 +1,5 @@
 """The library by itself, without `ranktree trace`: beside other tools, in odd jobs, linked statically."""
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -25,8 +24,7 @@ def compiled(mpi, tmp_path: Path) -> Callable[..., Path]:
 
     def build(source: str, *options: object) -> Path:
         program = tmp_path / source.removesuffix(".c")
-        compiler = shutil.which(f"mpicc.{mpi.name}") or pytest.skip(f"mpicc.{mpi.name} is not installed")
-        command = [compiler, SOURCES / source, "-o", program, *options]
+        command = [mpi.mpicc, SOURCES / source, "-o", program, *options]
         subprocess.run(list(map(str, command)), check=True, timeout=60)
         return program
 
@@ -108,7 +106,7 @@ def test_nothing_is_written_unless_asked(mpi, library, compiled, output, monkeyp
 
 
 def test_a_program_of_sessions_leaves_finished_parts(mpi, library, compiled, output, ranktree):
-    if mpi.name != "mpich":
+    if mpi.name == "openmpi":
         pytest.skip("Open MPI 4 has no sessions")
     assert preloaded(mpi, 3, [library], compiled("session.c")).returncode == 0
     assert ranktree("trace", "--recover", output).returncode == 0

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 from traces import read_trace, skip_without_spawn
 
+from tests.conftest import DEBIAN, WHEELS, Mpi, needed_mpi
+
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
+
+
+@pytest.fixture(params=DEBIAN)
+def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
+    """What is refused and printed does not depend on the MPI: two are enough."""
+    return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)
 
 
 @pytest.fixture
@@ -109,7 +117,7 @@ def test_a_program_of_another_mpi_than_the_launcher_is_refused(refused, mpi):
     if not other.exists():
         pytest.skip(f"{other.name} is not built")
     assert re.search(
-        r"is linked with lib\S+ \(.*\), but mpiexec\.\w+ is the launcher of", refused(*mpi.launch(2, other))
+        r"is linked with lib\S+ \(.*\), but \S+/mpiexec\.\w+ is the launcher of", refused(*mpi.launch(2, other))
     )
 
 
@@ -238,6 +246,18 @@ def test_only_the_ranks_load_the_library(ranktree, mpi, output):
     assert result.returncode == 0, result.stderr
     assert re.search(rf"^rank \S+/libranktree_preload_{mpi.name}\.so$", result.stdout, re.M)
     assert "parent 0" in result.stdout
+
+
+@pytest.mark.parametrize("name", (*DEBIAN, *WHEELS))
+def test_of_libraries_of_one_interface_that_of_the_very_mpi_is_chosen(
+    name, ranktree, mpi_builds, build_folder, output, monkeypatch
+):
+    mpi = needed_mpi(name, mpi_builds, build_folder, monkeypatch)
+    show = ("sh", "-c", 'echo "$LD_PRELOAD"; exec "$0"', mpi.program("trace_ends"))
+    options = ["--mpi", name] if mpi.abi == "standard" else []  # what a script starts is not seen
+    result = ranktree("trace", *options, "-o", output, "--", *mpi.launch(1, *show))
+    assert re.fullmatch(rf"\S+/libranktree_preload_{name}\.so\n", result.stdout), result.stderr
+    assert read_trace(output).totals == {(0, 0): (10, 40)}
 
 
 @pytest.mark.parametrize("where", ("environment", "command"))

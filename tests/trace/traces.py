@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy
 import pytest
 
+from tests.conftest import DEBIAN, WHEELS
+
 # In the order of the numbers in call_operation (docs/formats/pattern.md).
 OPERATIONS = (
     *("Barrier", "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Scatter", "Allgather", "Allgatherv"),
@@ -17,6 +19,9 @@ OPERATIONS = (
 )
 CLASSES = ("p2p", "neighbor", "collective", "rma")
 RANK_COUNTS = (1, 2, 3, 5, 8)
+# For tests of (mpi, ranks): every count on Debian's MPIs; two on the others, whose wrappers are the same source.
+CASES = [(name, ranks) for name in DEBIAN for ranks in RANK_COUNTS] + [(name, n) for name in WHEELS for n in (1, 5)]
+each_case = pytest.mark.parametrize(("mpi", "ranks"), CASES, indirect=["mpi"])
 
 Amounts = dict[tuple, tuple[int, int]]  # messages or calls, bytes
 

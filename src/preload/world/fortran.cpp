@@ -38,15 +38,15 @@ void set(Set next, const MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint
 }  // namespace ranktree::preload
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): Fortran's names
-#define RANKTREE_GET(name)                                                                                   \
-  RANKTREE_ENTRY void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) { \
-    static constinit ranktree::preload::Next<ranktree::preload::Get> next{#name};                            \
-    ranktree::preload::get(next.get(), comm, keyval, value, flag, error);                                    \
+#define RANKTREE_GET(name)                                                                                          \
+  RANKTREE_ENTRY void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* flag, MPI_Fint* error) {        \
+    static constinit ranktree::preload::Next next{#name};                                                           \
+    ranktree::preload::get(reinterpret_cast<ranktree::preload::Get>(next.get()), comm, keyval, value, flag, error); \
   }
-#define RANKTREE_SET(name)                                                                   \
-  RANKTREE_ENTRY void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) { \
-    static constinit ranktree::preload::Next<ranktree::preload::Set> next{#name};            \
-    ranktree::preload::set(next.get(), comm, keyval, value, error);                          \
+#define RANKTREE_SET(name)                                                                                    \
+  RANKTREE_ENTRY void name(MPI_Fint* comm, MPI_Fint* keyval, void* value, MPI_Fint* error) {                  \
+    static constinit ranktree::preload::Next next{#name};                                                     \
+    ranktree::preload::set(reinterpret_cast<ranktree::preload::Set>(next.get()), comm, keyval, value, error); \
   }
 
 RANKTREE_GET(mpi_comm_get_attr_)
