@@ -15,7 +15,7 @@
 #define RANKTREE_VERSION_MAJOR 0
 #define RANKTREE_VERSION_MINOR 1
 #define RANKTREE_VERSION_PATCH 0
-
+#define RANKTREE_API_VERSION ((RANKTREE_VERSION_MAJOR << 16) | (RANKTREE_VERSION_MINOR << 8)) /**< 0x10200: 1.2.x */
 #if defined(_WIN32)
 #define RANKTREE_API
 #else
@@ -43,7 +43,7 @@ typedef struct ranktree_error {
   char text[RANKTREE_MAX_ERROR_TEXT]; /**< one line, always terminated; longer texts are cut */
 } ranktree_error;
 
-/** The library's version, "major.minor.patch". Local. */
+/** \return the version of the library that the program runs with, "major.minor.patch", of static lifetime. Local. */
 RANKTREE_API const char* ranktree_version(void);
 
 #ifdef __cplusplus

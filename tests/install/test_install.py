@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import VARIABLES
+
 HERE = Path(__file__).resolve().parent
 MACHINE = "node:2 core:3"
 EXPECTED = "6 leaves, distance 4\n"
@@ -43,6 +45,28 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
     run("cmake", "-S", HERE / "find_package", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)
     assert run(tmp_path / "user", MACHINE) == EXPECTED
+
+
+def test_imported_targets_bring_the_standard_and_the_mpi(prefix: Path, mpi_builds: dict, tmp_path: Path) -> None:
+    """A C++ program says nothing of C++20, one with MPI nothing of where that is; several MPIs in one project."""
+    options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPIS={';'.join(mpi_builds)}")
+    run("cmake", "-S", HERE / "find_package_cxx", "-B", tmp_path, *options)
+    run("cmake", "--build", tmp_path)
+    assert run(tmp_path / "user_cxx", "node:2 core:2") == "600 -> 300: 0 2 1 3\n"
+    for mpi, entry in mpi_builds.items():
+        words = [entry["mpiexec"], "-n", "1", tmp_path / f"user_{mpi}"]
+        assert run(*words, **VARIABLES.get(entry["family"], {})) == "1 of 0.1\n"
+
+
+def test_pkg_config_of_each_mpi(prefix: Path, mpi_builds: dict, tmp_path: Path) -> None:
+    """A C compiler needs no wrapper."""
+    (folder,) = prefix.rglob("pkgconfig")
+    for mpi, entry in mpi_builds.items():
+        words = ("pkg-config", "--cflags", "--libs", f"ranktree_mpi_{mpi}")
+        flags = run(*words, PKG_CONFIG_PATH=str(folder)).split()
+        run("cc", HERE / "user_mpi.c", "-o", tmp_path / mpi, *flags, f"-Wl,-rpath,{folder.parent}")
+        launched = run(entry["mpiexec"], "-n", "1", tmp_path / mpi, **VARIABLES.get(entry["family"], {}))
+        assert launched == "1 of 0.1\n"
 
 
 def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
@@ -91,6 +115,10 @@ def test_wheel(tmp_path: Path) -> None:
     variables = {"CMAKE_BUILD_PARALLEL_LEVEL": "2", "SKBUILD_CMAKE_BUILD_TYPE": BUILD_TYPE}
     run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", root, **variables)
     assert "6 places" in run(tmp_path / "venv/bin/ranktree", "topo", MACHINE)
+    assert list(tmp_path.rglob("site-packages/ranktree/py.typed"))
+    version = "from importlib.metadata import version as v; import ranktree; print(v('ranktree'), ranktree.__version__)"
+    packaged, own = run(python, "-c", version).split()
+    assert packaged == own
     if any(Path("/usr/bin").glob("mpicc.*")):
         assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_preload_*.so"))
         assert list(tmp_path.rglob("site-packages/ranktree/lib/libranktree_mpi_*.so"))
