@@ -3,42 +3,37 @@
 import json as json_module
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from ranktree.cli.options import Argument, Option
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, build_table, family_of, not_built
+from ranktree.launcher import identify, version_numbers
 
-from ranktree.helpers import LIBRARY_FOLDER
-from ranktree.launcher import identify
-
-SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
 PREFIX = "ranktree-bench-"
 NATIVE = "native"
 SECONDS_TO_START = 60
-FAMILY_OF_NAME = {"intelmpi": "intel", "mpichabi": "mpich"}
 OWN_OPTIONS = {"openmpi": ["--oversubscribe"]}  # more ranks than cores are wanted here
 KILO = 1024
 
 
 def command(
-    collectives: Annotated[str, typer.Argument(metavar="COLLECTIVE[,...]", help="bcast, reduce, allreduce, ...")],
+    collectives: Annotated[str, Argument(metavar="COLLECTIVE[,...]", help="bcast, reduce, allreduce, ...")],
     launcher: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- MPIRUN...]", help="The launcher's command without a program; else one is found."),
+        Argument(metavar="[-- MPIRUN...]", help="The launcher's command without a program; else one is found."),
     ] = None,
     ranks: Annotated[
-        int | None, typer.Option("--np", min=1, help="Ranks; the launcher's own number where not given.")
+        int | None, Option("--np", min=1, help="Ranks; the launcher's own number where not given.")
     ] = None,
-    sizes: Annotated[str, typer.Option(help="Bytes: 8,1K or 1K:16M (doubling).")] = "8:1M",
+    sizes: Annotated[str, Option(help="Bytes: 8,1K or 1K:16M (doubling).")] = "8:1M",
     variants: Annotated[
-        list[str] | None, typer.Option("--variant", help="Beside native: auto (default), or a choice; repeatable.")
+        list[str] | None, Option("--variant", help="Beside native: auto (default), or a choice; repeatable.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.01, max=3600, help="For each size, all variants together.")] = 1.0,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="Which MPI's program to start.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="The lines of the program as they are.")] = False,
+    seconds: Annotated[float, Option(min=0.01, max=3600, help="For each size, all variants together.")] = 1.0,
+    mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="Which MPI's program to start.")] = None,
+    json: Annotated[bool, Option("--json", help="The lines of the program as they are.")] = False,
 ) -> None:
     """Start ranks that call a collective in several ways, taking turns in one process: native beside hierarchical.
 
@@ -68,35 +63,41 @@ def choose(launcher: Sequence[str], mpi: str | None) -> tuple[Path, list[str]]:
     """The program to start, and the launcher's words in front of it."""
     known = programs()
     if not known:
-        raise RuntimeError("bench: no program is built: no MPI was found when ranktree was")
+        raise RuntimeError(f"bench: {not_built()}")
     if mpi is not None and mpi not in known:
         raise ValueError(f"--mpi {mpi}: expected one of {', '.join(known)}")
     if launcher:
-        family, _ = identify(launcher[0])
-        return known[mpi or of_family(family, known)], list(launcher)
+        return known[mpi or of_launcher(launcher[0], known)], list(launcher)
     for starter in [f"mpiexec.{mpi}", "mpiexec"] if mpi else ["mpiexec", *(f"mpiexec.{name}" for name in known)]:
         if shutil.which(starter) is None:
             continue
-        family, _ = identify(starter)
-        name = next((each for each in ([mpi] if mpi else known) if family_of(each) == family), None)
-        if name is not None:
-            return known[name], [starter, *OWN_OPTIONS.get(family, [])]
+        family, version = identify(starter)
+        names = fitting(family, version, [mpi] if mpi else known)
+        if names:
+            return known[names[0]], [starter, *OWN_OPTIONS.get(family, [])]
     raise RuntimeError("bench: no launcher found for the programs built; give its command after --")
 
 
-def family_of(name: str) -> str:
-    """Of an MPI by its name: openmpi5 is openmpi."""
-    return FAMILY_OF_NAME.get(name, name.rstrip("0123456789"))
+def version_of(name: str) -> tuple[int, ...]:
+    """Of an MPI of the build by its name."""
+    return next((version_numbers(entry["version"]) for entry in build_table()["mpis"] if entry["name"] == name), ())
 
 
-def of_family(family: str, known: dict[str, Path]) -> str:
-    """The program for a launcher: of its family's own name where there is one."""
+def fitting(family: str, version: tuple[int, ...], known: Iterable[str]) -> list[str]:
+    """The MPIs of a launcher's family; the launcher's very release first, then the one with the family's own name."""
+    found = [name for name in known if family_of(name) == family]
+    return sorted(found, key=lambda name: (version_of(name) != version, name != family))
+
+
+def of_launcher(starter: str, known: dict[str, Path]) -> str:
+    """The MPI of a launcher."""
+    family, version = identify(starter)
     if family == "slurm":
         raise ValueError("srun starts any MPI: say which with --mpi")
-    for name in (family, *known):
-        if name in known and family_of(name) == family:
-            return name
-    raise ValueError(f"no program is built for {family}; built: {', '.join(known)}")
+    names = fitting(family, version, known)
+    if not names:
+        raise ValueError(f"no program is built for {family}; built: {', '.join(known)}; {HOW_TO_BUILD}")
+    return names[0]
 
 
 def run(words: Sequence[str]) -> Iterator[dict]:

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
 from ranktree.cli.bench import choose, run
+from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.model import seconds_text
-
-SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
 
 
 def program_beside(bench: Path) -> Path:
@@ -58,17 +56,13 @@ def rates_line(found: dict[str, Any]) -> str:
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     launcher: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
+        Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
     ] = None,
-    ranks: Annotated[
-        int | None, typer.Option("--np", min=2, help="ranks; the launcher's own number if not given")
-    ] = None,
-    output: Annotated[str | None, typer.Option("-o", "--output", help="write the parameters here")] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="about so long")] = 10.0,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    ranks: Annotated[int | None, Option("--np", min=2, help="ranks; the launcher's own number if not given")] = None,
+    output: Annotated[str | None, Option("-o", "--output", help="write the parameters here")] = None,
+    seconds: Annotated[float, Option(min=0.1, max=60, help="about so long")] = 10.0,
+    mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
     """Measure latency, bandwidth, overheads and gap between ranks of each level, and the rates of memory.
 
@@ -85,7 +79,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if output is not None:
         _core.save_parameters(output, text)
     if json:
-        typer.echo(text)
+        echo(text)
         return
     Console(width=120).print(table_of(found))
-    typer.echo(rates_line(found))
+    echo(rates_line(found))

@@ -5,9 +5,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ranktree import pattern as patterns
+from ranktree.cli.options import Argument, BadParameter, Option
 
 FORMATS = "npz, mtx, mat, metis, scotch, csv, prof"
 
@@ -45,19 +44,17 @@ def collective_model(pattern: patterns.Pattern, choice: Collectives) -> str:
 
 
 def command(
-    source: Annotated[
-        str, typer.Argument(metavar="IN", help="pattern to read; of Open MPI's F.RANK.prof any one, or F")
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT", help="file to write")],
-    source_format: Annotated[Format | None, typer.Option("--from", help="format of IN (default: by extension)")] = None,
-    output_format: Annotated[Format | None, typer.Option("--to", help="format of OUT (default: by extension)")] = None,
+    source: Annotated[str, Argument(metavar="IN", help="pattern to read; of Open MPI's F.RANK.prof any one, or F")],
+    output: Annotated[Path, Option("-o", "--output", metavar="OUT", help="file to write")],
+    source_format: Annotated[Format | None, Option("--from", help="format of IN (default: by extension)")] = None,
+    output_format: Annotated[Format | None, Option("--to", help="format of OUT (default: by extension)")] = None,
     metric: Annotated[
         Metric | None,
-        typer.Option(help="bytes or numbers of messages, where a file holds one number a pair (default: size)"),
+        Option(help="bytes or numbers of messages, where a file holds one number a pair (default: size)"),
     ] = None,
     collectives: Annotated[
         Collectives | None,
-        typer.Option(
+        Option(
             help="collective calls to pairs: as the traced MPI would send them, flat, or left out "
             "(default: kept in npz, model otherwise)"
         ),
@@ -66,7 +63,7 @@ def command(
     """Convert a pattern between file formats: npz, mtx, mat, metis, scotch, csv, prof."""
     to_name = output_format.value if output_format else patterns.pattern_format(str(output))
     if to_name is None:
-        raise typer.BadParameter(f"{output}: unknown extension; name the format by --to ({FORMATS})")
+        raise BadParameter(f"{output}: unknown extension; name the format by --to ({FORMATS})")
     pattern, warnings = patterns.load(source, source_format, metric)
     if collectives is None and to_name != Format.NPZ and pattern.collectives:
         collectives = Collectives.MODEL

@@ -4,34 +4,32 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ranktree import _core
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 
-SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
 LAUNCHERS = ", ".join(_core.launcher_names())
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="Plan written by 'ranktree map'.")],
-    program: Annotated[list[str] | None, typer.Argument(help="After --: the program and its arguments.")] = None,
-    launcher: Annotated[str, typer.Option("--launcher", "-l", help=f"One of {LAUNCHERS}.")] = "generic",
+    plan: Annotated[Path, Argument(help="Plan written by 'ranktree map'.")],
+    program: Annotated[list[str] | None, Argument(help="After --: the program and its arguments.")] = None,
+    launcher: Annotated[str, Option("--launcher", "-l", help=f"One of {LAUNCHERS}.")] = "generic",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for the files, seen by all nodes [PLAN.LAUNCHER].")
+        Path | None, Option("--output", "-o", help="Folder for the files, seen by all nodes [PLAN.LAUNCHER].")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[bool, Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Write a launcher's own files for a plan and print the exact command to run."""
     if launcher not in _core.launcher_names():
-        raise typer.BadParameter(f"'{launcher}': expected one of {LAUNCHERS}", param_hint="--launcher")
+        raise BadParameter(f"'{launcher}': expected one of {LAUNCHERS}", param_hint="--launcher")
     placed = _core.load_plan(str(plan))
     folder = (output or plan.with_name(f"{plan.stem}.{launcher}")).absolute()
     launch = _core.make_launch(placed, launcher, str(folder), program or [])
     write_files(folder, launch["files"], force)
     for note in launch["notes"]:
-        typer.echo(f"note: {note}", err=True)
-    typer.echo(command_line(launch, program or ["PROGRAM"]))
+        echo(f"note: {note}", err=True)
+    echo(command_line(launch, program or ["PROGRAM"]))
 
 
 def command_line(launch: dict, program: list[str]) -> str:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.compare import Request, Result, compare, comparison_table
 from ranktree.forbid import without
@@ -40,7 +40,7 @@ NETWORK_LEVELS = ("Cluster", "Switch", "Network")
 def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
     """The value, or a usage error that lists what is allowed."""
     if value not in allowed:
-        raise typer.BadParameter(f"expected {', '.join(allowed)}; found '{value}'", param_hint=option)
+        raise BadParameter(f"expected {', '.join(allowed)}; found '{value}'", param_hint=option)
     return value
 
 
@@ -139,22 +139,22 @@ def load_expanded(path: str, metric: str, collectives: str, whole: bool) -> "_co
         return square(matrix)
     traffic, warnings = load(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
-        typer.echo(f"ranktree: {path}: {warning}", err=True)
+        echo(f"ranktree: {path}: {warning}", err=True)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
 
 
 def read_pins(words: list[str], comparison: bool) -> dict[int, str]:
     """What --pin says, usage errors where it makes no sense."""
     if words and comparison:
-        raise typer.BadParameter("expected no --compare, whose peers know no pinned ranks", param_hint="--pin")
+        raise BadParameter("expected no --compare, whose peers know no pinned ranks", param_hint="--pin")
     pins: dict[int, str] = {}
     for word in words:
         try:
             rank, place = parsed(word)
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--pin") from error
+            raise BadParameter(str(error), param_hint="--pin") from error
         if rank in pins:
-            raise typer.BadParameter(f"expected each rank once, found {rank} again", param_hint="--pin")
+            raise BadParameter(f"expected each rank once, found {rank} again", param_hint="--pin")
         pins[rank] = place
     return pins
 
@@ -191,27 +191,27 @@ def compare_all(request: Request) -> list[Result]:
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    pattern: Annotated[str, typer.Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof, .npy")],
-    machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
-    network: Annotated[str | None, typer.Option(help="as `ranktree topo` takes it: hosts, each such a machine")] = None,
-    algorithm: Annotated[str, typer.Option(help=", ".join(ALGORITHMS))] = "best",
-    metric: Annotated[str, typer.Option(help="size (bytes), msg (messages) or avg")] = "size",
-    collectives: Annotated[str, typer.Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
-    unit: Annotated[str, typer.Option(help="one rank a core or a pu")] = "core",
-    cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="of every random choice")] = 1,
-    oversubscribe: Annotated[bool, typer.Option("--oversubscribe", help="let ranks share a place")] = False,
-    threads_per_rank: Annotated[int, typer.Option(min=1, max=MOST, help="so many neighbouring places a rank")] = 1,
-    preset: Annotated[str, typer.Option(help="how hard the engine searches: fast, default or strong")] = "default",
-    threads: Annotated[int, typer.Option(min=1, max=MOST, help="at most so many; the plan does not depend on it")] = 1,
-    time_limit: Annotated[float | None, typer.Option(help="SECONDS, then the best found so far is kept")] = None,
-    forbid: Annotated[list[str] | None, typer.Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
-    pin: Annotated[list[str] | None, typer.Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
+    pattern: Annotated[str, Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof, .npy")],
+    machine: Annotated[str, Option(help="as `ranktree topo` takes it")] = "live",
+    network: Annotated[str | None, Option(help="as `ranktree topo` takes it: hosts, each such a machine")] = None,
+    algorithm: Annotated[str, Option(help=", ".join(ALGORITHMS))] = "best",
+    metric: Annotated[str, Option(help="size (bytes), msg (messages) or avg")] = "size",
+    collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
+    unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
+    cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
+    seed: Annotated[int, Option(min=0, max=2**64 - 1, help="of every random choice")] = 1,
+    oversubscribe: Annotated[bool, Option("--oversubscribe", help="let ranks share a place")] = False,
+    threads_per_rank: Annotated[int, Option(min=1, max=MOST, help="so many neighbouring places a rank")] = 1,
+    preset: Annotated[str, Option(help="how hard the engine searches: fast, default or strong")] = "default",
+    threads: Annotated[int, Option(min=1, max=MOST, help="at most so many; the plan does not depend on it")] = 1,
+    time_limit: Annotated[float | None, Option(help="SECONDS, then the best found so far is kept")] = None,
+    forbid: Annotated[list[str] | None, Option(help="PUs not to use: 0,2-3 on every host, or HOST:0,2-3")] = None,
+    pin: Annotated[list[str] | None, Option(help="RANK=PU or RANK=HOST:PU: where a rank must sit")] = None,
     comparison: Annotated[
-        bool, typer.Option("--compare", help="run every algorithm and every installed peer: METIS, KaHIP, Scotch")
+        bool, Option("--compare", help="run every algorithm and every installed peer: METIS, KaHIP, Scotch")
     ] = False,
-    output: Annotated[str | None, typer.Option("-o", "--output", help="write the plan here")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    output: Annotated[str | None, Option("-o", "--output", help="write the plan here")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
     """Compute where each rank should sit, and what that buys by level.
 
@@ -224,7 +224,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(preset, PRESETS, "--preset")
     wanted = read_pins(pin or [], comparison)
     if time_limit is not None and not time_limit > 0:
-        raise typer.BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
+        raise BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     if output is not None:
         require_writable(Path(output))
     tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
@@ -242,12 +242,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             _core.save_plan(output, plan)
         results = compare_all(request) if comparison else []
     if json:
-        typer.echo(json_format.dumps(as_dictionary(plan, stopped, results), indent=1))
+        echo(json_format.dumps(as_dictionary(plan, stopped, results), indent=1))
         return
     print_table(plan, cost)
-    typer.echo(verdict(plan))
-    typer.echo(bound_line(plan))
+    echo(verdict(plan))
+    echo(bound_line(plan))
     if stopped is not None:
-        typer.echo(f"Stopped by {stopped}: the plan is the best found so far.")
+        echo(f"Stopped by {stopped}: the plan is the best found so far.")
     if results:
         Console(width=120).print(comparison_table(results, plan.bound or 0))

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.line_plot import page, svg
 from ranktree.model import Modelled, modelled, runs_of, seconds_text, size_text, sizes_of, text_of
 
@@ -173,41 +173,39 @@ def write_plot(path: str, title: str, rows: list[dict[str, Any]]) -> None:
 def checked(collective: str, ranks: int, model: str, plot: str | None) -> str:
     """The core's name of the collective; usage errors."""
     if model not in MODELS:
-        raise typer.BadParameter(f"expected {', '.join(MODELS)}, found '{model}'", param_hint="--model")
+        raise BadParameter(f"expected {', '.join(MODELS)}, found '{model}'", param_hint="--model")
     if model != "closed" and ranks > MOST_EVALUATED:
         text = f"expected closed for more than {MOST_EVALUATED} ranks, whose messages take long to follow"
-        raise typer.BadParameter(text, param_hint="--model")
+        raise BadParameter(text, param_hint="--model")
     if plot is not None and Path(plot).suffix not in {".svg", ".html"}:
-        raise typer.BadParameter(f"expected a name ending in .svg or .html, found '{plot}'", param_hint="--plot")
+        raise BadParameter(f"expected a name ending in .svg or .html, found '{plot}'", param_hint="--plot")
     name = "broadcast" if collective == "bcast" else collective
     try:
         _core.collective_algorithms(name)
     except _core.Error as error:
-        raise typer.BadParameter(str(error), param_hint="COLLECTIVE") from error
+        raise BadParameter(str(error), param_hint="COLLECTIVE") from error
     return name
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    collective: Annotated[str, typer.Argument(help="bcast, reduce, allreduce, barrier, gather, scatter, ...")],
-    ranks: Annotated[int, typer.Option("--np", min=2, max=1_000_000, help="ranks")],
-    machine: Annotated[str, typer.Option(help="as `ranktree topo` takes it")] = "live",
-    network: Annotated[str | None, typer.Option(help="as `ranktree topo` takes it")] = None,
-    sizes: Annotated[
-        str, typer.Option(help="bytes: 8,1K or 1K:16M (doubling); of one block where there are")
-    ] = "1K:16M",
-    parameters: Annotated[str | None, typer.Option(help="what `ranktree calibrate` wrote")] = None,
-    groups: Annotated[int | None, typer.Option(min=1, help="so many groups instead of the machine's levels")] = None,
-    by_node: Annotated[bool, typer.Option("--by-node", help="ranks go to nodes in turn")] = False,
-    shared: Annotated[bool, typer.Option("--shared/--no-shared", help="shared memory inside nodes too")] = True,
-    model: Annotated[str, typer.Option(help="closed forms, or following messages: hockney, loggp")] = "closed",
-    plot: Annotated[str | None, typer.Option(help="write a picture: .svg or .html")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    collective: Annotated[str, Argument(help="bcast, reduce, allreduce, barrier, gather, scatter, ...")],
+    ranks: Annotated[int, Option("--np", min=2, max=1_000_000, help="ranks")],
+    machine: Annotated[str, Option(help="as `ranktree topo` takes it")] = "live",
+    network: Annotated[str | None, Option(help="as `ranktree topo` takes it")] = None,
+    sizes: Annotated[str, Option(help="bytes: 8,1K or 1K:16M (doubling); of one block where there are")] = "1K:16M",
+    parameters: Annotated[str | None, Option(help="what `ranktree calibrate` wrote")] = None,
+    groups: Annotated[int | None, Option(min=1, help="so many groups instead of the machine's levels")] = None,
+    by_node: Annotated[bool, Option("--by-node", help="ranks go to nodes in turn")] = False,
+    shared: Annotated[bool, Option("--shared/--no-shared", help="shared memory inside nodes too")] = True,
+    model: Annotated[str, Option(help="closed forms, or following messages: hockney, loggp")] = "closed",
+    plot: Annotated[str | None, Option(help="write a picture: .svg or .html")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON")] = False,
 ) -> None:
     """Predict what each algorithm costs, which hierarchy is best, how many groups pay and why."""
     # #lizard forgives the number of parameters: every option is one
     name = checked(collective, ranks, model, plot)
     if groups is not None and groups > ranks:
-        raise typer.BadParameter(f"expected at most {ranks}, found {groups}", param_hint="--groups")
+        raise BadParameter(f"expected at most {ranks}, found {groups}", param_hint="--groups")
     tree = _core.load_machine(machine, network).cut_at("Core")
     launch = modelled(tree, ranks, parameters, by_node)
     predictor = Predictor(name, launch, model, shared and launch.nodes_are_shared)
@@ -220,10 +218,10 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         levels = [{**level, "name": own} for level, own in zip(launch.parameters.levels, launch.names, strict=True)]
         document = {"collective": name, "ranks": ranks, "model": model, "links": launch.source}
         document |= {"levels": levels, "rows": rows}
-        typer.echo(json_module.dumps(document, indent=1))
+        echo(json_module.dumps(document, indent=1))
         return
     blocks = "; bytes of one block" if name in BLOCKS else ""
     Console(width=200).print(table_of(rows, title + blocks))
-    typer.echo(f"costs of links: {launch.source}")
+    echo(f"costs of links: {launch.source}")
     for line in condition_lines(rows):
-        typer.echo(line)
+        echo(line)

@@ -11,19 +11,18 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ranktree import _core, collectives, verify, world
 from ranktree.child import become_result, run_through
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
-SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+INTERSPERSED = False
 Collectives = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--collectives",
         metavar="auto|native|RULES",
         help="Serve the program's collectives where that is faster: chosen at run time, or by rules.",
@@ -31,53 +30,49 @@ Collectives = Annotated[
 ]
 CollectivesLog = Annotated[
     Path | None,
-    typer.Option("--collectives-log", metavar="FILE", help="What --collectives chose, and why; 'stderr' or a file."),
+    Option("--collectives-log", metavar="FILE", help="What --collectives chose, and why; 'stderr' or a file."),
 ]
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    words: Annotated[list[str], typer.Argument(metavar="-- MPIRUN...", help="The launcher's command, as it is today.")],
-    plan: Annotated[Path | None, typer.Option("--plan", "-p", help="Plan written by 'ranktree map'.")] = None,
+    words: Annotated[list[str], Argument(metavar="-- MPIRUN...", help="The launcher's command, as it is today.")],
+    plan: Annotated[Path | None, Option("--plan", "-p", help="Plan written by 'ranktree map'.")] = None,
     split: Annotated[
         bool,
-        typer.Option(
-            "--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."
-        ),
+        Option("--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."),
     ] = False,
     reorder: Annotated[
         Path | None,
-        typer.Option(
-            "--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."
-        ),
+        Option("--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."),
     ] = None,
-    metric: Annotated[str, typer.Option("--metric", help="What counts for --reorder: size, msg, avg.")] = "size",
+    metric: Annotated[str, Option("--metric", help="What counts for --reorder: size, msg, avg.")] = "size",
     reorder_info: Annotated[
         list[str] | None,
-        typer.Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
+        Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
     ] = None,
     cart: Annotated[
-        bool, typer.Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
+        bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
     ] = False,
     wanted: Collectives = None,
     log: CollectivesLog = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
+        Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
     ] = False,
     mpi: Annotated[
         str | None,
-        typer.Option("--mpi", envvar="RANKTREE_MPI", help="The library to use where program and launcher do not tell."),
+        Option("--mpi", envvar="RANKTREE_MPI", help="The library to use where program and launcher do not tell."),
     ] = None,
     verify_first: Annotated[
-        bool, typer.Option("--verify", help="First check host and PUs of every rank; run only if all are as planned.")
+        bool, Option("--verify", help="First check host and PUs of every rank; run only if all are as planned.")
     ] = False,
     verify_hosts: Annotated[
-        bool, typer.Option("--verify-hosts", help="As --verify, hosts only (where the PUs are emulated).")
+        bool, Option("--verify-hosts", help="As --verify, hosts only (where the PUs are emulated).")
     ] = False,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where the launcher's files go, seen by all nodes [a new one here].")
+        Path | None, Option("--folder", help="Where the launcher's files go, seen by all nodes [a new one here].")
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print the command to stderr before it runs.")] = False,
+    show: Annotated[bool, Option("--show", help="Print the command to stderr before it runs.")] = False,
 ) -> None:
     """Run a launcher's command with every rank where the plan has it; exit code and signals pass through."""
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
@@ -86,12 +81,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if plan is None:
         refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
     if wrong := world.wrong_setting(reorder_info or []):
-        raise typer.BadParameter(wrong)
+        raise BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
         tell_changes(order, words, plan, folder)
         if cart:
-            typer.echo(world.NOT_FORETOLD)
+            echo(world.NOT_FORETOLD)
         return
     words = with_libraries(words, mpi, asked_for(split, order, cart) | for_collectives(wanted, log))
     become_result(run_as_asked(words, plan, check, folder, show))
@@ -108,13 +103,13 @@ class Check(Enum):
 def refuse_without_pattern(dry_run: bool, reorder_info: list[str] | None) -> None:
     """Options that belong to --reorder."""
     if dry_run or reorder_info:
-        raise typer.BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
+        raise BadParameter(f"{'--dry-run' if dry_run else '--reorder-info'} needs --reorder APP.npz")
 
 
 def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
     """Options that belong to --plan; and a command that nothing would be done to."""
     if not served or check is not Check.NOTHING or has_folder:
-        raise typer.BadParameter(
+        raise BadParameter(
             "needs --plan PLAN" + ("" if served else ", --reorder APP.npz, --cart, --split or --collectives auto")
         )
 
@@ -123,10 +118,10 @@ def for_collectives(wanted: str | None, log: Path | None) -> dict[str, str]:
     """--collectives and --collectives-log."""
     if wanted is None:
         if log is not None:
-            raise typer.BadParameter("--collectives-log needs --collectives")
+            raise BadParameter("--collectives-log needs --collectives")
         return {}
     if wrong := collectives.wrong_setting(wanted):
-        raise typer.BadParameter(wrong)
+        raise BadParameter(wrong)
     return collectives.variables(wanted, log)
 
 
@@ -169,13 +164,13 @@ def tell_changes(order: world.Reorder, words: Sequence[str], plan: Path | None, 
             lines = world.dry_run(order, started, prepare, place)
         except verify.Interrupted as interrupted:
             become_result(-interrupted.args[0])
-        typer.echo("\n".join(lines))
+        echo("\n".join(lines))
 
 
 def tell(show: bool, words: Sequence[str]) -> None:
     """--show."""
     if show:
-        typer.echo(shlex.join(words), err=True)
+        echo(shlex.join(words), err=True)
 
 
 def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchCommand, world.Prepare]:

@@ -1,11 +1,11 @@
 """`ranktree topo`: the machine as a tree, and where this job's ranks are on it."""
 
 import json as json_format
+import sys
 from typing import Annotated, Any
 
-import typer
-
 from ranktree import _core
+from ranktree.cli.options import Argument, BadParameter, Option
 from ranktree.machine_text import tree_lines
 
 
@@ -27,23 +27,23 @@ def as_dictionary(tree: _core.Tree, number: int = 0) -> dict[str, Any]:
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     machine: Annotated[
-        str, typer.Argument(help="live, hwloc XML paths joined by commas, a JSON machine file, or a description")
+        str, Argument(help="live, hwloc XML paths joined by commas, a JSON machine file, or a description")
     ] = "live",
     network: Annotated[
-        str | None, typer.Option(help="a file of switches (docs/formats/network.md): its hosts, each such a machine")
+        str | None, Option(help="a file of switches (docs/formats/network.md): its hosts, each such a machine")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-    cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
-    ranks: Annotated[bool, typer.Option("--ranks", help="under mpirun: where every rank really is")] = False,
-    output: Annotated[str | None, typer.Option("-o", "--output", help="write a JSON machine file")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON")] = False,
+    cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
+    ranks: Annotated[bool, Option("--ranks", help="under mpirun: where every rank really is")] = False,
+    output: Annotated[str | None, Option("-o", "--output", help="write a JSON machine file")] = None,
 ) -> None:
     """Show a machine as a tree, with the cost of each level and the places this process may not use marked."""
     if ranks:
         from ranktree.ranks import report  # noqa: PLC0415  imports the launcher's side only where it is needed
 
-        raise typer.Exit(report(json))
+        sys.exit(report(json))
     if cost not in ("hops", "latency", "bandwidth"):
-        raise typer.BadParameter(f"expected hops, latency or bandwidth, found '{cost}'", param_hint="--cost")
+        raise BadParameter(f"expected hops, latency or bandwidth, found '{cost}'", param_hint="--cost")
     tree = _core.load_machine(machine, network).with_metric(cost)
     if output is not None:
         _core.save_machine(output, tree)

@@ -7,45 +7,41 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import numpy
-import typer
-
 from ranktree import _core
 from ranktree.child import become_result, run_through
+from ranktree.cli.options import Argument, BadParameter, Option
 from ranktree.cli.output import require_writable
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
-SETTINGS = {"context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": True}}
+INTERSPERSED = False
 NO_TRACE = 1
 
 
 def command(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[--] MPIRUN...", help="The launcher's command, as it is today.")
+        list[str] | None, Argument(metavar="[--] MPIRUN...", help="The launcher's command, as it is today.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes.")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes.")] = None,
     recover: Annotated[
         Path | None,
-        typer.Option("--recover", metavar="APP.npz", help="Only put together what a broken run left in APP.npz.parts."),
+        Option("--recover", metavar="APP.npz", help="Only put together what a broken run left in APP.npz.parts."),
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--mpi", envvar="RANKTREE_MPI", help="The preload library to use where program and launcher do not tell."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No line about a complete trace.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="No line about a complete trace.")] = False,
 ) -> None:
     """Run a launcher's command with tracing on; the program is unchanged, its exit code and signals pass through."""
     if recover is not None:
         if words:
-            raise typer.BadParameter("--recover runs no program: leave the command out")
+            raise BadParameter("--recover runs no program: leave the command out")
         recover_only(recover, output or recover)
         return
     if not words or output is None:
-        raise typer.BadParameter("needs -o APP.npz and a launcher's command (or --recover APP.npz)")
+        raise BadParameter("needs -o APP.npz and a launcher's command (or --recover APP.npz)")
     result = trace(words, output, mpi, quiet)
     become_result(result)
 
@@ -69,7 +65,7 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
 def check_output(output: Path) -> Path:
     """The absolute path of the output. Refuses before the run what would lose the trace after it."""
     if output.suffix != ".npz":
-        raise typer.BadParameter(f"{output}: expected a name that ends in .npz")
+        raise BadParameter(f"{output}: expected a name that ends in .npz")
     path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
     require_writable(path)
     if os.path.lexists(parts_folder(path)):
@@ -139,6 +135,8 @@ def ranks_text(ranks: list[int]) -> str:
 
 def tell(path: Path, quiet: bool) -> None:
     """One line about a trace; what could not be attributed is told even when nothing else is."""
+    import numpy  # noqa: PLC0415 - after the run, which need not wait for it
+
     with numpy.load(path) as arrays:
         totals = {name: int(arrays[name].sum()) for name in ("messages", "bytes", "call_count") if name in arrays}
         pairs = len(arrays["indices"])

@@ -8,16 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ranktree import _core
 from ranktree.cli.bench import NATIVE, choose, run
 from ranktree.cli.calibrate import printed, program_beside
+from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.cli.predict import BLOCKS
 from ranktree.model import seconds_text, size_text, sizes_of
 
-SETTINGS = {"context_settings": {"allow_interspersed_args": True}}
 COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
 DOUBLE = 8  # bytes; the least that is measured
 MACHINE = "Machine"
@@ -147,26 +145,22 @@ def name_of(collective: str) -> str:
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     launcher: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
+        Argument(metavar="[-- MPIRUN...]", help="the launcher's command without a program; else one is found"),
     ] = None,
-    output: Annotated[str, typer.Option("-o", "--output", help="write the rules here")] = "rules.json",
+    output: Annotated[str, Option("-o", "--output", help="write the rules here")] = "rules.json",
     open_mpi: Annotated[
-        str | None, typer.Option(help="and rules of base algorithms for Open MPI's coll/tuned; .json: for Open MPI 6")
+        str | None, Option(help="and rules of base algorithms for Open MPI's coll/tuned; .json: for Open MPI 6")
     ] = None,
-    ranks: Annotated[
-        int | None, typer.Option("--np", min=2, help="ranks; the launcher's own number if not given")
-    ] = None,
-    collectives: Annotated[str, typer.Option(help="separated by commas")] = COLLECTIVES,
-    sizes: Annotated[str, typer.Option(help="bytes: 8,1K or 1K:16M (doubling); of all blocks together")] = (
+    ranks: Annotated[int | None, Option("--np", min=2, help="ranks; the launcher's own number if not given")] = None,
+    collectives: Annotated[str, Option(help="separated by commas")] = COLLECTIVES,
+    sizes: Annotated[str, Option(help="bytes: 8,1K or 1K:16M (doubling); of all blocks together")] = (
         "8,64,512,4K,16K,64K,256K,1M,4M"
     ),
-    parameters: Annotated[str | None, typer.Option(help="what `ranktree calibrate` wrote; else measured first")] = None,
-    most: Annotated[int, typer.Option(min=1, max=20, help="ways measured beside native for each size")] = 3,
-    seconds: Annotated[float, typer.Option(min=0.01, max=600, help="for each size, all ways together")] = 0.5,
-    margin: Annotated[float, typer.Option(min=0, max=1000, help="so much faster than native a rule must be")] = 0.05,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")
-    ] = None,
+    parameters: Annotated[str | None, Option(help="what `ranktree calibrate` wrote; else measured first")] = None,
+    most: Annotated[int, Option(min=1, max=20, help="ways measured beside native for each size")] = 3,
+    seconds: Annotated[float, Option(min=0.01, max=600, help="for each size, all ways together")] = 0.5,
+    margin: Annotated[float, Option(min=0, max=1000, help="so much faster than native a rule must be")] = 0.05,
+    mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
 ) -> None:
     """Find which collectives are faster another way than the MPI's own, and write them down as rules.
 
@@ -194,11 +188,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             best = winner(lines, margin)
             found.append((size, end, best))
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
-            typer.echo(told(name, size, lines, best))
+            echo(told(name, size, lines, best))
         rules += rules_of(launch, name, found)
         base_rules += rules_of(launch, name, base_found)
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
-    typer.echo(f"{output}: {len(rules)} rule(s)")
+    echo(f"{output}: {len(rules)} rule(s)")
     if open_mpi is not None:
         _core.write_file(open_mpi, _core.open_mpi_rules(base_rules, Path(open_mpi).suffix == ".json"))
-        typer.echo(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")
+        echo(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")

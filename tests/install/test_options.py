@@ -1,0 +1,153 @@
+"""Options of the command line: every way to write them, and what is refused."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+from ranktree.cli.options import (  # noqa: E402
+    Argument,
+    BadParameter,
+    HelpWanted,
+    Option,
+    help_lines,
+    parameters_of,
+    parse,
+    usage,
+)
+
+
+class Size(StrEnum):
+    """Two values."""
+
+    SMALL = "small"
+    LARGE = "large"
+
+
+def verb(  # noqa: PLR0913, PLR0917  one of each kind
+    source: Annotated[str, Argument(help="what is read")],
+    words: Annotated[list[str] | None, Argument(metavar="[-- WORDS...]")] = None,
+    output: Annotated[Path | None, Option("-o", "--output", help="where it goes")] = None,
+    number: Annotated[int, Option(min=1, max=9)] = 3,
+    share: Annotated[float | None, Option("--share", min=0)] = None,
+    size: Annotated[Size, Option()] = Size.SMALL,
+    pins: Annotated[list[str] | None, Option("--pin")] = None,
+    quiet: Annotated[bool, Option("--quiet", "-q")] = False,
+    shared: Annotated[bool, Option("--shared/--no-shared")] = True,
+    by_rank: Annotated[str | None, Option(envvar="OPTIONS_TEST_BY_RANK", metavar="RANK")] = None,
+) -> None:
+    """Never called."""
+
+
+DEFAULTS = {
+    "source": "in",
+    "words": None,
+    "output": None,
+    "number": 3,
+    "share": None,
+    "size": Size.SMALL,
+    "pins": None,
+    "quiet": False,
+    "shared": True,
+    "by_rank": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("in", {}),
+        ("-o out in", {"output": Path("out")}),
+        ("-oout in", {"output": Path("out")}),
+        ("--output=out in", {"output": Path("out")}),
+        ("--output= in", {"output": Path()}),
+        ("in --output out", {"output": Path("out")}),
+        ("in -q -o out", {"quiet": True, "output": Path("out")}),
+        ("in -qo out", {"quiet": True, "output": Path("out")}),
+        ("in --number 9 --number 4", {"number": 4}),
+        ("in --share 0.5 --size large", {"share": 0.5, "size": Size.LARGE}),
+        ("in --pin a --pin b=1", {"pins": ["a", "b=1"]}),
+        ("in --no-shared", {"shared": False}),
+        ("in --by-rank -1", {"by_rank": "-1"}),
+        ("in one --quiet two", {"words": ["one", "two"], "quiet": True}),
+        ("in -- one --quiet -- two", {"words": ["one", "--quiet", "--", "two"]}),
+        ("-q -- in", {"quiet": True}),
+        ("in -", {"words": ["-"]}),
+    ],
+)
+def test_words_become_values(words: str, expected: dict) -> None:
+    assert parse(parameters_of(verb), words.split(), True) == DEFAULTS | expected
+
+
+def test_where_options_end_at_the_first_word_the_rest_is_not_looked_at() -> None:
+    values = parse(parameters_of(verb), ["-q", "in", "mpirun", "-n", "4", "--", "./app", "--help"], False)
+    assert values == DEFAULTS | {"quiet": True, "words": ["mpirun", "-n", "4", "--", "./app", "--help"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "Missing argument SOURCE"),
+        ("in --number", "--number: needs a value"),
+        ("in --number 0", "--number: expected at least 1, found 0"),
+        ("in --number 10", "--number: expected at most 9, found 10"),
+        ("in --number 1.5", "--number: expected a whole number, found '1.5'"),
+        ("in --share much", "--share: expected a number, found 'much'"),
+        ("in --share nan", "--share: expected at least 0, found nan"),
+        ("in --size huge", "--size: expected one of small, large, found 'huge'"),
+        ("in --quiet=yes", "--quiet: takes no value"),
+        ("in --out x", "no such option: --out"),
+        ("in -x", "no such option: -x"),
+        ("in -qx", "no such option: -x"),
+    ],
+)
+def test_what_is_wrong_is_named(words: str, message: str) -> None:
+    with pytest.raises(BadParameter) as error:
+        parse(parameters_of(verb), words.split(), True)
+    assert str(error.value) == message
+
+
+def test_a_word_too_many_is_wrong() -> None:
+    def one(source: Annotated[str, Argument()]) -> None:
+        """One word."""
+
+    with pytest.raises(BadParameter, match="one word too many: 'b'"):
+        parse(parameters_of(one), ["a", "b"], True)
+
+
+def test_an_option_without_default_is_needed() -> None:
+    def one(ranks: Annotated[int, Option("--np")]) -> None:
+        """One option."""
+
+    with pytest.raises(BadParameter, match="Missing option --np"):
+        parse(parameters_of(one), [], True)
+
+
+def test_a_variable_stands_in_for_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPTIONS_TEST_BY_RANK", "7")
+    assert parse(parameters_of(verb), ["in"], True)["by_rank"] == "7"
+    assert parse(parameters_of(verb), ["in", "--by-rank", "8"], True)["by_rank"] == "8"
+    monkeypatch.setenv("OPTIONS_TEST_BY_RANK", "")
+    assert parse(parameters_of(verb), ["in"], True)["by_rank"] is None
+
+
+def test_help_shows_every_parameter() -> None:
+    with pytest.raises(HelpWanted):
+        parse(parameters_of(verb), ["--help"], True)
+    assert usage("verb", parameters_of(verb)) == "Usage: ranktree verb [OPTIONS] SOURCE [-- WORDS...]"
+    assert dict(help_lines(parameters_of(verb))) == {
+        "SOURCE": "what is read [required]",
+        "[-- WORDS...]": "",
+        "-o, --output PATH": "where it goes",
+        "--number NUMBER": " [default: 3]",
+        "--share NUMBER": "",
+        "--size small|large": " [default: small]",
+        "--pin TEXT": "",
+        "-q, --quiet": "",
+        "--shared/--no-shared": "",
+        "--by-rank RANK": " [also by OPTIONS_TEST_BY_RANK]",
+        "--help": "Show this and exit.",
+    }
