@@ -22,7 +22,7 @@ STAGES = {
     "pattern": {"base"},
     "place": {"base", "topo", "pattern"},
     "split": {"base", "topo"},
-    "enforce": {"base", "topo", "pattern", "place", "split"},
+    "reorder": {"base", "topo", "pattern", "place", "split"},
     "schedule": {"base"},
     "predict": {"base", "schedule"},
     "shared": {"base"},

@@ -18,15 +18,15 @@
 #include <vector>
 
 #include "accounts.h"
-#include "core/enforce/distributed.h"
-#include "core/enforce/network.h"
 #include "core/place/engine.h"
+#include "core/reorder/distributed.h"
+#include "core/reorder/network.h"
 #include "grid.h"
 
 namespace {
 
-using ranktree::core::enforce::Bytes;
-using ranktree::core::enforce::DistributedOrder;
+using ranktree::core::reorder::Bytes;
+using ranktree::core::reorder::DistributedOrder;
 
 constexpr std::size_t kStack = std::size_t{1} << 20U;
 std::size_t running = 0;  // 0: the scheduler, else rank + 1
@@ -55,7 +55,7 @@ struct World {
 
 World* world = nullptr;
 
-class FiberNetwork : public ranktree::core::enforce::Network {
+class FiberNetwork : public ranktree::core::reorder::Network {
  public:
   explicit FiberNetwork(int rank) : rank_(rank) {}
   [[nodiscard]] int shard_of(int id) const override { return id; }
@@ -102,7 +102,7 @@ void run_rank(int rank) {
   const ranktree::bench::Shuffle shuffle(world->grid.size());
   const auto own = edges_of(world->grid, shuffle, rank);
   FiberNetwork network(rank);
-  ranktree::core::enforce::DistributedOptions options;
+  ranktree::core::reorder::DistributedOptions options;
   options.coarse_vertices = world->coarse;
   options.engine.preset = world->preset;
   order_distributed(network, {{own.peers, own.weights, ranktree::bench::chain_of(rank, world->cores)}}, options,

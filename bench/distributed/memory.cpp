@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "accounts.h"
-#include "core/enforce/distributed.h"
-#include "core/enforce/lone_network.h"
+#include "core/reorder/distributed.h"
+#include "core/reorder/lone_network.h"
 #include "core/split/chain.h"
 #include "grid.h"
-#include "mpi/reorder.h"
+#include "mpi/reorder/modes.h"
 
 namespace {
 
@@ -31,17 +31,17 @@ using ranktree::core::split::Chain;
 // Whether rank 0 finds the same in one process.
 bool same_alone(const Grid& grid, const Shuffle& shuffle, int coarse, int cores, const std::vector<int>& found) {
   std::vector<ranktree::bench::Edges> edges;
-  std::vector<ranktree::core::enforce::Share> shares;
+  std::vector<ranktree::core::reorder::Share> shares;
   for (int rank = 0; rank < grid.size(); ++rank) edges.push_back(edges_of(grid, shuffle, rank));
   for (int rank = 0; rank < grid.size(); ++rank) {
     const auto& own = edges[static_cast<std::size_t>(rank)];
     shares.push_back({own.peers, own.weights, chain_of(rank, cores)});
   }
-  ranktree::core::enforce::LoneNetwork network(grid.size());
-  ranktree::core::enforce::DistributedOptions options;
+  ranktree::core::reorder::LoneNetwork network(grid.size());
+  ranktree::core::reorder::DistributedOptions options;
   options.engine.preset = ranktree::core::place::Preset::kFast;
   options.coarse_vertices = coarse;
-  ranktree::core::enforce::DistributedOrder order;
+  ranktree::core::reorder::DistributedOrder order;
   order_distributed(network, shares, options, order);
   return order.vertex == found;
 }

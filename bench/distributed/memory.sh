@@ -9,14 +9,14 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$build/bench-distributed
 mkdir -p "$work"
 cd "$source"
-for file in src/mpi/reorder_distributed.cpp bench/distributed/exchange_smpi.cpp src/mpi/agree.cpp src/mpi/check.cpp \
+for file in src/mpi/reorder/distributed.cpp bench/distributed/exchange_smpi.cpp src/mpi/agree.cpp src/mpi/check.cpp \
   bench/distributed/memory.cpp; do
   object=$work/$(basename "$file" .cpp).o
   [ "$object" -nt "$file" ] || smpicxx -std=c++20 -O2 -g -fPIC -Isrc -Iinclude -c "$file" -o "$object"
 done
 g++ -std=c++20 -O2 -g -fPIC -c bench/distributed/accounts.cpp -o "$work/accounts.o"
 core=$(find "$build" -name libranktree_core.a | head -n 1)
-smpicxx "$work"/reorder_distributed.o "$work"/exchange_smpi.o "$work"/agree.o "$work"/check.o "$work"/memory.o "$work"/accounts.o "$core" \
+smpicxx "$work"/distributed.o "$work"/exchange_smpi.o "$work"/agree.o "$work"/check.o "$work"/memory.o "$work"/accounts.o "$core" \
   -Wl,-Bsymbolic -o "$work/distributed-memory"
 cat >"$work/platform.xml" <<XML
 <?xml version='1.0'?>

@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/enforce/distributed.h"
-#include "core/enforce/lone_network.h"
-#include "core/enforce/positions.h"
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
+#include "core/reorder/distributed.h"
+#include "core/reorder/lone_network.h"
+#include "core/reorder/positions.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 
@@ -75,7 +75,7 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
   const pattern::Affinity affinity = read_graph(std::cin);
   std::vector<split::Chain> chains = chains_of(arities);
   chains.resize(static_cast<std::size_t>(affinity.ranks));
-  const enforce::Positions positions = enforce::positions_of(chains);
+  const reorder::Positions positions = reorder::positions_of(chains);
   place::EngineOptions options = given;
   options.start = positions.home;
   const double start = cpu_seconds();
@@ -83,12 +83,12 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
   const double central =
       place::evaluate(positions.tree, affinity, place::run_engine(positions.tree, affinity, options)).total;
   const double middle = cpu_seconds();
-  std::vector<enforce::Share> shares;
+  std::vector<reorder::Share> shares;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
     shares.push_back({affinity.neighbours(rank), affinity.weights_of(rank), chains[static_cast<std::size_t>(rank)]});
   }
-  enforce::LoneNetwork network(affinity.ranks);
-  enforce::DistributedOrder order;
+  reorder::LoneNetwork network(affinity.ranks);
+  reorder::DistributedOrder order;
   order_distributed(network, shares, {given, coarse}, order);
   const double end = cpu_seconds();
   place::Placement placement{std::vector<topo::Leaf>(chains.size())};

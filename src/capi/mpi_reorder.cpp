@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "mpi/agree.h"
-#include "mpi/cart.h"
-#include "mpi/graph.h"
 #include "mpi/guard.h"
-#include "mpi/read_pattern.h"
-#include "mpi/rebalance.h"
-#include "mpi/split.h"
+#include "mpi/reorder/cart.h"
+#include "mpi/reorder/graph.h"
+#include "mpi/reorder/read_pattern.h"
+#include "mpi/reorder/rebalance.h"
+#include "mpi/split/split.h"
 #include "ranktree/mpi.h"
 
 namespace {

@@ -12,8 +12,8 @@
 #include "core/split/chain.h"
 #include "mpi/attribute.h"
 #include "mpi/guard.h"
-#include "mpi/query.h"
-#include "mpi/split.h"
+#include "mpi/split/query.h"
+#include "mpi/split/split.h"
 #include "ranktree/mpi.h"
 
 namespace {

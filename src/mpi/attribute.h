@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "core/split/chain.h"
-#include "mpi/split_options.h"
+#include "mpi/split/options.h"
 #include "mpi/text.h"
 
 namespace ranktree::mpi {

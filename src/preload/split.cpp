@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "mpi/native_types.h"
+#include "mpi/split/native_types.h"
 #include "preload/calls_library.h"
 #include "preload/next.h"
 #include "preload/process.h"

@@ -1,4 +1,4 @@
-#include "mpi/traced.h"
+#include "mpi/reorder/traced.h"
 
 #include <mpi.h>
 

@@ -2,7 +2,11 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 RunResult = subprocess.CompletedProcess[str]
 
@@ -33,3 +37,16 @@ class MiniCluster:
     def counters(self, reset: bool = False) -> dict:
         """What crossed the network since the last reset."""
         return json.loads(self.need("bytes", "--json", *(["--reset"] if reset else [])))
+
+
+@contextmanager
+def cluster_up(build_folder: Path, folder: Path, *options: object) -> Iterator[MiniCluster]:
+    """A cluster made with these options of `up`; where the machine refuses one, the test is skipped and says why."""
+    program = build_folder / "bin" / "minicluster"
+    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
+    if available.returncode == 77:
+        pytest.skip(available.stdout.strip())
+    made = MiniCluster(program, folder / "state")
+    made.need("up", *options)
+    yield made
+    made.call("down")

@@ -1,7 +1,6 @@
 """Each MPI in turn, and the paper's examples."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parents[1] / "tools" / "minicluster")]
 
-from emulated import MiniCluster  # noqa: E402
+from emulated import MiniCluster, cluster_up  # noqa: E402
 from fakes import NAMES, Mpi, needed_mpi  # noqa: E402
 
 
@@ -29,11 +28,5 @@ def load_vectors() -> list[dict]:
 @pytest.fixture(scope="session")
 def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
     """Four nodes that share this machine's PUs."""
-    program = build_folder / "bin" / "minicluster"
-    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
-    if available.returncode == 77:
-        pytest.skip(available.stdout.strip())
-    made = MiniCluster(program, tmp_path_factory.mktemp("cluster") / "state")
-    made.need("up", "--nodes", 4, "--per-switch", 2)
-    yield made
-    made.call("down")
+    with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
+        yield made

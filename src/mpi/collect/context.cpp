@@ -21,7 +21,6 @@
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
 #include "mpi/attribute_key.h"
-#include "mpi/chains.h"
 #include "mpi/check.h"
 #include "mpi/collect/chooser.h"
 #include "mpi/collect/entered.h"
@@ -31,8 +30,9 @@
 #include "mpi/collect/this_thread.h"
 #include "mpi/collect/under_way.h"
 #include "mpi/handle.h"
-#include "mpi/location.h"
-#include "mpi/split_options.h"
+#include "mpi/split/chains.h"
+#include "mpi/split/location.h"
+#include "mpi/split/options.h"
 
 namespace ranktree::mpi::collect {
 namespace {

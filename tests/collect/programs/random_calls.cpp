@@ -25,7 +25,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/run.h"
 #include "mpi/collect/running.h"
-#include "mpi/split_options.h"
+#include "mpi/split/options.h"
 #include "samples.h"
 
 namespace {

@@ -1,0 +1,52 @@
+// A Cartesian grid of processes (MPI 5.0 §8.5.1) and where its vertices go. The pattern is known beforehand: every
+// vertex talks with its neighbours in each dimension, alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "core/pattern/affinity.h"
+#include "core/place/engine.h"
+#include "core/place/placement.h"
+#include "core/reorder/positions.h"
+
+namespace ranktree::core::reorder {
+
+// Vertices are numbered as MPI does: row-major, the last dimension fastest.
+struct Grid {
+  std::vector<int> dims;
+  std::vector<std::uint8_t> periodic;  // as many
+
+  [[nodiscard]] std::int64_t vertices() const;
+};
+
+// Each link between neighbours counts once; a periodic dimension of two has two links between the same vertices, one of
+// one has none. O(vertices x dimensions). Throws Error(kInput) when a dimension is below 1, the lengths differ or there
+// are 2^31 vertices or more.
+pattern::Affinity grid_affinity(const Grid& grid);
+
+// How a grid was placed.
+enum class GridMethod : std::uint8_t { kIdentity, kTiling, kEngine };
+
+struct GridPlacement {
+  place::Placement placement;  // by vertex
+  double before = 0;           // hops x links with vertex k at rank k's place
+  double after = 0;            // at most `before`
+  GridMethod method = GridMethod::kIdentity;
+};
+
+struct GridOptions {
+  place::Preset preset = place::Preset::kDefault;
+  std::uint64_t seed = 1;
+  std::function<bool()> keep_going;  // as EngineOptions::keep_going
+};
+
+// The cheapest of: as it is, tiled (core/reorder/tiling.h), cut recursively (core/reorder/bisection.h), and what the
+// general engine makes of the grid's graph, from nothing and from the best of those; for up to 16 vertices also of all
+// placements (core/reorder/exhaustive.h), as far as a short search gets. Ties go to the first in this order. One vertex
+// a position. Throws Error(kMismatch) when the grid has not as many vertices as there are positions.
+GridPlacement place_grid(const Positions& positions, const Grid& grid, const GridOptions& options);
+
+}  // namespace ranktree::core::reorder

@@ -1,0 +1,107 @@
+#include "core/reorder/positions.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/split/chain.h"
+#include "core/topo/kind.h"
+#include "core/topo/level_order.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::reorder {
+namespace {
+
+using split::Chain;
+using topo::Kind;
+using topo::LevelKey;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// Grows one path for each rank, in the order of ranks, so that objects come in the order of the smallest they hold.
+class Grower {
+ public:
+  explicit Grower(std::span<const Chain> chains) : builder_(levels(chains)) {
+    root_ = builder_.add(-1, 0);
+    for (std::size_t rank = 0; rank < chains.size(); ++rank) grow(chains[rank], static_cast<int>(rank));
+  }
+
+  topo::Tree build() && { return std::move(builder_).build(); }
+
+ private:
+  std::vector<topo::Level> levels(std::span<const Chain> chains) {
+    topo::LevelOrder order;
+    const Chain* last = nullptr;  // neighbours mostly have the same kinds
+    std::vector<LevelKey> path;
+    for (const Chain& chain : chains) {
+      std::vector<LevelKey> own = levels_of(chain);
+      if (last == nullptr || own != path) order.add(own);
+      path = std::move(own);
+      last = &chain;
+    }
+    std::vector<topo::Level> levels{{Kind::kCluster, {}, {}}};
+    for (const LevelKey& key : order.merge()) {
+      level_of_[key] = static_cast<int>(levels.size());
+      levels.push_back({key.first, {}, {}});
+    }
+    leaf_level_ = static_cast<int>(levels.size());
+    levels.push_back({Kind::kPu, {}, {}});
+    return levels;
+  }
+
+  void grow(const Chain& chain, int rank) {
+    std::int32_t object = root_;
+    const std::vector<LevelKey> path = levels_of(chain);
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const auto [child, fresh] = children_.try_emplace({object, split::code_of(chain[i])}, 0);
+      if (fresh) child->second = builder_.add(object, level_of_.at(path[i]));
+      object = child->second;
+    }
+    builder_.add(object, leaf_level_, rank);
+  }
+
+  std::map<LevelKey, int> level_of_;
+  int leaf_level_ = 0;
+  topo::TreeBuilder builder_;
+  std::int32_t root_ = 0;
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::int32_t> children_;
+};
+
+}  // namespace
+
+std::vector<LevelKey> levels_of(const Chain& chain) {
+  std::map<Kind, int> seen;
+  std::vector<LevelKey> levels;
+  levels.reserve(chain.size());
+  for (const split::Link& link : chain) levels.emplace_back(link.kind, seen[link.kind]++);
+  return levels;
+}
+
+std::vector<LevelKey> levels_of(const topo::Tree& tree) {
+  std::map<Kind, int> seen;
+  std::vector<LevelKey> levels;
+  for (int level = 1; level + 1 < tree.level_count(); ++level) {
+    const Kind kind = tree.level(level).kind;
+    levels.emplace_back(kind, seen[kind]++);
+  }
+  return levels;
+}
+
+Positions positions_of(std::span<const Chain> chains) {
+  if (chains.empty()) throw Error(Fault::kInput, "positions: expected at least one rank, found none");
+  Positions positions{Grower(chains).build(), {}, {}};
+  positions.home.leaf_of.resize(chains.size());
+  positions.rank_at_leaf.resize(chains.size());
+  for (topo::Leaf leaf = 0; leaf < positions.tree.leaf_count(); ++leaf) {
+    const int rank = positions.tree.os_index(positions.tree.leaf_object(leaf));
+    positions.rank_at_leaf[at(leaf)] = rank;
+    positions.home.leaf_of[at(rank)] = leaf;
+  }
+  return positions;
+}
+
+}  // namespace ranktree::core::reorder

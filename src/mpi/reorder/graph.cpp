@@ -1,0 +1,185 @@
+#include "mpi/reorder/graph.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/scale.h"
+#include "mpi/agree.h"
+#include "mpi/attribute.h"
+#include "mpi/check.h"
+#include "mpi/handle.h"
+#include "mpi/reorder/graph_arguments.h"
+#include "mpi/reorder/graph_edges.h"
+#include "mpi/reorder/modes.h"
+#include "mpi/reorder/rearrange.h"
+#include "mpi/split/split.h"
+
+namespace ranktree::mpi {
+namespace {
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  return size;
+}
+
+// What MPI takes for the weights of a vertex: a graph has weights though a vertex may have no edges.
+const int* weights_of(const std::vector<int>& weights, bool weighted) {
+  if (!weighted) return MPI_UNWEIGHTED;
+  return weights.empty() ? MPI_WEIGHTS_EMPTY : weights.data();
+}
+
+const int* neighbours_of(const std::vector<int>& peers) {
+  static const int nobody = 0;
+  return peers.empty() ? &nobody : peers.data();
+}
+
+// The last part of the distributed graph calls: the order is found, its owners get their edges, MPI makes the graph.
+Communicator make_graph(Rearrangement& begun, const Neighbourhood& held, const VertexEdges& traffic, MPI_Info info,
+                        bool weighted) {
+  const Order order = find_order(begun, traffic);
+  const Communicator processes = arranged(begun, order);
+  const Neighbourhood moved = order.changed ? hand_over(begun.alone.get(), held, order.vertex) : Neighbourhood{};
+  const Neighbourhood& own = order.changed ? moved : held;
+  std::unique_ptr<Annotation> known = describe_together(begun, order.record);
+  Communicator made;
+  check(
+      MPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm, static_cast<int>(own.sources.size()),
+                                     neighbours_of(own.sources), weights_of(own.source_weights, weighted),
+                                     static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
+                                     weights_of(own.destination_weights, weighted), info, 0, made.receive()),
+      "MPI_Dist_graph_create_adjacent");
+  annotate(made.get(), std::move(known));
+  return made;
+}
+
+// Arguments that differ must not have the same hash as others that differ.
+std::uint64_t kind_of(bool first, bool second = false) { return 1 + (first ? 1U : 0U) + (second ? 2U : 0U); }
+
+// What all ranks multiply their weights by, so that no sum of them overflows.
+double common_scale(MPI_Comm alone, std::span<const double> weights) {
+  const double own = weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
+  double largest = 0;
+  check(MPI_Allreduce(&own, &largest, 1, MPI_DOUBLE, MPI_MAX, alone), "MPI_Allreduce");
+  return core::scale_for_sums(largest);
+}
+
+// A cost that no double can tell is not known.
+std::optional<double> in_callers_units(std::optional<double> cost, double scale) {
+  if (!cost || !std::isfinite(*cost / scale)) return std::nullopt;
+  return *cost / scale;
+}
+
+void set(MPI_Info info, const char* key, std::string_view value) {
+  const std::string cut(value.substr(0, MPI_MAX_INFO_VAL - 1));
+  if (!cut.empty()) check(MPI_Info_set(info, key, cut.c_str()), "MPI_Info_set");  // Open MPI refuses empty values
+}
+
+std::string text_of(double cost) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", cost);
+  return text;
+}
+
+}  // namespace
+
+void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, bool reorder, MPI_Comm* made) {
+  const bool weighted = graph.weights != MPI_UNWEIGHTED;
+  Rearrangement begun = begin(comm, {"dist_graph_create", &info, reorder, kind_of(weighted)}, [&] {
+    require(made, "comm_dist_graph");
+    require_graph(graph, size_of(comm));
+  });
+  const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
+  // A rank that declares nothing may have a null pointer for weights; it is told of weights all the same.
+  const int* weights = graph.n == 0 ? MPI_WEIGHTS_EMPTY : graph.weights;
+  const Neighbourhood own = collect(begun.alone.get(), edges, weighted ? weights : nullptr);
+  VertexEdges traffic;
+  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(own, begun.rank); });
+  *made = make_graph(begun, own, traffic, info, weighted).release();
+}
+
+void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_Info info, bool reorder,
+                                MPI_Comm* made) {
+  const bool weighted = graph.source_weights != MPI_UNWEIGHTED;
+  Rearrangement begun = begin(comm, {"dist_graph_create_adjacent", &info, reorder, kind_of(weighted)}, [&] {
+    require(made, "comm_dist_graph");
+    require_graph(graph, size_of(comm));
+  });
+  Neighbourhood own;
+  attempt_together(begun.alone.get(), [&] { own = neighbourhood_of(graph); });
+  const VertexEdges traffic = reorder ? traffic_of_both_ends(begun.alone.get(), own) : VertexEdges{};
+  *made = make_graph(begun, own, traffic, info, weighted).release();
+}
+
+// MPI wants the whole graph on every rank, so nothing is sent.
+void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm* made) {
+  ReorderCall call{"graph_create", nullptr, reorder, 0};
+  Rearrangement begun = begin(comm, call, [&] {
+    require(made, "comm_graph");
+    require_graph(graph, size_of(comm));
+    call.arguments = fingerprint(graph);
+  });
+  if (graph.nodes == 0) {
+    *made = MPI_COMM_NULL;
+    return;
+  }
+  VertexEdges traffic;
+  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(neighbourhood_of(graph, begun.rank), begun.rank); });
+  const Order order = find_order(begun, traffic);
+  const bool separate = order.changed || graph.nodes < begun.size;
+  const Communicator processes = separate ? arranged(begun, order, graph.nodes) : Communicator{};
+  MPI_Comm base = separate ? processes.get() : comm;
+  std::unique_ptr<Annotation> known = describe_together(begun, order.record);
+  Communicator of_graph;
+  if (base != MPI_COMM_NULL) {
+    check(MPI_Graph_create(base, graph.nodes, graph.index, graph.edges, 0, of_graph.receive()), "MPI_Graph_create");
+  }
+  annotate(of_graph.get(), std::move(known));
+  *made = of_graph.release();
+}
+
+void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* newrank, MPI_Comm* made) {
+  const bool weighted = graph.weights != nullptr;
+  Rearrangement begun = begin(comm, {"comm_reorder", &info, true, kind_of(weighted, made != nullptr)}, [&] {
+    require(newrank, "newrank");
+    require_graph(graph, size_of(comm));
+  });
+  const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
+  const double scale = weighted ? common_scale(begun.alone.get(), {graph.weights, edges.destinations.size()}) : 1;
+  Order order = find_order(begun, traffic(begun.alone.get(), edges, graph.weights, scale));
+  order.record.before = in_callers_units(order.record.before, scale);
+  order.record.after = in_callers_units(order.record.after, scale);
+  if (made != nullptr) {
+    std::unique_ptr<Annotation> known = describe_together(begun, order.record);
+    Communicator processes;
+    check(MPI_Comm_split(comm, 0, order.vertex, processes.receive()), "MPI_Comm_split");
+    annotate(processes.get(), std::move(known));
+    *made = processes.release();
+  }
+  *newrank = order.vertex;
+}
+
+MPI_Info info_of(MPI_Comm comm) {
+  Info info;
+  check(MPI_Comm_get_info(comm, info.receive()), "MPI_Comm_get_info");
+  if (const auto record = get_annotation(comm).reordering) {
+    set(info.get(), "ranktree_reorder", record->mode);
+    set(info.get(), "ranktree_reorder_reason", record->reason.view());
+    if (record->before) set(info.get(), "ranktree_reorder_before", text_of(*record->before));
+    if (record->after) set(info.get(), "ranktree_reorder_after", text_of(*record->after));
+  }
+  return info.release();
+}
+
+}  // namespace ranktree::mpi

@@ -1,0 +1,91 @@
+#include "mpi/reorder/options.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/place/engine.h"
+#include "mpi/reorder/modes.h"
+#include "mpi/split/options.h"
+#include "mpi/text.h"
+#include "mpi/words.h"
+
+namespace ranktree::mpi {
+namespace {
+
+using core::place::Preset;
+
+constexpr std::array<Word<ReorderMode>, 4> kModes{{{"auto", ReorderMode::kAuto},
+                                                   {"central", ReorderMode::kCentral},
+                                                   {"node", ReorderMode::kNode},
+                                                   {"distributed", ReorderMode::kDistributed}}};
+
+constexpr std::array<Word<Preset>, 3> kPresets{
+    {{"fast", Preset::kFast}, {"default", Preset::kDefault}, {"strong", Preset::kStrong}}};
+
+template <typename Number>
+Number whole_number(const char* key, const std::string& word) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || number < 0) {
+    throw core::Error(core::Fault::kInput,
+                      "info key " + std::string(key) + ": expected a whole number, 0 or more, found '" + word + "'");
+  }
+  return number;
+}
+
+}  // namespace
+
+ReorderOptions read_reorder_options(MPI_Info info) {
+  ReorderOptions options;
+  if (const auto word = info_value(info, "ranktree_reorder_mode")) {
+    options.mode = choose("ranktree_reorder_mode", *word, kModes);
+  }
+  if (const auto word = info_value(info, "ranktree_preset")) {
+    options.preset = choose("ranktree_preset", *word, kPresets);
+  }
+  if (const auto word = info_value(info, "ranktree_seed")) {
+    options.seed = whole_number<std::uint64_t>("ranktree_seed", *word);
+  }
+  if (const auto word = info_value(info, "ranktree_time_limit_ms")) {
+    options.time_limit = whole_number<std::int64_t>("ranktree_time_limit_ms", *word);
+  }
+  return options;
+}
+
+std::string_view mode_name(ReorderMode mode) {
+  const auto* const word =
+      std::find_if(kModes.begin(), kModes.end(), [mode](const auto& each) { return each.second == mode; });
+  return word->first;
+}
+
+Text no_better_order() { return Text("no order that was found costs less"); }
+
+Text too_late(const ReorderOptions& options) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "the time limit of %" PRId64 " ms was reached", options.time_limit);
+  return Text(text.data());
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {
+  return core::Random(core::Random(hash).next() ^ number).next() | 1U;
+}
+
+std::uint64_t fingerprint(const ReorderOptions& options) {
+  std::uint64_t hash = mix(1, static_cast<std::uint64_t>(options.mode));
+  hash = mix(hash, static_cast<std::uint64_t>(options.preset));
+  hash = mix(hash, options.seed);
+  return mix(hash, static_cast<std::uint64_t>(options.time_limit));
+}
+
+}  // namespace ranktree::mpi

@@ -1,0 +1,157 @@
+// Expected texts: the launchers' own documentation, and syntax that was checked rank by rank (docs/launch.md).
+#include "io/launchers.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/place/plan.h"
+
+namespace ranktree::io {
+namespace {
+
+using core::Error;
+using core::place::Plan;
+
+// Five ranks on two hosts; rank 3 has two PUs.
+Plan plan() {
+  Plan result;
+  result.seats = {{"n2", {1}}, {"n0", {0}}, {"n2", {0}}, {"n0", {2, 3}}, {"n2", {4}}};
+  result.hosts = {"n0", "n1", "n2"};
+  result.pus_per_host = {8, 8, 8};
+  return result;
+}
+
+Plan plan_of(std::vector<core::place::Seat> seats) {
+  Plan result = plan();
+  result.seats = std::move(seats);
+  return result;
+}
+
+std::string file(const Launch& launch, std::string_view name) {
+  for (const LaunchFile& one : launch.files) {
+    if (one.name == name) return one.content;
+  }
+  return "no such file";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(CpuList, IsWhatTheKernelWrites) {
+  EXPECT_EQ(cpu_list(std::vector<int>{0}), "0");
+  EXPECT_EQ(cpu_list(std::vector<int>{0, 1}), "0-1");
+  EXPECT_EQ(cpu_list(std::vector<int>{0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+}
+
+TEST(OpenMpi4, GetsARankfileOfPhysicalPus) {
+  const Launch launch = make_launch(plan(), Launcher::kOpenMpi4, "/d", {});
+  EXPECT_EQ(file(launch, "rankfile"),
+            "rank 0=n2 slot=1\nrank 1=n0 slot=0\nrank 2=n2 slot=0\nrank 3=n0 slot=2-3\nrank 4=n2 slot=4\n");
+  EXPECT_EQ(joined(launch.options), "-n 5 --rankfile /d/rankfile --use-hwthread-cpus --mca rmaps_rank_file_physical 1");
+  EXPECT_TRUE(launch.wrapper.empty());
+}
+
+TEST(OpenMpi4, IsToldWhenRanksShareAPu) {
+  const Launch launch = make_launch(plan_of({{"n0", {1}}, {"n0", {0, 1}}}), Launcher::kOpenMpi4, "/d", {});
+  EXPECT_EQ(launch.options.back(), "--oversubscribe");
+  const Launch apart = make_launch(plan_of({{"n0", {1}}, {"n1", {1}}}), Launcher::kOpenMpi4, "/d", {});
+  EXPECT_EQ(apart.options.back(), "1") << "the same number on another host is another PU";
+}
+
+TEST(OpenMpi5, GetsHostsInRankOrderAndTheWrapper) {
+  const Launch launch = make_launch(plan(), Launcher::kOpenMpi5, "/d", {});
+  EXPECT_EQ(file(launch, "hostfile"), "n2\nn0\nn2\nn0\nn2\n");
+  EXPECT_EQ(joined(launch.options), "-n 5 --hostfile /d/hostfile --map-by seq --bind-to none");
+  EXPECT_EQ(launch.wrapper, std::vector<std::string>{"/d/ranktree-bind"});
+}
+
+TEST(Mpich, GetsOneProcessALine) {
+  const Launch launch = make_launch(plan(), Launcher::kMpich, "/d", {});
+  EXPECT_EQ(file(launch, "hostfile"), "n2:1\nn0:1\nn2:1\nn0:1\nn2:1\n");
+  EXPECT_EQ(joined(launch.options), "-n 5 -f /d/hostfile -bind-to none");
+  EXPECT_EQ(file(launch, "ranktree-bind.map"), "0 n2 1\n1 n0 0\n2 n2 0\n3 n0 2-3\n4 n2 4\n");
+}
+
+TEST(Intel, RepeatsTheWholeHostsListOnEachLine) {
+  const std::vector<std::string> program = {"./app", "-v", "3"};
+  const Plan single = plan_of({{"n2", {1}}, {"n0", {0}}, {"n2", {0}}});
+  const Launch launch = make_launch(single, Launcher::kIntel, "/d", program);
+  EXPECT_EQ(file(launch, "configfile"),
+            "-n 1 -host n2 -env I_MPI_PIN_PROCESSOR_LIST 1,0 ./app -v 3\n"
+            "-n 1 -host n0 -env I_MPI_PIN_PROCESSOR_LIST 0 ./app -v 3\n"
+            "-n 1 -host n2 -env I_MPI_PIN_PROCESSOR_LIST 1,0 ./app -v 3\n");
+  EXPECT_EQ(joined(launch.options), "-configfile /d/configfile");
+  EXPECT_TRUE(launch.program_in_file);
+}
+
+TEST(Intel, BindsSharedAndSeveralPusByTheWrapper) {
+  const std::vector<std::string> program = {"a"};
+  for (const Plan& one : {plan_of({{"n0", {1}}, {"n0", {1}}}), plan_of({{"n0", {0}}, {"n0", {1, 2}}})}) {
+    const Launch launch = make_launch(one, Launcher::kIntel, "/d", program);
+    EXPECT_EQ(file(launch, "configfile"), "-n 1 -host n0 /d/ranktree-bind a\n-n 1 -host n0 /d/ranktree-bind a\n");
+    EXPECT_EQ(launch.environment, std::vector<std::string>{"I_MPI_PIN=0"});
+  }
+}
+
+TEST(Intel, RefusesWhatItsFileCannotSay) {
+  EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", {}), Error);
+  const std::vector<std::string> program = {"./app", "two words"};
+  EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", program), Error);
+}
+
+TEST(Slurm, GetsAnArbitraryHostFile) {
+  const Launch launch = make_launch(plan(), Launcher::kSlurm, "/d", {});
+  EXPECT_EQ(file(launch, "hostfile"), "n2\nn0\nn2\nn0\nn2\n");
+  EXPECT_EQ(launch.environment, std::vector<std::string>{"SLURM_HOSTFILE=/d/hostfile"});
+  EXPECT_EQ(joined(launch.options), "-n 5 -m arbitrary --cpu-bind=none");
+  EXPECT_EQ(launch.starter, "srun");
+}
+
+TEST(Cray, ListsRanksByNodeAndBindsEveryNodeAlike) {
+  const Plan even = plan_of({{"n2", {1}}, {"n0", {0}}, {"n2", {0}}, {"n0", {1}}});
+  const Launch launch = make_launch(even, Launcher::kCray, "/d", {});
+  EXPECT_EQ(file(launch, "MPICH_RANK_ORDER"), "# n0\n1,3\n# n2\n2,0\n");
+  EXPECT_EQ(joined(launch.options), "-n 4 --ntasks-per-node=2 -m block --cpu-bind=map_cpu:0,1");
+}
+
+TEST(Cray, RefusesUnequalNodes) {
+  EXPECT_THROW(make_launch(plan(), Launcher::kCray, "/d", {}), Error);
+  EXPECT_THROW(make_launch(plan_of({{"n0", {0}}, {"n2", {1}}}), Launcher::kCray, "/d", {}), Error);
+}
+
+TEST(Flux, CountsUsedNodesInTheMachinesOrder) {
+  const Launch launch = make_launch(plan_of({{"n2", {1}}, {"n2", {0}}, {"n0", {0}}}), Launcher::kFlux, "/d", {});
+  EXPECT_EQ(joined(launch.options),
+            "-N2 -n 3 --requires=hosts:n0,n2 --taskmap=manual:[[1,1,2,1],[0,1,1,1]] -o cpu-affinity=off");
+}
+
+TEST(Generic, NeedsNoHostNames) {
+  const Launch launch = make_launch(plan_of({{"", {1}}, {"", {0}}}), Launcher::kGeneric, "/d", {});
+  EXPECT_EQ(file(launch, "ranktree-bind.map"), "0 - 1\n1 - 0\n");
+  EXPECT_TRUE(launch.files[0].executable);
+}
+
+TEST(MakeLaunch, NamesTheRankWithoutAHost) {
+  try {
+    make_launch(plan_of({{"n0", {1}}, {"", {0}}}), Launcher::kMpich, "/d", {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("launcher mpich: rank 1 has no host name"), std::string::npos);
+  }
+}
+
+TEST(LauncherNames, LeadBackToTheirLaunchers) {
+  for (const std::string_view name : launcher_names()) EXPECT_EQ(launcher_name(*launcher_from_name(name)), name);
+  EXPECT_FALSE(launcher_from_name("openmpi"));
+}
+
+}  // namespace
+}  // namespace ranktree::io

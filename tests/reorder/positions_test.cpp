@@ -1,0 +1,179 @@
+#include "core/reorder/positions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/place/placement.h"
+#include "core/split/chain.h"
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+
+namespace {
+
+using namespace ranktree::core;
+using reorder::Positions;
+using reorder::positions_of;
+using split::Chain;
+using topo::Kind;
+using topo::Leaf;
+using topo::Object;
+
+// Every object that contains a leaf, the root first, as pairs of level and object.
+std::vector<Object> above(const topo::Tree& tree, Leaf leaf) {
+  std::vector<Object> path;
+  for (Object object = tree.leaf_object(leaf); object >= 0; object = tree.parent(object)) path.push_back(object);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::size_t shared_links(const Chain& a, const Chain& b) {
+  std::size_t count = 0;
+  while (count < std::min(a.size(), b.size()) && a[count] == b[count]) ++count;
+  return count;
+}
+
+void expect_bijection(const Positions& positions, std::size_t ranks) {
+  place::validate(positions.tree, positions.home, static_cast<int>(ranks), {});
+  ASSERT_EQ(positions.rank_at_leaf.size(), ranks);
+  ASSERT_EQ(static_cast<std::size_t>(positions.tree.leaf_count()), ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto leaf = static_cast<std::size_t>(positions.home.leaf_of[rank]);
+    EXPECT_EQ(positions.rank_at_leaf[leaf], static_cast<int>(rank));
+  }
+}
+
+// What the tree must say of any two ranks, from their chains alone: the kind of the last object they share, and that
+// they have as many common objects as common links.
+void expect_pairs(const Positions& positions, const std::vector<Chain>& chains) {
+  for (std::size_t a = 0; a < chains.size(); ++a) {
+    for (std::size_t b = 0; b < chains.size(); ++b) {
+      if (a == b) continue;
+      const Leaf here = positions.home.leaf_of[a];
+      const Leaf there = positions.home.leaf_of[b];
+      const std::size_t shared = shared_links(chains[a], chains[b]);
+      const Kind kind = shared == 0 ? Kind::kCluster : chains[a][shared - 1].kind;
+      EXPECT_EQ(positions.tree.level(positions.tree.common_level(here, there)).kind, kind);
+      const auto path_a = above(positions.tree, here);
+      const auto path_b = above(positions.tree, there);
+      const auto ends = std::mismatch(path_a.begin(), path_a.end(), path_b.begin(), path_b.end());
+      EXPECT_EQ(static_cast<std::size_t>(ends.first - path_a.begin()), shared + 1);
+    }
+  }
+}
+
+TEST(Positions, OneRankIsOneLeaf) {
+  const Positions positions = positions_of(std::vector<Chain>{{{Kind::kNode, 3}}});
+  EXPECT_EQ(positions.tree.leaf_count(), 1);
+  EXPECT_EQ(positions.home.leaf_of, std::vector<Leaf>{0});
+  EXPECT_EQ(positions.rank_at_leaf, std::vector<int>{0});
+}
+
+TEST(Positions, NoRankIsRefused) { EXPECT_THROW(positions_of({}), Error); }
+
+TEST(Positions, EmptyChainsHangBelowTheRoot) {
+  const std::vector<Chain> chains{{}, {}, {{Kind::kNode, 0}}};
+  const Positions positions = positions_of(chains);
+  expect_bijection(positions, 3);
+  expect_pairs(positions, chains);
+}
+
+// Round robin over two nodes: the ranks of a node are neighbours in the tree, not in number.
+TEST(Positions, RanksOfOneNodeAreTogether) {
+  const std::vector<Chain> chains{{{Kind::kNode, 7}}, {{Kind::kNode, 2}}, {{Kind::kNode, 7}}, {{Kind::kNode, 2}}};
+  const Positions positions = positions_of(chains);
+  EXPECT_EQ(positions.rank_at_leaf, (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(positions.home.leaf_of, (std::vector<Leaf>{0, 2, 1, 3}));
+  // Two branching levels on the way between nodes, one within a node.
+  EXPECT_EQ(positions.tree.distance(0, 1), 2);
+  EXPECT_EQ(positions.tree.distance(0, 2), 4);
+}
+
+TEST(Positions, RanksBoundAlikeAreSiblings) {
+  const Chain core{{Kind::kNode, 0}, {Kind::kPackage, 1}, {Kind::kCore, 5}};
+  const Positions positions = positions_of(std::vector<Chain>{core, core, core});
+  EXPECT_EQ(positions.tree.distance(0, 1), 2);
+  EXPECT_EQ(positions.tree.level(positions.tree.common_level(0, 2)).kind, Kind::kCore);
+}
+
+// The second is bound to a package, the third to nothing: both skip levels.
+TEST(Positions, LooselyBoundRanksHangHigherUp) {
+  const std::vector<Chain> chains{{{Kind::kNode, 0}, {Kind::kPackage, 0}, {Kind::kCore, 0}},
+                                  {{Kind::kNode, 0}, {Kind::kPackage, 0}},
+                                  {{Kind::kNode, 0}},
+                                  {{Kind::kNode, 0}, {Kind::kPackage, 1}, {Kind::kCore, 4}}};
+  const Positions positions = positions_of(chains);
+  expect_bijection(positions, 4);
+  expect_pairs(positions, chains);
+  EXPECT_EQ(positions.rank_at_leaf, (std::vector<int>{0, 1, 2, 3}));
+}
+
+// Equal numbers on different nodes or below different switches are different objects.
+TEST(Positions, SwitchesOfOneNameAtDifferentDepthsDiffer) {
+  const std::vector<Chain> chains{{{Kind::kSwitch, 1}, {Kind::kSwitch, 1}, {Kind::kNode, 0}, {Kind::kCore, 0}},
+                                  {{Kind::kSwitch, 1}, {Kind::kSwitch, 2}, {Kind::kNode, 1}, {Kind::kCore, 0}},
+                                  {{Kind::kSwitch, 2}, {Kind::kSwitch, 1}, {Kind::kNode, 2}, {Kind::kCore, 0}},
+                                  {{Kind::kSwitch, 1}, {Kind::kNode, 3}}};
+  const Positions positions = positions_of(chains);
+  expect_bijection(positions, 4);
+  expect_pairs(positions, chains);
+}
+
+// hwloc has both orders; on one machine each path has one.
+TEST(Positions, KindsThatNestBothWaysAreRefused) {
+  const std::vector<Chain> chains{{{Kind::kNode, 0}, {Kind::kPackage, 0}, {Kind::kNumaNode, 0}},
+                                  {{Kind::kNode, 1}, {Kind::kNumaNode, 0}, {Kind::kPackage, 0}}};
+  EXPECT_THROW(positions_of(chains), Error);
+}
+
+Chain random_chain(Random& random) {
+  Chain chain;
+  for (std::uint64_t i = random.below(3); i > 0; --i) {
+    chain.push_back({Kind::kSwitch, static_cast<std::int64_t>(random.below(2))});
+  }
+  chain.push_back({Kind::kNode, static_cast<std::int64_t>(random.below(3))});
+  for (const Kind kind : {Kind::kGroup, Kind::kGroup, Kind::kPackage, Kind::kNumaNode, Kind::kL3, Kind::kCore}) {
+    if (random.below(2) == 0) chain.push_back({kind, static_cast<std::int64_t>(random.below(3))});
+  }
+  return chain;
+}
+
+TEST(Positions, RandomChainsMeetWhereTheyAgree) {
+  Random random(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Chain> chains(1 + random.below(17));
+    for (Chain& chain : chains) chain = random_chain(random);
+    const Positions positions = positions_of(chains);
+    expect_bijection(positions, chains.size());
+    expect_pairs(positions, chains);
+  }
+}
+
+// The smallest rank below each object, in the order of the tree: children ascend.
+TEST(Positions, ObjectsComeInTheOrderOfTheirSmallestRank) {
+  Random random(12);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Chain> chains(1 + random.below(17));
+    for (Chain& chain : chains) chain = random_chain(random);
+    const Positions positions = positions_of(chains);
+    const topo::Tree& tree = positions.tree;
+    const auto smallest = [&](Object object) {
+      const auto begin = positions.rank_at_leaf.begin() + tree.first_leaf(object);
+      return *std::min_element(begin, begin + tree.leaves_below(object));
+    };
+    for (Object object = 0; object < tree.object_count(); ++object) {
+      for (int i = 1; i < tree.child_count(object); ++i) {
+        EXPECT_LT(smallest(tree.first_child(object) + i - 1), smallest(tree.first_child(object) + i));
+      }
+    }
+  }
+}
+
+}  // namespace
