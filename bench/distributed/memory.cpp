@@ -26,7 +26,6 @@ using ranktree::bench::chain_of;
 using ranktree::bench::edges_of;
 using ranktree::bench::Grid;
 using ranktree::bench::Shuffle;
-using ranktree::core::split::Chain;
 
 // Whether rank 0 finds the same in one process.
 bool same_alone(const Grid& grid, const Shuffle& shuffle, int coarse, int cores, const std::vector<int>& found) {
@@ -62,9 +61,9 @@ int main(int count, char** arguments) {
   if (grid.size() != size) return 2;
   const Shuffle shuffle(size);
   const int cores = std::atoi(arguments[5]);
-  const Chain chain = chain_of(rank, cores);
+  const ranktree::core::split::Chain chain = chain_of(rank, cores);
   const auto edges = edges_of(grid, shuffle, rank);
-  const ranktree::mpi::VertexEdges own{edges.peers, edges.weights};
+  const ranktree::mpi::OwnPart own{{edges.peers, edges.weights}, chain};
   ranktree::mpi::ReorderOptions options;
   options.coarse_vertices = std::atoi(arguments[4]);
   // One attempt after the other: more of them take time, not room.
@@ -73,7 +72,11 @@ int main(int count, char** arguments) {
   const std::int64_t start = account.now;
   account.most = account.now;
   MPI_Barrier(MPI_COMM_WORLD);
-  const ranktree::mpi::Reordering order = reorder_distributed({MPI_COMM_WORLD, &own, &chain, 0}, options);
+  ranktree::mpi::Mailbox mailbox(MPI_COMM_WORLD);
+  ranktree::mpi::LocalSteps steps(MPI_COMM_WORLD);
+  ranktree::mpi::RootRoom room;
+  const ranktree::mpi::Search search{MPI_COMM_WORLD, mailbox, steps, room, 0};
+  const ranktree::mpi::Reordering order = reorder_distributed(search, own, options);
   struct {
     double bytes;
     int rank;

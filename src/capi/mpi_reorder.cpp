@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpi/agree.h"
+#include "mpi/check.h"
 #include "mpi/guard.h"
 #include "mpi/reorder/cart.h"
 #include "mpi/reorder/graph.h"
@@ -87,15 +88,17 @@ int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, i
   return mpi::guard(comm, [&] {
     std::array<Numbers, 4> copies;
     mpi::RecordedGraph graph;
+    int rank = 0;
+    int size = 0;
+    mpi::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    mpi::check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
     mpi::attempt_together(comm, [&] {
       mpi::require(n, "n");
       mpi::require(sources, "sources");
       mpi::require(degrees, "degrees");
       mpi::require(destinations, "destinations");
       mpi::require(weights, "weights");
-    });
-    graph = mpi::read_pattern(file, comm, metric);
-    mpi::attempt_together(comm, [&] {
+      graph = mpi::read_pattern(file, metric, rank, size);
       copies = {copied(graph.sources), copied(graph.degrees), copied(graph.destinations), copied(graph.weights)};
     });
     *n = static_cast<int>(graph.sources.size());

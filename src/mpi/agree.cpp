@@ -99,6 +99,24 @@ void throw_together(MPI_Comm comm, const Failure& own) {
   if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
 }
 
+LocalSteps::LocalSteps(MPI_Comm comm) : comm_(comm) {
+  check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+  check(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+}
+
+Failure LocalSteps::failure_of(int merged) const {
+  Failure failure = failure_;
+  check(PMPI_Bcast(&failure, static_cast<int>(sizeof failure), MPI_BYTE, size_ - merged, comm_), "MPI_Bcast");
+  return failure;
+}
+
+void LocalSteps::agree() const {
+  const int own = word();
+  int merged = 0;
+  check(PMPI_Allreduce(&own, &merged, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+  require(merged);
+}
+
 Summary agree(MPI_Comm comm, const Summary& own) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");

@@ -59,6 +59,44 @@ void attempt_together(MPI_Comm comm, const Local& local) {
   throw_together(comm, attempt(local));
 }
 
+// The local steps of a rank in one phase of a collective call. How they went travels as one word with data that the
+// ranks exchange anyway, merged by MPI_MAX: 0 where all are well, else it names the lowest rank that has failed. A rank
+// that has failed takes part, with nothing to give, until the others have its word; then all leave together.
+class LocalSteps {
+ public:
+  // Throws MpiError.
+  explicit LocalSteps(MPI_Comm comm);
+
+  // Runs a step unless an earlier one has failed; false where one has.
+  template <typename Step>
+  bool run(const Step& step) noexcept {
+    if (!failed()) failure_ = attempt(step);
+    return !failed();
+  }
+  // Counts as a step that has failed; the first failure is kept. MPI_SUCCESS does not count.
+  void fail(const Failure& failure) noexcept {
+    if (!failed()) failure_ = failure;
+  }
+  [[nodiscard]] bool failed() const noexcept { return failure_.error_class != MPI_SUCCESS; }
+  [[nodiscard]] const Failure& failure() const noexcept { return failure_; }
+  [[nodiscard]] int word() const noexcept { return failed() ? size_ - rank_ : 0; }
+
+  // Collective, with a merged word that is not 0: the failure of the rank that it names, the same on all ranks.
+  [[nodiscard]] Failure failure_of(int merged) const;
+  // Throws it as an AgreedError on all ranks unless the merged word is 0.
+  void require(int merged) const {
+    if (merged != 0) throw AgreedError(failure_of(merged));
+  }
+  // Collective: an allreduce of the words, then require(). For phases that exchange nothing else.
+  void agree() const;
+
+ private:
+  MPI_Comm comm_;
+  int rank_ = 0;
+  int size_ = 1;
+  Failure failure_;
+};
+
 // Collective over `comm`: one allreduce. Throws MpiError.
 core::split::Summary agree(MPI_Comm comm, const core::split::Summary& own);
 

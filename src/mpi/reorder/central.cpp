@@ -2,14 +2,13 @@
 
 #include <mpi.h>
 
-#include <array>
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -17,88 +16,51 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/reorder/positions.h"
-#include "core/split/chain.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/reorder/modes.h"
-#include "mpi/split/chains.h"
+#include "mpi/reorder/root.h"
 #include "mpi/text.h"
-#include "mpi/wait.h"
 
 namespace ranktree::mpi {
 namespace {
 
 using core::pattern::Affinity;
 using core::reorder::Positions;
-using core::split::Chain;
 
-constexpr int kRoot = 0;
-
-// Lengths and offsets of what the ranks send, as MPI_Gatherv takes them.
-struct Shares {
-  std::vector<int> lengths;
+// All edges, at the root.
+struct WholeGraph {
+  Affinity graph;
+  std::vector<int> lengths;  // by rank, as MPI_Gatherv takes them
   std::vector<int> offsets;
 
-  [[nodiscard]] std::size_t total() const {
-    return lengths.empty() ? 0 : static_cast<std::size_t>(offsets.back()) + static_cast<std::size_t>(lengths.back());
+  explicit WholeGraph(const RootRoom& room) {
+    std::int64_t total = 0;
+    for (const RankReport& report : room.reports) {
+      offsets.push_back(static_cast<int>(total));
+      lengths.push_back(static_cast<int>(report.edges));
+      total += report.edges;
+      graph.indptr.push_back(total);
+      if (total <= INT_MAX) continue;
+      throw core::Error(core::Fault::kUnsupported,
+                        "edges at one rank: expected at most " + std::to_string(INT_MAX) + ", found more");
+    }
+    graph.ranks = static_cast<int>(lengths.size());
+    graph.indices.resize(static_cast<std::size_t>(total));
+    graph.weights.resize(static_cast<std::size_t>(total));
   }
 };
 
-Shares shares_of(std::span<const int> lengths, const char* what) {
-  const auto total = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-  if (total > INT_MAX) {
-    throw core::Error(core::Fault::kUnsupported, std::string(what) + " at one rank: expected at most " +
-                                                     std::to_string(INT_MAX) + ", found " + std::to_string(total));
-  }
-  Shares shares{{lengths.begin(), lengths.end()}, std::vector<int>(lengths.size())};
-  std::exclusive_scan(lengths.begin(), lengths.end(), shares.offsets.begin(), 0);
-  return shares;
-}
-
-// Everything there is to know, at the root; nothing elsewhere.
-struct Whole {
-  Shares of_edges;
-  Affinity graph;
-  std::vector<Chain> chains;  // by rank
-
-  void make_room(std::span<const int> edges) {
-    of_edges = shares_of(edges, "edges");
-    graph.ranks = static_cast<int>(edges.size());
-    graph.indptr.assign(of_edges.offsets.begin(), of_edges.offsets.end());
-    graph.indptr.push_back(static_cast<std::int64_t>(of_edges.total()));
-    graph.indices.resize(of_edges.total());
-    graph.weights.resize(of_edges.total());
-  }
-};
-
-// Collective. Throws AgreedError where the root has not room enough. Even an empty graph takes memory: there is one
-// from the first agreed step on.
-std::unique_ptr<Whole> gather(const ReorderInput& input) {
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
-  const VertexEdges& own = *input.own;
-  const auto degree = static_cast<int>(own.peers.size());
-  std::unique_ptr<Whole> all;
-  std::vector<int> degrees;
-  attempt_together(input.comm, [&] {
-    all = std::make_unique<Whole>();
-    degrees.resize(rank == kRoot ? static_cast<std::size_t>(size) : 0);
-  });
-  check(MPI_Gather(&degree, 1, MPI_INT, degrees.data(), 1, MPI_INT, kRoot, input.comm), "MPI_Gather");
-  attempt_together(input.comm, [&] {
-    if (rank == kRoot) all->make_room(degrees);
-  });
-  check(MPI_Gatherv(own.peers.data(), degree, MPI_INT, all->graph.indices.data(), all->of_edges.lengths.data(),
-                    all->of_edges.offsets.data(), MPI_INT, kRoot, input.comm),
+// Collective: numbers of all ranks, `into` at the root.
+template <typename Number>
+void gather(MPI_Comm comm, const std::vector<Number>& own, MPI_Datatype type, std::vector<Number>* into,
+            const WholeGraph* all) {
+  const auto length = static_cast<int>(own.size());
+  check(MPI_Gatherv(own.data(), length, type, into != nullptr ? into->data() : nullptr,
+                    all != nullptr ? all->lengths.data() : nullptr, all != nullptr ? all->offsets.data() : nullptr,
+                    type, kRoot, comm),
         "MPI_Gatherv");
-  check(MPI_Gatherv(own.weights.data(), degree, MPI_DOUBLE, all->graph.weights.data(), all->of_edges.lengths.data(),
-                    all->of_edges.offsets.data(), MPI_DOUBLE, kRoot, input.comm),
-        "MPI_Gatherv");
-  all->chains = gather_chains(input.comm, *input.chain, kRoot);
-  return all;
 }
 
 core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
@@ -108,74 +70,64 @@ core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
   return tree.with_costs(of_levels);
 }
 
-// What the root finds: the new rank of each process.
-struct Answer {
-  std::vector<int> vertex_of;
-  double before = 0;
-  double after = 0;
-  bool late = false;
-};
-
-Answer place(const Whole& all, const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs) {
-  const Positions positions = core::reorder::positions_of(all.chains);
+// Answers for all ranks: `kind` is whether the time is up.
+void place(const Affinity& graph, const Search& search, const ReorderOptions& options, const LevelCosts* costs) {
+  const Positions positions = core::reorder::positions_of(chains_of(search.room));
   const core::topo::Tree tree = costs != nullptr ? priced(positions.tree, *costs) : positions.tree;
-  const auto in_time = [&] { return input.deadline == 0 || MPI_Wtime() < input.deadline; };
+  const auto in_time = [&] { return search.deadline == 0 || MPI_Wtime() < search.deadline; };
   core::place::EngineOptions engine;
   engine.preset = options.preset;
   engine.seed = options.seed;
   engine.start = positions.home;
   engine.keep_going = in_time;
-  Answer answer;
-  answer.before = answer.after = evaluate(tree, all.graph, positions.home).total;
-  answer.vertex_of.resize(positions.rank_at_leaf.size());
-  std::iota(answer.vertex_of.begin(), answer.vertex_of.end(), 0);
+  core::place::Placement best = positions.home;
+  const double before = evaluate(tree, graph, best).total;
+  double after = before;
   if (in_time()) {
-    const core::place::Placement best = run_engine(tree, all.graph, engine);
-    const double after = evaluate(tree, all.graph, best).total;
-    if (in_time() && after < answer.before) {
-      answer.after = after;
-      for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
-        const int process = positions.rank_at_leaf[static_cast<std::size_t>(best.leaf_of[vertex])];
-        answer.vertex_of[static_cast<std::size_t>(process)] = static_cast<int>(vertex);
-      }
+    core::place::Placement found = run_engine(tree, graph, engine);
+    const double cost = evaluate(tree, graph, found).total;
+    if (in_time() && cost < before) {
+      best = std::move(found);
+      after = cost;
     }
   }
-  answer.late = !in_time();
-  return answer;
-}
-
-Text reason_of(const Answer& answer, const ReorderOptions& options) {
-  if (answer.after < answer.before) return {};
-  return answer.late ? too_late(options) : no_better_order();
+  const std::int64_t late = in_time() ? 0 : 1;
+  for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
+    const auto process = positions.rank_at_leaf[static_cast<std::size_t>(best.leaf_of[vertex])];
+    search.room.answers[static_cast<std::size_t>(process)] = {before, after, static_cast<std::int32_t>(vertex), 0,
+                                                              late};
+  }
 }
 
 }  // namespace
 
-Reordering reorder_at_root(const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs) {
-  Reordering result;
-  int rank = 0;
-  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
-  Answer answer;
+Reordering reorder_at_root(const Search& search, const OwnPart& own, const ReorderOptions& options,
+                           const LevelCosts* costs) {
+  MPI_Comm comm = search.comm;
+  LocalSteps& steps = search.steps;
+  RankAnswer answer;
   {
-    const std::unique_ptr<Whole> all = gather(input);
-    const Failure failure = attempt([&] {
-      if (rank == kRoot) answer = place(*all, input, options, costs);
-    });
-    wait_for_all(input.comm);
-    throw_together(input.comm, failure);
+    std::unique_ptr<WholeGraph> all;  // at the root
+    int merged = gather_reports(comm, steps, own.chain, own.edges.peers.size(), search.room);
+    const bool is_root = !search.room.reports.empty();
+    if (is_root && merged == 0) {
+      steps.run([&] { all = std::make_unique<WholeGraph>(search.room); });
+      merged = steps.word();
+    }
+    check(MPI_Bcast(&merged, 1, MPI_INT, kRoot, comm), "MPI_Bcast");
+    steps.require(merged);
+    gather(comm, own.edges.peers, MPI_INT, is_root ? &all->graph.indices : nullptr, all.get());
+    gather(comm, own.edges.weights, MPI_DOUBLE, is_root ? &all->graph.weights : nullptr, all.get());
+    if (is_root) steps.run([&] { place(all->graph, search, options, costs); });
+    answer = receive_answer(comm, steps, merged, search.room);
   }
-  std::array<double, 3> found{answer.before, answer.after, answer.late ? 1.0 : 0.0};
-  check(MPI_Bcast(found.data(), static_cast<int>(found.size()), MPI_DOUBLE, kRoot, input.comm), "MPI_Bcast");
-  check(MPI_Scatter(answer.vertex_of.data(), 1, MPI_INT, &result.vertex, 1, MPI_INT, kRoot, input.comm), "MPI_Scatter");
-  result.before = answer.before = found[0];
-  result.after = answer.after = found[1];
-  answer.late = found[2] != 0;
-  result.reason = reason_of(answer, options);
+  Reordering result{answer.vertex, answer.before, answer.after, {}};
+  if (!(answer.after < answer.before)) result.reason = answer.kind != 0 ? too_late(options) : no_better_order();
   return result;
 }
 
-Reordering reorder_central(const ReorderInput& input, const ReorderOptions& options) {
-  return reorder_at_root(input, options, nullptr);
+Reordering reorder_central(const Search& search, const OwnPart& own, const ReorderOptions& options) {
+  return reorder_at_root(search, own, options, nullptr);
 }
 
 }  // namespace ranktree::mpi

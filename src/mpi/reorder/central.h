@@ -12,7 +12,8 @@ namespace ranktree::mpi {
 using LevelCosts = std::map<core::topo::LevelKey, double>;
 
 // As reorder_central(). With `costs` levels cost what it says, and what it does not name is an error; without, hops in
-// the tree of the ranks of input.comm.
-Reordering reorder_at_root(const ReorderInput& input, const ReorderOptions& options, const LevelCosts* costs);
+// the tree of the ranks of search.comm.
+Reordering reorder_at_root(const Search& search, const OwnPart& own, const ReorderOptions& options,
+                           const LevelCosts* costs);
 
 }  // namespace ranktree::mpi

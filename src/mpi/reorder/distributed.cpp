@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -16,132 +17,130 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/exchange.h"
-#include "mpi/handle.h"
 #include "mpi/reorder/modes.h"
 
 namespace ranktree::mpi {
 namespace {
 
-enum class State : std::uint8_t { kGood, kLate, kFailed };
+// What a rank says when the ranks synchronise; the largest counts. From kFailed on: LocalSteps::word() is added.
+enum Word : std::uint8_t { kGood, kLate, kFailed };
 
 // Thrown on all ranks by the collective call before which one of them was late or had failed.
 class Stopped : public std::exception {
  public:
-  explicit Stopped(State state) : state_(state) {}
-  [[nodiscard]] State state() const { return state_; }
+  explicit Stopped(int word) : word_(word) {}
+  [[nodiscard]] int word() const { return word_; }
 
  private:
-  State state_;
+  int word_;
 };
 
-// Every collective call starts with an allreduce of how everybody is doing, so that nobody waits for a rank that has
-// failed, and all notice at the same place that time is up. Between that and the end of the call no rank may fail
-// alone: what it needs is allocated before.
+// Every collective call starts with an exchange of messages, an empty one but in exchange(), whose word says how each
+// rank is doing: no rank waits for one that has failed, and all notice at the same place that time is up. Between that
+// and the end of the call no rank may fail alone: what it needs is allocated before.
 class MpiNetwork : public core::reorder::Network {
  public:
-  MpiNetwork(MPI_Comm comm, double deadline) : deadline_(deadline) {
-    check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_split(comm, 0, rank_, comm_.receive()), "MPI_Comm_split");
+  explicit MpiNetwork(const Search& search) : search_(search) {
+    check(MPI_Comm_rank(search.comm, &rank_), "MPI_Comm_rank");
   }
 
   [[nodiscard]] int shard_of(int id) const override { return id; }
   [[nodiscard]] std::vector<int> held() const override { return {rank_}; }
 
   std::map<int, Bytes> exchange(const std::map<int, Bytes>& messages) override {
-    meet();
-    return exchange_alone(comm_.get(), messages);
+    search_.mailbox.reserve(messages);
+    Messages received = synchronise(messages);
+    if (search_.mailbox.lost()) throw std::bad_alloc();
+    return received;
   }
 
   std::vector<double> sum(const std::vector<double>& own) override {
     std::vector<double> all(own.size());
-    meet();
-    check(MPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, comm_.get()),
+    synchronise();
+    check(MPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, search_.comm),
           "MPI_Allreduce");
     return all;
   }
 
-  // Nobody but the first rank knows beforehand how much room it takes: another meeting when all have it.
+  // No rank but the first knows beforehand how much memory it takes: the ranks synchronise again when all have it.
   Bytes broadcast(const Bytes& bytes) override {
     if (bytes.size() > INT_MAX)
       throw core::Error(core::Fault::kUnsupported, "a broadcast of more than 2147483647 bytes");
     Bytes told = bytes;
-    meet();
+    synchronise();
     auto length = static_cast<int>(bytes.size());
-    check(MPI_Bcast(&length, 1, MPI_INT, 0, comm_.get()), "MPI_Bcast");
+    check(MPI_Bcast(&length, 1, MPI_INT, 0, search_.comm), "MPI_Bcast");
     told.resize(static_cast<std::size_t>(length));
-    meet();
-    check(MPI_Bcast(told.data(), length, MPI_BYTE, 0, comm_.get()), "MPI_Bcast");
+    synchronise();
+    check(MPI_Bcast(told.data(), length, MPI_BYTE, 0, search_.comm), "MPI_Bcast");
     return told;
   }
 
-  // Collective. Throws Stopped unless everybody is well and in time.
-  void meet() {
-    const State worst = tell(in_time() ? State::kGood : State::kLate);
-    if (worst != State::kGood) throw Stopped(worst);
+  // Collective. Throws Stopped unless all ranks are well and in time.
+  Messages synchronise(const Messages& messages = {}) {
+    Messages received;
+    const int merged = search_.mailbox.exchange(in_time() ? kGood : kLate, messages, received);
+    if (merged != kGood) throw Stopped(merged);
+    return received;
   }
 
-  // Instead of the collective call that the others are at.
-  void fail() { tell(State::kFailed); }
+  // Instead of the collective call that the others are at: the merged word.
+  [[nodiscard]] int fail() {
+    const Messages nothing;
+    Messages dropped;
+    return search_.mailbox.exchange(kFailed + search_.steps.word(), nothing, dropped);
+  }
 
-  [[nodiscard]] bool in_time() const { return deadline_ == 0 || MPI_Wtime() < deadline_; }
+  [[nodiscard]] bool in_time() const { return search_.deadline == 0 || MPI_Wtime() < search_.deadline; }
 
  private:
-  State tell(State own) {
-    const int mine = static_cast<int>(own);
-    int worst = 0;
-    check(MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, comm_.get()), "MPI_Allreduce");
-    return static_cast<State>(worst);
-  }
-
-  double deadline_;
+  const Search& search_;
   int rank_ = 0;
-  Communicator comm_;
 };
 
-core::reorder::Share share_of(const ReorderInput& input) {
-  core::split::Chain chain = *input.chain;
+core::reorder::Share share_of(const OwnPart& own) {
+  core::split::Chain chain = own.chain;
   if (chain.size() > core::split::kMaxDepth) chain.resize(core::split::kMaxDepth);
-  return {input.own->peers, input.own->weights, std::move(chain)};
+  return {own.edges.peers, own.edges.weights, std::move(chain)};
 }
 
-// How it ended, the same on all ranks; `failure` where it was this rank that failed.
-State run(MpiNetwork& network, const ReorderInput& input, const ReorderOptions& options,
-          core::reorder::DistributedOrder& order, Failure& failure) {
+// The word that all ranks stop by, the same everywhere.
+int run(MpiNetwork& network, const Search& search, const OwnPart& own, const ReorderOptions& options,
+        core::reorder::DistributedOrder& order) {
   core::reorder::DistributedOptions parts;
   parts.engine.preset = options.preset;
   parts.engine.seed = options.seed;
-  parts.engine.keep_going = [&network] { return network.in_time(); };
   parts.coarse_vertices = options.coarse_vertices;
   try {
-    order_distributed(network, {share_of(input)}, parts, order);
-    network.meet();
-    return State::kGood;
+    if (search.steps.failed()) return network.fail();
+    parts.engine.keep_going = [&network] { return network.in_time(); };
+    order_distributed(network, {share_of(own)}, parts, order);
+    network.synchronise();
+    return kGood;
   } catch (const Stopped& stopped) {
-    return stopped.state();
+    return stopped.word();
   } catch (const MpiError&) {
     throw;
   } catch (...) {
-    failure = current_failure();
-    network.fail();
-    return State::kFailed;
+    search.steps.fail(current_failure());
+    return network.fail();
   }
 }
 
 }  // namespace
 
-Reordering reorder_distributed(const ReorderInput& input, const ReorderOptions& options) {
-  MpiNetwork network(input.comm, input.deadline);
+Reordering reorder_distributed(const Search& search, const OwnPart& own, const ReorderOptions& options) {
+  MpiNetwork network(search);
   core::reorder::DistributedOrder order;
-  Failure failure;
-  const State state = run(network, input, options, order, failure);
+  const int word = run(network, search, own, options, order);
   Reordering result;
-  check(MPI_Comm_rank(input.comm, &result.vertex), "MPI_Comm_rank");
+  check(MPI_Comm_rank(search.comm, &result.vertex), "MPI_Comm_rank");
   result.before = order.before;
-  result.after = state == State::kGood ? order.after : order.before;
-  if (state == State::kGood) result.vertex = order.vertex.front();
-  if (state == State::kFailed) result.reason = share(input.comm, failure).text;
-  if (state == State::kLate) result.reason = too_late(options);
-  if (state == State::kGood && !(order.after < order.before)) result.reason = no_better_order();
+  result.after = word == kGood ? order.after : order.before;
+  if (word == kGood) result.vertex = order.vertex.front();
+  if (word >= kFailed) result.reason = search.steps.failure_of(word - kFailed).text;
+  if (word == kLate) result.reason = too_late(options);
+  if (word == kGood && !(order.after < order.before)) result.reason = no_better_order();
   return result;
 }
 

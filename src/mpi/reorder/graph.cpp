@@ -19,10 +19,10 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
+#include "mpi/reorder/call.h"
 #include "mpi/reorder/graph_arguments.h"
 #include "mpi/reorder/graph_edges.h"
 #include "mpi/reorder/modes.h"
-#include "mpi/reorder/rearrange.h"
 #include "mpi/split/split.h"
 
 namespace ranktree::mpi {
@@ -45,14 +45,14 @@ const int* neighbours_of(const std::vector<int>& peers) {
   return peers.empty() ? &nobody : peers.data();
 }
 
-// The last part of the distributed graph calls: the order is found, its owners get their edges, MPI makes the graph.
-Communicator make_graph(Rearrangement& begun, const Neighbourhood& held, const VertexEdges& traffic, MPI_Info info,
+// The last part of the distributed graph calls: the owners of vertices get their edges, MPI makes the graph.
+Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbourhood& held, MPI_Info info,
                         bool weighted) {
-  const Order order = find_order(begun, traffic);
   const Communicator processes = arranged(begun, order);
-  const Neighbourhood moved = order.changed ? hand_over(begun.alone.get(), held, order.vertex) : Neighbourhood{};
+  Neighbourhood moved;
+  if (order.changed) moved = pass_to_owner(begun.mailbox, begun.steps, held, order.vertex);
+  begun.steps.agree();
   const Neighbourhood& own = order.changed ? moved : held;
-  std::unique_ptr<Annotation> known = describe_together(begun, order.record);
   Communicator made;
   check(
       MPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm, static_cast<int>(own.sources.size()),
@@ -60,19 +60,15 @@ Communicator make_graph(Rearrangement& begun, const Neighbourhood& held, const V
                                      static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
                                      weights_of(own.destination_weights, weighted), info, 0, made.receive()),
       "MPI_Dist_graph_create_adjacent");
-  annotate(made.get(), std::move(known));
+  annotate(made.get(), begun, order.record);
   return made;
 }
 
 // Arguments that differ must not have the same hash as others that differ.
 std::uint64_t kind_of(bool first, bool second = false) { return 1 + (first ? 1U : 0U) + (second ? 2U : 0U); }
 
-// What all ranks multiply their weights by, so that no sum of them overflows.
-double common_scale(MPI_Comm alone, std::span<const double> weights) {
-  const double own = weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
-  double largest = 0;
-  check(MPI_Allreduce(&own, &largest, 1, MPI_DOUBLE, MPI_MAX, alone), "MPI_Allreduce");
-  return core::scale_for_sums(largest);
+double largest_of(std::span<const double> weights) {
+  return weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
 }
 
 // A cost that no double can tell is not known.
@@ -103,28 +99,34 @@ void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, boo
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
   // A rank that declares nothing may have a null pointer for weights; it is told of weights all the same.
   const int* weights = graph.n == 0 ? MPI_WEIGHTS_EMPTY : graph.weights;
-  const Neighbourhood own = collect(begun.alone.get(), edges, weighted ? weights : nullptr);
-  VertexEdges traffic;
-  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(own, begun.rank); });
-  *made = make_graph(begun, own, traffic, info, weighted).release();
+  const Neighbourhood held = collect(begun.mailbox, begun.steps, edges, weighted ? weights : nullptr);
+  const Order order = find_order(begun, [&] {
+    OwnPart own;
+    begun.order.run([&] { own.edges = traffic_of(held, begun.rank); });
+    return order_of_graph(begun, own);
+  });
+  *made = make_graph(begun, order, held, info, weighted).release();
 }
 
 void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_Info info, bool reorder,
                                 MPI_Comm* made) {
   const bool weighted = graph.source_weights != MPI_UNWEIGHTED;
+  Neighbourhood held;
   Rearrangement begun = begin(comm, {"dist_graph_create_adjacent", &info, reorder, kind_of(weighted)}, [&] {
     require(made, "comm_dist_graph");
     require_graph(graph, size_of(comm));
+    held = neighbourhood_of(graph);
   });
-  Neighbourhood own;
-  attempt_together(begun.alone.get(), [&] { own = neighbourhood_of(graph); });
-  const VertexEdges traffic = reorder ? traffic_of_both_ends(begun.alone.get(), own) : VertexEdges{};
-  *made = make_graph(begun, own, traffic, info, weighted).release();
+  const Order order = find_order(begun, [&] {
+    OwnPart own{traffic_of_both_ends(begun.mailbox, begun.order, held, begun.rank), {}};
+    return order_of_graph(begun, own);
+  });
+  *made = make_graph(begun, order, held, info, weighted).release();
 }
 
 // MPI wants the whole graph on every rank, so nothing is sent.
 void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm* made) {
-  ReorderCall call{"graph_create", nullptr, reorder, 0};
+  ReorderCall call{"graph_create", nullptr, reorder};
   Rearrangement begun = begin(comm, call, [&] {
     require(made, "comm_graph");
     require_graph(graph, size_of(comm));
@@ -134,37 +136,44 @@ void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm
     *made = MPI_COMM_NULL;
     return;
   }
-  VertexEdges traffic;
-  attempt_together(begun.alone.get(), [&] { traffic = traffic_of(neighbourhood_of(graph, begun.rank), begun.rank); });
-  const Order order = find_order(begun, traffic);
+  const Order order = find_order(begun, [&] {
+    OwnPart own;
+    begun.order.run([&] { own.edges = traffic_of(neighbourhood_of(graph, begun.rank), begun.rank); });
+    return order_of_graph(begun, own);
+  });
   const bool separate = order.changed || graph.nodes < begun.size;
   const Communicator processes = separate ? arranged(begun, order, graph.nodes) : Communicator{};
   MPI_Comm base = separate ? processes.get() : comm;
-  std::unique_ptr<Annotation> known = describe_together(begun, order.record);
   Communicator of_graph;
   if (base != MPI_COMM_NULL) {
     check(MPI_Graph_create(base, graph.nodes, graph.index, graph.edges, 0, of_graph.receive()), "MPI_Graph_create");
   }
-  annotate(of_graph.get(), std::move(known));
+  annotate(of_graph.get(), begun, order.record);
   *made = of_graph.release();
 }
 
 void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* newrank, MPI_Comm* made) {
   const bool weighted = graph.weights != nullptr;
-  Rearrangement begun = begin(comm, {"comm_reorder", &info, true, kind_of(weighted, made != nullptr)}, [&] {
+  EdgeList edges;
+  ReorderCall call{"comm_reorder", &info, true, kind_of(weighted, made != nullptr)};
+  Rearrangement begun = begin(comm, call, [&] {
     require(newrank, "newrank");
     require_graph(graph, size_of(comm));
+    edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
+    if (weighted) call.largest = largest_of({graph.weights, edges.destinations.size()});
   });
-  const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
-  const double scale = weighted ? common_scale(begun.alone.get(), {graph.weights, edges.destinations.size()}) : 1;
-  Order order = find_order(begun, traffic(begun.alone.get(), edges, graph.weights, scale));
+  // So that no sum of weights overflows; the same on all ranks.
+  const double scale = weighted ? core::scale_for_sums(begun.largest) : 1;
+  Order order = find_order(begun, [&] {
+    OwnPart own{traffic(begun.mailbox, begun.order, edges, {graph.weights, scale}, begun.rank), {}};
+    return order_of_graph(begun, own);
+  });
   order.record.before = in_callers_units(order.record.before, scale);
   order.record.after = in_callers_units(order.record.after, scale);
   if (made != nullptr) {
-    std::unique_ptr<Annotation> known = describe_together(begun, order.record);
     Communicator processes;
     check(MPI_Comm_split(comm, 0, order.vertex, processes.receive()), "MPI_Comm_split");
-    annotate(processes.get(), std::move(known));
+    annotate(processes.get(), begun, order.record);
     *made = processes.release();
   }
   *newrank = order.vertex;

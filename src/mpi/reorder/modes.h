@@ -10,11 +10,14 @@
 
 #include "core/place/engine.h"
 #include "core/split/chain.h"
+#include "mpi/agree.h"
+#include "mpi/exchange.h"
+#include "mpi/reorder/root.h"
 #include "mpi/text.h"
 
 namespace ranktree::mpi {
 
-// What one vertex says to others, both directions together: peers ascending, each once, no self loop, no zero.
+// What one vertex exchanges with others, both directions together: peers ascending, each once, no self loop, no zero.
 struct VertexEdges {
   std::vector<int> peers;
   std::vector<double> weights;
@@ -30,16 +33,23 @@ struct ReorderOptions {
   int coarse_vertices = 4096;   // distributed: the top levels are placed on a graph of at most so many vertices
 };
 
-// The part of the graph and of the machine that the calling process holds before anything is computed: vertex k is held
-// by rank k.
-struct ReorderInput {
-  MPI_Comm comm = MPI_COMM_NULL;
-  const VertexEdges* own = nullptr;           // edges of the vertex with the number of the calling rank
-  const core::split::Chain* chain = nullptr;  // where the calling process is
-  double deadline = 0;                        // MPI_Wtime() from which on nothing more is tried; 0: none
+// The ranks of a communicator that look for an order, and how that goes.
+struct Search {
+  MPI_Comm comm;
+  Mailbox& mailbox;   // of comm
+  LocalSteps& steps;  // of comm: what fails leaves the order as it is
+  RootRoom& room;     // the root has it for modes central and node
+  double deadline;    // MPI_Wtime() from which on nothing more is tried; 0: none
 };
 
-// What one of the ways came to. `vertex` is the vertex this process shall own, that is its new rank.
+// The part of the graph and of the machine that the calling process holds before anything is computed: vertex k is held
+// by rank k. Both may be empty where a step has failed.
+struct OwnPart {
+  VertexEdges edges;         // of the vertex with the number of the calling rank
+  core::split::Chain chain;  // where the calling process is
+};
+
+// The result of one mode. `vertex` is the vertex this process shall own, that is its new rank.
 struct Reordering {
   int vertex = 0;
   std::optional<double> before;  // hops x weight over all edges, equal on all ranks; nothing where it was not computed
@@ -51,10 +61,10 @@ struct Reordering {
 Text no_better_order();
 Text too_late(const ReorderOptions& options);
 
-// Collective over input.comm. All ranks return alike or throw alike (AgreedError), whatever allocation of ours fails on
-// whichever of them; MpiError as always.
-Reordering reorder_central(const ReorderInput& input, const ReorderOptions& options);
-Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& options);
-Reordering reorder_distributed(const ReorderInput& input, const ReorderOptions& options);
+// Collective over search.comm. All ranks return alike or throw alike (AgreedError), whatever allocation of ours fails
+// on whichever of them, and what had failed before; MpiError as always.
+Reordering reorder_central(const Search& search, const OwnPart& own, const ReorderOptions& options);
+Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const ReorderOptions& options);
+Reordering reorder_distributed(const Search& search, const OwnPart& own, const ReorderOptions& options);
 
 }  // namespace ranktree::mpi

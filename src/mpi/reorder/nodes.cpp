@@ -3,25 +3,27 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <set>
-#include <utility>
+#include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/reorder/positions.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/exchange.h"
 #include "mpi/handle.h"
 #include "mpi/reorder/central.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
+#include "mpi/reorder/root.h"
 #include "mpi/split/chains.h"
-#include "mpi/split/fetch.h"
+#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -34,6 +36,30 @@ struct PricedLevel {
   std::int32_t number = 0;
   double cost = 0;
 };
+
+// The levels of all ranks' chains together, the root first; plain bytes, so that none has to be allocated.
+struct PriceList {
+  static constexpr std::size_t kMost = 256;
+  std::int32_t word = 0;  // LocalSteps::word(), merged
+  std::int32_t count = 0;
+  std::array<PricedLevel, kMost> levels{};
+
+  void add(const PricedLevel& level) {
+    if (static_cast<std::size_t>(count) == kMost) {
+      throw core::Error(core::Fault::kUnsupported, "levels: expected at most " + std::to_string(kMost));
+    }
+    levels[static_cast<std::size_t>(count++)] = level;
+  }
+};
+
+void price(const std::vector<Chain>& chains, PriceList& list) {
+  const core::topo::Tree tree = core::reorder::positions_of(chains).tree;
+  list.add({0, -1, tree.cost(0)});
+  int index = 1;
+  for (const auto& [kind, number] : core::reorder::levels_of(tree)) {
+    list.add({static_cast<std::int32_t>(kind), number, tree.cost(index++)});
+  }
+}
 
 // What levels cost on the whole machine, and what pairs pay that share nothing.
 struct Prices {
@@ -48,124 +74,156 @@ struct Prices {
   }
 };
 
-std::vector<PricedLevel> price(const std::vector<Chain>& chains) {
-  const core::topo::Tree tree = core::reorder::positions_of(chains).tree;
-  std::vector<PricedLevel> levels{{0, -1, tree.cost(0)}};
-  int index = 1;
-  for (const auto& [kind, number] : core::reorder::levels_of(tree)) {
-    levels.push_back({static_cast<std::int32_t>(kind), number, tree.cost(index++)});
+// Collective. Throws AgreedError where a rank has failed before.
+PriceList learn_prices(const Search& search, const Chain& chain) {
+  PriceList list;
+  list.word = gather_reports(search.comm, search.steps, chain, 0, search.room);
+  if (list.word == 0 && !search.room.reports.empty()) {
+    search.steps.run([&] { price(chains_of(search.room), list); });
+    list.word = search.steps.word();
   }
-  return levels;
+  check(MPI_Bcast(&list, sizeof list, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
+  search.steps.require(list.word);
+  return list;
 }
 
-// Collective: the levels of all ranks' chains together.
-Prices learn_prices(const ReorderInput& input, int rank) {
-  std::vector<PricedLevel> levels;
-  {
-    std::vector<Chain> chains = gather_chains(input.comm, *input.chain, 0);
-    attempt_together(input.comm, [&] {
-      if (rank == 0) levels = price(chains);
-    });
-  }
-  auto count = static_cast<int>(levels.size());
-  check(MPI_Bcast(&count, 1, MPI_INT, 0, input.comm), "MPI_Bcast");
-  attempt_together(input.comm, [&] { levels.resize(static_cast<std::size_t>(count)); });
-  check(MPI_Bcast(levels.data(), count * static_cast<int>(sizeof(PricedLevel)), MPI_BYTE, 0, input.comm), "MPI_Bcast");
+Prices prices_of(const PriceList& list) {
   Prices prices;
-  attempt_together(input.comm, [&] {
-    for (const auto& [kind, number, cost] : levels) {
-      if (number < 0) {
-        prices.of_root = cost;
-      } else {
-        prices.of_levels[{static_cast<core::topo::Kind>(kind), number}] = cost;
-      }
+  for (const auto& [kind, number, cost] : std::span(list.levels).first(static_cast<std::size_t>(list.count))) {
+    if (number < 0) {
+      prices.of_root = cost;
+    } else {
+      prices.of_levels[{static_cast<core::topo::Kind>(kind), number}] = cost;
     }
-  });
+  }
   return prices;
 }
 
-// Equal on all ranks: a sum that only one rank makes.
-double sum_of_all(MPI_Comm comm, double own) {
-  double sum = 0;
-  check(MPI_Reduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, comm), "MPI_Reduce");
-  check(MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, comm), "MPI_Bcast");
-  return sum;
-}
-
-// Collective.
-double own_cost(const ReorderInput& input, const Prices& prices) {
-  const VertexEdges& own = *input.own;
-  std::set<int> peers;
-  attempt_together(input.comm, [&] { peers.insert(own.peers.begin(), own.peers.end()); });
-  const auto chains = fetch_chains(input.comm, *input.chain, peers);
+// Collective: hops x weight of the edges of the calling rank's vertex. Both ends of an edge know of it, so that every
+// rank gets the chains that it needs.
+double own_cost(const Search& search, const OwnPart& own, const Prices& prices) {
+  Messages messages;
+  search.steps.run([&] {
+    for (const int peer : own.edges.peers) messages.emplace(peer, bytes_of(own.chain));
+  });
+  const Messages received = exchange(search.mailbox, search.steps, messages);
   double cost = 0;
-  attempt_together(input.comm, [&] {
-    for (std::size_t i = 0; i < own.peers.size(); ++i) {
-      cost += own.weights[i] * prices.distance(*input.chain, chains.at(own.peers[i]));
+  search.steps.run([&] {
+    for (std::size_t i = 0; i < own.edges.peers.size(); ++i) {
+      cost += own.edges.weights[i] * prices.distance(own.chain, chain_of(received.at(own.edges.peers[i])));
     }
   });
   return cost;
 }
 
-// The ranks whose chains begin alike down to the node, in the order of input.comm. Two splits, for a colour has 31 bits
-// and the beginning's hash 62.
-Communicator ranks_of_node(const ReorderInput& input) {
+// The ranks whose chains begin alike down to the node, in the order of `comm`. Two splits, for a colour has 31 bits and
+// the beginning's hash 62.
+Communicator ranks_of_node(MPI_Comm comm, const Chain& chain) {
   std::uint64_t hash = 1;
-  for (const auto& link : *input.chain) {
+  for (const auto& link : chain) {
     hash = mix(hash, core::split::code_of(link));
     if (link.kind == core::topo::Kind::kNode) break;
   }
   constexpr std::uint64_t kColor = 0x7fffffffU;
   Communicator rough;
   Communicator node;
-  check(MPI_Comm_split(input.comm, static_cast<int>((hash >> 1U) & kColor), 0, rough.receive()), "MPI_Comm_split");
+  check(MPI_Comm_split(comm, static_cast<int>((hash >> 1U) & kColor), 0, rough.receive()), "MPI_Comm_split");
   check(MPI_Comm_split(rough.get(), static_cast<int>((hash >> 32U) & kColor), 0, node.receive()), "MPI_Comm_split");
   return node;
 }
 
-// The edges inside the node, with the node's numbers.
-VertexEdges inside(const VertexEdges& own, const std::vector<int>& members) {
-  VertexEdges kept;
-  for (std::size_t i = 0; i < own.peers.size(); ++i) {
-    const auto member = std::lower_bound(members.begin(), members.end(), own.peers[i]);
-    if (member == members.end() || *member != own.peers[i]) continue;
-    kept.peers.push_back(static_cast<int>(member - members.begin()));
-    kept.weights.push_back(own.weights[i]);
+// A communicator and a part of it. Ranks of the part ascend with those of the whole.
+class Numbers {
+ public:
+  Numbers(MPI_Comm whole, MPI_Comm part) {
+    check(MPI_Comm_group(whole, whole_.receive()), "MPI_Comm_group");
+    check(MPI_Comm_group(part, part_.receive()), "MPI_Comm_group");
   }
-  return kept;
+  // The edges inside the part, with its numbers.
+  [[nodiscard]] VertexEdges inside(const VertexEdges& own) const {
+    std::vector<int> ranks(own.peers.size());
+    check(MPI_Group_translate_ranks(whole_.get(), static_cast<int>(ranks.size()), own.peers.data(), part_.get(),
+                                    ranks.data()),
+          "MPI_Group_translate_ranks");
+    VertexEdges kept;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (ranks[i] == MPI_UNDEFINED) continue;
+      kept.peers.push_back(ranks[i]);
+      kept.weights.push_back(own.weights[i]);
+    }
+    return kept;
+  }
+  [[nodiscard]] int in_whole(int rank) const {
+    int translated = 0;
+    check(MPI_Group_translate_ranks(part_.get(), 1, &rank, whole_.get(), &translated), "MPI_Group_translate_ranks");
+    return translated;
+  }
+
+ private:
+  Group whole_;
+  Group part_;
+};
+
+// The sums over all ranks, equal everywhere as one rank makes them.
+struct Totals {
+  double cost = 0;    // each edge twice
+  double saved = 0;   // by nodes
+  double failed = 0;  // ranks
+};
+
+Totals sum_of_all(MPI_Comm comm, const Totals& own) {
+  constexpr int kCount = sizeof(Totals) / sizeof(double);
+  Totals sum;
+  check(MPI_Reduce(&own, &sum, kCount, MPI_DOUBLE, MPI_SUM, kRoot, comm), "MPI_Reduce");
+  check(MPI_Bcast(&sum, kCount, MPI_DOUBLE, kRoot, comm), "MPI_Bcast");
+  return sum;
+}
+
+// Collective over the node: the new order inside it. What fails counts as a step of search.comm.
+Reordering reorder_one(const Search& search, const Search& of_node, const OwnPart& inside,
+                       const ReorderOptions& options, const Prices& prices) {
+  of_node.steps.fail(search.steps.failure());
+  try {
+    return reorder_at_root(of_node, inside, options, &prices.of_levels);
+  } catch (const AgreedError& error) {
+    search.steps.fail(current_failure());
+    return {};
+  }
 }
 
 }  // namespace
 
-Reordering reorder_in_nodes(const ReorderInput& input, const ReorderOptions& options) {
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(input.comm, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(input.comm, &size), "MPI_Comm_size");
-  const Prices prices = learn_prices(input, rank);
-  const double before = sum_of_all(input.comm, own_cost(input, prices)) / 2;
-
-  const Communicator node = ranks_of_node(input);
-  int members_count = 0;
+Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const ReorderOptions& options) {
+  const Communicator node = ranks_of_node(search.comm, own.chain);
+  const Numbers numbers(search.comm, node.get());
+  Mailbox of_node(node.get());
+  LocalSteps node_steps(node.get());
   int node_rank = 0;
-  check(MPI_Comm_size(node.get(), &members_count), "MPI_Comm_size");
+  int node_size = 0;
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
-  std::vector<int> members;
-  attempt_together(input.comm, [&] { members.resize(static_cast<std::size_t>(members_count)); });
-  check(MPI_Allgather(&rank, 1, MPI_INT, members.data(), 1, MPI_INT, node.get()), "MPI_Allgather");
-  VertexEdges edges;
-  attempt_together(input.comm, [&] { edges = inside(*input.own, members); });
-  const ReorderInput of_node{node.get(), &edges, input.chain, input.deadline};
-  Reordering own;
-  attempt_together(input.comm, [&] { own = reorder_at_root(of_node, options, &prices.of_levels); });
+  check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
+  RootRoom node_room;
+  search.steps.run([&] {
+    if (node_rank == kRoot) node_room = RootRoom(node_size);
+  });
 
-  const double saved = sum_of_all(input.comm, node_rank == 0 ? own.before.value_or(0) - own.after.value_or(0) : 0);
-  Reordering result;
-  result.vertex = members[static_cast<std::size_t>(own.vertex)];
-  result.before = before;
-  result.after = std::min(before, before - saved);
-  // Where no node has changed anything: what the first one says.
-  if (saved <= 0) result.reason = share(input.comm, {MPI_ERR_OTHER, own.reason}).text;
+  const PriceList list = learn_prices(search, own.chain);
+  Prices prices;
+  search.steps.run([&] { prices = prices_of(list); });
+  const double cost = own_cost(search, own, prices);
+  OwnPart inside;
+  search.steps.run([&] { inside = {numbers.inside(own.edges), own.chain}; });
+  const Search within{node.get(), of_node, node_steps, node_room, search.deadline};
+  Reordering found = reorder_one(search, within, inside, options, prices);
+
+  const double saved = node_rank == kRoot ? found.before.value_or(0) - found.after.value_or(0) : 0;
+  const Totals sum = sum_of_all(search.comm, {cost, saved, search.steps.failed() ? 1.0 : 0.0});
+  if (sum.failed > 0) search.steps.agree();
+  Reordering result{numbers.in_whole(found.vertex), sum.cost / 2, std::min(sum.cost / 2, sum.cost / 2 - sum.saved), {}};
+  if (sum.saved > 0) return result;
+  // Where no node has changed anything: the first rank's reason.
+  check(MPI_Bcast(&found.reason, sizeof found.reason, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
+  result.reason = found.reason;
   return result;
 }
 

@@ -16,7 +16,6 @@
 #include "core/pattern/pattern.h"
 #include "io/pattern_file.h"
 #include "mpi/agree.h"
-#include "mpi/check.h"
 #include "mpi/split/split.h"
 
 namespace ranktree::mpi {
@@ -86,19 +85,11 @@ RecordedGraph graph_of(const Pattern& pattern, Metric metric) {
 
 }  // namespace
 
-RecordedGraph read_pattern(const char* file, MPI_Comm comm, const char* metric) {
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  RecordedGraph graph;
-  attempt_together(comm, [&] {
-    require(file, "file");
-    require(metric, "metric");
-    const Metric wanted = metric_of(metric);
-    if (rank == 0) graph = graph_of(load(file, size), wanted);
-  });
-  return graph;
+RecordedGraph read_pattern(const char* file, const char* metric, int rank, int size) {
+  require(file, "file");
+  require(metric, "metric");
+  const Metric wanted = metric_of(metric);
+  return rank == 0 ? graph_of(load(file, size), wanted) : RecordedGraph{};
 }
 
 }  // namespace ranktree::mpi

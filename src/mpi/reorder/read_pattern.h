@@ -1,8 +1,6 @@
 // A recorded pattern as a graph (treematch-2013 appendix A); include/ranktree/mpi.h documents the call.
 #pragma once
 
-#include <mpi.h>
-
 #include <string>
 #include <vector>
 
@@ -16,8 +14,8 @@ struct RecordedGraph {
   std::vector<int> weights;
 };
 
-// Collective over `comm`: everything at rank 0, nothing elsewhere. A null pointer is an error like others. Throws
-// AgreedError, MpiError.
-RecordedGraph read_pattern(const char* file, MPI_Comm comm, const char* metric);
+// Local: everything at rank 0, nothing elsewhere, for a communicator of `size` ranks. A null pointer is an error like
+// others. Throws core::Error, AgreedError, std::bad_alloc.
+RecordedGraph read_pattern(const char* file, const char* metric, int rank, int size);
 
 }  // namespace ranktree::mpi

@@ -27,19 +27,17 @@
 #include "mpi/exchange.h"
 #include "mpi/guard.h"
 #include "mpi/handle.h"
+#include "mpi/reorder/call.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
-#include "mpi/reorder/rearrange.h"
+#include "mpi/reorder/root.h"
 #include "mpi/reorder/traced.h"
-#include "mpi/split/chains.h"
 #include "mpi/split/options.h"
 #include "mpi/split/split.h"
 #include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {
-
-constexpr int kRoot = 0;
 
 // What moving is weighed by.
 struct Terms {
@@ -107,10 +105,10 @@ std::map<int, double> growth(const std::vector<ranktree_traced_pair>& pairs, con
 
 // Collective: each process has counted what it sends, its partners what they do; both together make an edge. Throws
 // AgreedError.
-VertexEdges both_directions(const Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs) {
+VertexEdges both_directions(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs) {
   std::map<int, double> bytes;
-  std::map<int, Bytes> messages;
-  attempt_together(begun.alone.get(), [&] {
+  Messages messages;
+  begun.order.run([&] {
     bytes = growth(pairs, begun.annotation.traffic.get());
     bytes.erase(begun.rank);
     for (const auto& [peer, count] : bytes) {
@@ -119,9 +117,9 @@ VertexEdges both_directions(const Rearrangement& begun, const std::vector<ranktr
       std::memcpy(message.data(), &count, sizeof count);
     }
   });
-  const std::map<int, Bytes> received = exchange_alone(begun.alone.get(), messages);
+  const Messages received = exchange(begun.mailbox, begun.order, messages);
   VertexEdges edges;
-  attempt_together(begun.alone.get(), [&] {
+  begun.order.run([&] {
     for (const auto& [peer, message] : received) {
       double count = 0;
       std::memcpy(&count, message.data(), sizeof count);
@@ -146,49 +144,52 @@ double hops_moved(const std::vector<core::split::Chain>& chains, const std::vect
   return hops;
 }
 
+// Memory for what moving costs, made before the ranks look for an order.
+struct Moves {
+  std::vector<int> newranks;  // by rank of comm
+  RootRoom room;
+
+  Moves() = default;
+  Moves(MPI_Comm comm, const Terms& terms) {
+    int rank = 0;
+    int size = 0;
+    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    newranks.resize(static_cast<std::size_t>(size));
+    if (rank == kRoot && terms.state_bytes > 0) room = RootRoom(size);
+  }
+};
+
 // An order, and whether it pays.
 struct Proposal {
   Order order;
-  std::vector<int> newranks;  // by rank of comm
-  double gain = 0;            // hop-bytes over the horizon
-  double cost = 0;            // hop-bytes of moving
+  double gain = 0;  // hop-bytes over the horizon
+  double cost = 0;  // hop-bytes of moving
   [[nodiscard]] bool pays() const { return order.changed && gain > cost; }
 };
 
-// Collective. Throws AgreedError.
-Proposal weigh(const Rearrangement& begun, const core::split::Chain& chain, const Order& order, const Terms& terms) {
-  Proposal proposal{order, {}, 0, 0};
-  if (!order.changed) return proposal;
-  MPI_Comm comm = begun.alone.get();
-  attempt_together(comm, [&] { proposal.newranks.resize(static_cast<std::size_t>(begun.size)); });
-  check(MPI_Allgather(&order.vertex, 1, MPI_INT, proposal.newranks.data(), 1, MPI_INT, comm), "MPI_Allgather");
-  proposal.gain = (order.record.before.value_or(0) - order.record.after.value_or(0)) * terms.horizon;
-  if (terms.state_bytes == 0) return proposal;
-  const auto chains = gather_chains(comm, chain, kRoot);
-  attempt_together(comm, [&] {
-    if (begun.rank == kRoot) proposal.cost = hops_moved(chains, proposal.newranks) * terms.state_bytes;
-  });
-  check(MPI_Bcast(&proposal.cost, 1, MPI_DOUBLE, kRoot, comm), "MPI_Bcast");
-  return proposal;
-}
-
-// Collective. Throws AgreedError.
-Proposal propose(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs, const Terms& terms) {
-  const VertexEdges own = both_directions(begun, pairs);
-  core::split::Chain chain;
-  const Failure lost = locate(begun, chain);
-  if (lost.error_class != MPI_SUCCESS) throw AgreedError(lost);
-  const ReorderInput input{begun.alone.get(), &own, &chain, begun.deadline};
-  return weigh(begun, chain, find_order(input, begun.reorder), terms);
-}
-
-// The same, and what fails proposes nothing.
-Proposal propose_or_not(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs, const Terms& terms) {
-  try {
-    return propose(begun, pairs, terms);
-  } catch (const AgreedError& error) {
-    return {unchanged(begun.rank, error.what()), {}, 0, 0};
+// Collective: hop-bytes of moving. Throws AgreedError.
+double cost_of(Rearrangement& begun, const core::split::Chain& chain, const Terms& terms, Moves& moves) {
+  const int merged = gather_reports(begun.comm, begun.order, chain, 0, moves.room);
+  if (merged == 0 && begun.rank == kRoot) {
+    begun.order.run([&] {
+      const double hops = hops_moved(chains_of(moves.room), moves.newranks);
+      for (RankAnswer& answer : moves.room.answers) answer.after = hops * terms.state_bytes;
+    });
   }
+  return receive_answer(begun.comm, begun.order, merged, moves.room).after;
+}
+
+// Collective: fills `proposal`, and returns its order. Throws AgreedError.
+Order propose(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pairs, const Terms& terms, Moves& moves,
+              Proposal& proposal) {
+  OwnPart own{both_directions(begun, pairs), {}};
+  const Order order = order_of_graph(begun, own);
+  if (!order.changed) return order;
+  check(MPI_Allgather(&order.vertex, 1, MPI_INT, moves.newranks.data(), 1, MPI_INT, begun.comm), "MPI_Allgather");
+  if (terms.state_bytes > 0) proposal.cost = cost_of(begun, own.chain, terms, moves);
+  proposal.gain = (order.record.before.value_or(0) - order.record.after.value_or(0)) * terms.horizon;
+  return order;
 }
 
 Text message_of(const Proposal& proposal, const Terms& terms) {
@@ -205,12 +206,12 @@ struct Notes {
   std::unique_ptr<Annotation> of_new;
 };
 
-Notes notes(MPI_Comm comm, const Rearrangement& begun, const Proposal& proposal, const Terms& terms) {
+Notes notes(Rearrangement& begun, const Proposal& proposal, const Terms& terms) {
   Notes made;
   made.of_old = std::make_unique<Annotation>(begun.annotation);
   say(*made.of_old, message_of(proposal, terms).view());
   // What this call has sent itself does not count for the next one.
-  made.of_old->traffic = std::make_shared<const Traffic>(traffic_of(traced(comm)));
+  made.of_old->traffic = std::make_shared<const Traffic>(traffic_of(traced(begun.comm)));
   if (!proposal.pays()) return made;
   made.of_new = description(begun, proposal.order.record);
   made.of_new->traffic = made.of_old->traffic;
@@ -222,29 +223,32 @@ Notes notes(MPI_Comm comm, const Rearrangement& begun, const Proposal& proposal,
 void rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* made) {
   Terms terms;
   std::vector<ranktree_traced_pair> pairs;
-  ReorderCall call{"comm_rebalance", &info, true, 0};
+  Moves moves;
+  ReorderCall call{"comm_rebalance", &info};
   Rearrangement begun = begin(comm, call, [&] {
     require(made, "newcomm");
     terms = read_terms(info);
     pairs = traced(comm);
+    moves = Moves(comm, terms);
     call.arguments = mix(mix(newranks == nullptr ? 1 : 2, std::bit_cast<std::uint64_t>(terms.horizon)),
                          std::bit_cast<std::uint64_t>(terms.state_bytes));
   });
-  Proposal proposal = propose_or_not(begun, pairs, terms);
+  Proposal proposal;
+  proposal.order = find_order(begun, [&] { return propose(begun, pairs, terms, moves, proposal); });
   Notes known;
-  const Failure lost = share(begun.alone.get(), attempt([&] { known = notes(comm, begun, proposal, terms); }));
+  const Failure lost = share(comm, attempt([&] { known = notes(begun, proposal, terms); }));
   Communicator processes;
   if (lost.error_class != MPI_SUCCESS) {
     // Nothing moves, and the interval counts for the next call too.
-    proposal = {unchanged(begun.rank, lost.text), {}, 0, 0};
+    proposal = {unchanged(begun.rank, lost.text), 0, 0};
     keep_message(comm, message_of(proposal, terms).view());
   } else {
     set_annotation(comm, std::move(known.of_old));
     if (proposal.pays()) processes = arranged(begun, proposal.order);
-    annotate(processes.get(), std::move(known.of_new));
+    if (processes.get() != MPI_COMM_NULL) set_annotation(processes.get(), std::move(known.of_new));
   }
   if (proposal.pays() && newranks != nullptr)
-    std::memcpy(newranks, proposal.newranks.data(), proposal.newranks.size() * sizeof(int));
+    std::memcpy(newranks, moves.newranks.data(), moves.newranks.size() * sizeof(int));
   *made = processes.release();
 }
 

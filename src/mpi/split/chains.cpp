@@ -4,20 +4,17 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <tuple>
-#include <vector>
+#include <cstring>
+#include <map>
+#include <set>
 
 #include "core/split/chain.h"
 #include "mpi/agree.h"
-#include "mpi/check.h"
+#include "mpi/exchange.h"
 
 namespace ranktree::mpi {
-namespace {
 
 using core::split::Chain;
-
-}  // namespace
 
 ChainRow packed(const Chain& chain) {
   ChainRow row{};
@@ -34,23 +31,37 @@ Chain unpacked(const ChainRow& row) {
   return chain;
 }
 
-std::vector<Chain> gather_chains(MPI_Comm comm, const Chain& own, int root) {
-  int rank = 0;
-  int size = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  constexpr int kLength = std::tuple_size_v<ChainRow>;
-  const ChainRow row = packed(own);
-  std::vector<ChainRow> rows;
-  std::vector<Chain> chains;
-  attempt_together(comm, [&] {
-    if (rank != root) return;
-    rows.resize(static_cast<std::size_t>(size));
-    chains.reserve(rows.size());
+Bytes bytes_of(const Chain& chain) {
+  const ChainRow row = packed(chain);
+  Bytes bytes((row[0] + 1) * sizeof row[0]);
+  std::memcpy(bytes.data(), row.data(), bytes.size());
+  return bytes;
+}
+
+Chain chain_of(const Bytes& bytes) {
+  ChainRow row{};
+  std::memcpy(row.data(), bytes.data(), std::min(bytes.size(), sizeof row));
+  return unpacked(row);
+}
+
+std::map<int, Chain> fetch_chains(MPI_Comm comm, const Chain& own, const std::set<int>& wanted) {
+  Mailbox mailbox(comm);
+  LocalSteps steps(comm);
+  Messages messages;
+  steps.run([&] {
+    for (const int other : wanted) messages[other];
   });
-  // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(MPI_Gather(row.data(), kLength, MPI_UINT64_T, rows.data(), kLength, MPI_UINT64_T, root, comm), "MPI_Gather");
-  attempt_together(comm, [&] { std::transform(rows.begin(), rows.end(), std::back_inserter(chains), unpacked); });
+  const Messages requests = exchange(mailbox, steps, messages);
+  messages.clear();
+  steps.run([&] {
+    for (const auto& [rank, nothing] : requests) messages.emplace(rank, bytes_of(own));
+  });
+  const Messages answers = exchange(mailbox, steps, messages);
+  std::map<int, Chain> chains;
+  steps.run([&] {
+    for (const auto& [rank, bytes] : answers) chains.emplace(rank, chain_of(bytes));
+  });
+  steps.agree();
   return chains;
 }
 

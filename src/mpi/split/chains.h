@@ -1,13 +1,15 @@
-// Chains on their way.
+// Chains that travel between ranks.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <map>
+#include <set>
 
 #include "core/split/chain.h"
+#include "mpi/exchange.h"
 
 namespace ranktree::mpi {
 
@@ -16,8 +18,14 @@ using ChainRow = std::array<std::uint64_t, core::split::kMaxDepth + 1>;
 ChainRow packed(const core::split::Chain& chain);
 core::split::Chain unpacked(const ChainRow& row);
 
-// Collective over `comm`. Every rank's chain by rank at `root`, cut at core::split::kMaxDepth; nothing elsewhere.
-// O(ranks x depth) memory at the root. Throws MpiError, and AgreedError where that is not to be had.
-std::vector<core::split::Chain> gather_chains(MPI_Comm comm, const core::split::Chain& own, int root);
+// As much of the row as there is chain.
+Bytes bytes_of(const core::split::Chain& chain);
+core::split::Chain chain_of(const Bytes& bytes);
+
+// Collective over `comm`: every rank offers its chain and gets those of the ranks it wants. O(depth x wanted) memory
+// and O(wanted + requests) messages a rank: no rank knows beforehand which others will request its chain, so both
+// requests and answers are exchanged. Throws MpiError, and AgreedError where memory ends on some rank.
+std::map<int, core::split::Chain> fetch_chains(MPI_Comm comm, const core::split::Chain& own,
+                                               const std::set<int>& wanted);
 
 }  // namespace ranktree::mpi

@@ -18,7 +18,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
-#include "mpi/split/fetch.h"
+#include "mpi/split/chains.h"
 #include "mpi/split/split.h"
 
 namespace ranktree::mpi {

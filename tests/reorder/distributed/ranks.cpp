@@ -105,14 +105,20 @@ int run(const std::vector<std::string>& words) {
   const std::string trouble = words.size() > 2 ? words[2] : "";
   const auto peers = affinity.neighbours(ranks.own);
   const auto weights = affinity.weights_of(ranks.own);
-  mpi::VertexEdges own{{peers.begin(), peers.end()}, {weights.begin(), weights.end()}};
-  if (trouble == "asymmetric" && ranks.own == std::stoi(words[3])) own.peers.pop_back(), own.weights.pop_back();
-  mpi::ReorderInput input{MPI_COMM_WORLD, &own, &chains[place_of(ranks.own)], 0};
-  if (trouble == "late") input.deadline = 1e-9;  // some MPIs count from the first call
+  mpi::OwnPart own{{{peers.begin(), peers.end()}, {weights.begin(), weights.end()}}, chains[place_of(ranks.own)]};
+  if (trouble == "asymmetric" && ranks.own == std::stoi(words[3])) {
+    own.edges.peers.pop_back();
+    own.edges.weights.pop_back();
+  }
+  mpi::Mailbox mailbox(MPI_COMM_WORLD);
+  mpi::LocalSteps steps(MPI_COMM_WORLD);
+  mpi::RootRoom room;
+  const double deadline = trouble == "late" ? 1e-9 : 0;  // some MPIs count from the first call
+  const mpi::Search search{MPI_COMM_WORLD, mailbox, steps, room, deadline};
   mpi::ReorderOptions options;
   options.coarse_vertices = std::stoi(words[1]);
   options.preset = core::place::Preset::kFast;  // one attempt: what repeats is the same
-  const mpi::Reordering found = reorder_distributed(input, options);
+  const mpi::Reordering found = reorder_distributed(search, own, options);
   if (!trouble.empty()) return check_stopped(found, ranks) ? 0 : 1;
   return check_order(found, expected_order(affinity, chains, options.coarse_vertices), ranks) ? 0 : 1;
 }

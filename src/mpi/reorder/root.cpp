@@ -1,0 +1,46 @@
+#include "mpi/reorder/root.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/split/chain.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/split/chains.h"
+#include "mpi/wait.h"
+
+namespace ranktree::mpi {
+
+int gather_reports(MPI_Comm comm, const LocalSteps& steps, const core::split::Chain& chain, std::size_t edges,
+                   RootRoom& room) {
+  const RankReport own{steps.word(), static_cast<std::int64_t>(edges), packed(chain)};
+  constexpr int kBytes = sizeof(RankReport);
+  check(MPI_Gather(&own, kBytes, MPI_BYTE, room.reports.data(), kBytes, MPI_BYTE, kRoot, comm), "MPI_Gather");
+  std::int64_t largest = 0;
+  for (const RankReport& report : room.reports) largest = std::max(largest, report.word);
+  return static_cast<int>(largest);
+}
+
+std::vector<core::split::Chain> chains_of(const RootRoom& room) {
+  std::vector<core::split::Chain> chains;
+  chains.reserve(room.reports.size());
+  for (const RankReport& report : room.reports) chains.push_back(unpacked(report.chain));
+  return chains;
+}
+
+RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, RootRoom& room) {
+  const int word = std::max(merged, steps.word());
+  for (RankAnswer& answer : room.answers) answer.word = word;
+  constexpr int kBytes = sizeof(RankAnswer);
+  RankAnswer own;
+  MPI_Request scatter = MPI_REQUEST_NULL;
+  check(MPI_Iscatter(room.answers.data(), kBytes, MPI_BYTE, &own, kBytes, MPI_BYTE, kRoot, comm, &scatter),
+        "MPI_Iscatter");
+  wait_asleep(scatter);
+  steps.require(own.word);
+  return own;
+}
+
+}  // namespace ranktree::mpi
