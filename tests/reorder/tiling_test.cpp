@@ -15,7 +15,6 @@
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/place/placement.h"
-#include "core/reorder/bisection.h"
 #include "core/reorder/grid.h"
 #include "core/reorder/positions.h"
 #include "core/topo/kind.h"
@@ -324,12 +323,6 @@ TEST(Tiling, TakesOneVertex) {
     EXPECT_EQ(placed.placement.leaf_of, std::vector<topo::Leaf>{0});
     EXPECT_EQ(placed.after, 0);
   }
-}
-
-TEST(Bisection, SharesOutWhatDoesNotDivide) {
-  const topo::Tree tree = unequal({{4, 4}, {4, 4}, {4, 4}, {4, 2}});
-  const place::Placement placement = bisect(tree, grid({6, 5}));
-  expect_bijection(tree, placement);
 }
 
 struct SharedCase {

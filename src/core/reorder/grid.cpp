@@ -13,8 +13,6 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/bisection.h"
-#include "core/reorder/exhaustive.h"
 #include "core/reorder/positions.h"
 #include "core/reorder/tiling.h"
 #include "core/topo/tree.h"
@@ -56,10 +54,6 @@ std::map<pattern::Rank, double> links_of(const Grid& grid, std::int64_t vertex) 
   }
   return links;
 }
-
-// Grids that are searched exhaustively, and how long: about 20 ms, for what few processes gain must not cost more.
-constexpr int kSmallGrid = 16;
-constexpr std::int64_t kSearchSteps = 50'000;
 
 // What is found, and the cheapest of it.
 class Contest {
@@ -124,7 +118,6 @@ GridPlacement place_grid(const Positions& positions, const Grid& grid, const Gri
   }
   Contest contest(positions, std::move(links));
   if (auto tiling = tile(positions.tree, grid)) contest.enter(std::move(tiling->placement), GridMethod::kTiling);
-  contest.enter(bisect(positions.tree, grid), GridMethod::kTiling);
   if (options.keep_going && !options.keep_going()) return contest.best();
   place::EngineOptions engine;
   engine.preset = options.preset;
@@ -133,10 +126,6 @@ GridPlacement place_grid(const Positions& positions, const Grid& grid, const Gri
   contest.enter(place::run_engine(positions.tree, contest.links(), engine), GridMethod::kEngine);
   engine.start = contest.best().placement;
   contest.enter(place::run_engine(positions.tree, contest.links(), engine), GridMethod::kEngine);
-  if (grid.vertices() <= kSmallGrid) {
-    auto cheapest = search_all(positions.tree, contest.links(), contest.best().after, kSearchSteps);
-    if (cheapest) contest.enter(std::move(*cheapest), GridMethod::kTiling);
-  }
   return contest.best();
 }
 

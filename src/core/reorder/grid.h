@@ -43,10 +43,9 @@ struct GridOptions {
   std::function<bool()> keep_going;  // as EngineOptions::keep_going
 };
 
-// The cheapest of: as it is, tiled (core/reorder/tiling.h), cut recursively (core/reorder/bisection.h), and what the
-// general engine makes of the grid's graph, from nothing and from the best of those; for up to 16 vertices also of all
-// placements (core/reorder/exhaustive.h), as far as a short search gets. Ties go to the first in this order. One vertex
-// a position. Throws Error(kMismatch) when the grid has not as many vertices as there are positions.
+// The cheapest of: as it is, tiled (core/reorder/tiling.h), and what the placement engine makes of the grid's graph,
+// from nothing and from the best of these. Ties go to the first in this order. One vertex a position. Throws
+// Error(kMismatch) when the grid has not as many vertices as there are positions.
 GridPlacement place_grid(const Positions& positions, const Grid& grid, const GridOptions& options);
 
 }  // namespace ranktree::core::reorder

@@ -86,11 +86,14 @@ MPI_Info keys(const std::vector<std::string>& words) {
 
 void report(const std::string& pattern, const std::string& metric, const std::vector<std::string>& words) {
   mpi::return_errors();
-  const mpi::RecordedGraph graph = mpi::read_pattern(pattern.c_str(), MPI_COMM_WORLD, metric.c_str());
+  int rank = 0;
+  int size = 0;
+  mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  mpi::check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  const mpi::RecordedGraph graph = mpi::read_pattern(pattern.c_str(), metric.c_str(), rank, size);
   std::vector<double> weights(graph.weights.begin(), graph.weights.end());
   if (weights.empty()) weights.push_back(0);  // no weights at all would count every edge once
   MPI_Info info = keys(words);
-  int rank = 0;
   mpi::Communicator reordered;
   require(ranktree_Comm_reorder(MPI_COMM_WORLD, static_cast<int>(graph.sources.size()), graph.sources.data(),
                                 graph.degrees.data(), graph.destinations.data(), weights.data(), info, &rank,

@@ -171,7 +171,7 @@ std::span<const double> Bisection::total_of(std::size_t level) const {
 
 double Bisection::divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim,
                          Sides& sides) {
-  size_ = graph.vertices();
+  size_ = total_size(graph);
   total_ = total;
   std::size_t level = 0;
   const Guide& smallest = coarsen(graph, level);

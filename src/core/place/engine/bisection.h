@@ -30,8 +30,8 @@ class Bisection {
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
-  // A division of its own, of vertices of size 1 and the weight of whose arcs is `total`; `aim` is what side 0 grows to
-  // at first. The cut. When the workers are to stop, any division within the window.
+  // A division of its own; the weight of each vertex's arcs is `total`; `aim` is what side 0 grows to at first. The
+  // cut. When the workers are to stop, any division within the window.
   double divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim, Sides& sides);
   // The same without coarser graphs: all are on side 1, and those leave that cost least. Where few vertices have most
   // of the arcs, that is what is around them; coarser graphs hide it, as the ones are merged with the others.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -89,6 +90,11 @@ Refinement::Sums Refinement::load(Vertex first, Vertex last, const Known& known,
     double outside = 0;
     if (known.inner.empty() || known.inner[at(vertex)] == 0) {
       for (const GuideArc& arc : arcs) outside += weight_if(sides[at(arc.to)] ^ side, arc.weight);
+    }
+    const double pull = known.pull.empty() ? 0 : known.pull[at(vertex)];
+    if (pull != 0 && (pull > 0) == (side == 0)) {
+      outside += std::abs(pull);
+      sums.cut += std::abs(pull);  // that arc has no other end to be counted from
     }
     nodes_[at(vertex)] = {2 * outside - total, static_cast<float>(total), -1, -1, -1, side, 0};
     sums.cut += outside;

@@ -37,11 +37,13 @@ class Refinement {
  public:
   Refinement(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers) {}
 
-  // What is known of the vertices beforehand: the weight of all arcs of each, and which have none to the other side
-  // (empty: unknown).
+  // What is known of the vertices beforehand: the weight of all arcs of each, which have none to the other side (empty:
+  // unknown), and what pulls each from outside of the graph: to side 1, or to side 0 where it is negative (empty:
+  // nothing does). Pulls count as arcs in `total`.
   struct Known {
     std::span<const double> total;
-    std::span<const std::uint8_t> inner;
+    std::span<const std::uint8_t> inner = {};
+    std::span<const double> pull = {};
   };
   // The cut afterwards. Keeps memory between calls. O(passes x vertices + arcs of what moves, or is not known inner).
   double run(const Guide& graph, const Known& known, Window window, std::int64_t slack, int passes, Sides& sides);
