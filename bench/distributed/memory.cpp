@@ -15,7 +15,7 @@
 
 #include "accounts.h"
 #include "core/reorder/distributed.h"
-#include "core/reorder/lone_network.h"
+#include "core/reorder/network.h"
 #include "core/split/chain.h"
 #include "grid.h"
 #include "mpi/reorder/modes.h"

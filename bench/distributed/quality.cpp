@@ -17,8 +17,8 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/reorder/distributed.h"
-#include "core/reorder/lone_network.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/network.h"
+#include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 
@@ -75,13 +75,12 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
   const pattern::Affinity affinity = read_graph(std::cin);
   std::vector<split::Chain> chains = chains_of(arities);
   chains.resize(static_cast<std::size_t>(affinity.ranks));
-  const reorder::Positions positions = reorder::positions_of(chains);
+  const reorder::Slots slots = reorder::slots_of(chains);
   place::EngineOptions options = given;
-  options.start = positions.home;
+  options.start = slots.home;
   const double start = cpu_seconds();
-  const double before = place::evaluate(positions.tree, affinity, positions.home).total;
-  const double central =
-      place::evaluate(positions.tree, affinity, place::run_engine(positions.tree, affinity, options)).total;
+  const double before = place::evaluate(slots.tree, affinity, slots.home).total;
+  const double central = place::evaluate(slots.tree, affinity, place::run_engine(slots.tree, affinity, options)).total;
   const double middle = cpu_seconds();
   std::vector<reorder::Share> shares;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {
@@ -93,9 +92,9 @@ void run_case(const std::string& name, int coarse, const std::vector<int>& ariti
   const double end = cpu_seconds();
   place::Placement placement{std::vector<topo::Leaf>(chains.size())};
   for (std::size_t process = 0; process < chains.size(); ++process) {
-    placement.leaf_of[static_cast<std::size_t>(order.vertex[process])] = positions.home.leaf_of[process];
+    placement.leaf_of[static_cast<std::size_t>(order.vertex[process])] = slots.home.leaf_of[process];
   }
-  const double checked = place::evaluate(positions.tree, affinity, placement).total;
+  const double checked = place::evaluate(slots.tree, affinity, placement).total;
   std::cout << name << '\t' << affinity.ranks << '\t' << coarse << '\t' << before << '\t' << central << '\t'
             << *order.after << '\t' << *order.after / central << '\t' << middle - start << '\t' << end - middle
             << (checked == order.after && order.before == before ? "" : "\tDIFFERS FROM THE COST OF THE WHOLE") << '\n'

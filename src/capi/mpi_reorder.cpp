@@ -11,10 +11,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/guard.h"
-#include "mpi/reorder/cart.h"
-#include "mpi/reorder/graph.h"
-#include "mpi/reorder/read_pattern.h"
-#include "mpi/reorder/rebalance.h"
+#include "mpi/reorder/calls.h"
 #include "mpi/split/split.h"
 #include "ranktree/mpi.h"
 

@@ -16,10 +16,10 @@
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/division.h"
 #include "core/reorder/halves.h"
-#include "core/reorder/lone_network.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/network.h"
+#include "core/reorder/slots.h"
+#include "core/reorder/survey.h"
 #include "core/split/chain.h"
 #include "distributed/graphs.h"
 #include "distributed/local_network.h"
@@ -33,9 +33,9 @@ using core::reorder::DistributedOrder;
 using core::reorder::LoneNetwork;
 using core::reorder::Network;
 using core::reorder::Part;
-using core::reorder::Positions;
 using core::reorder::Share;
 using core::reorder::Sides;
+using core::reorder::Slots;
 using core::reorder::WeightedGraph;
 using core::split::Chain;
 
@@ -56,28 +56,28 @@ DistributedOrder order_in_one_process(const Affinity& affinity, const std::vecto
   return order;
 }
 
-double cost_of(const Affinity& affinity, const Positions& positions, const std::vector<int>& vertex_of_process) {
+double cost_of(const Affinity& affinity, const Slots& slots, const std::vector<int>& vertex_of_process) {
   core::place::Placement placement{std::vector<core::topo::Leaf>(vertex_of_process.size())};
   for (std::size_t process = 0; process < vertex_of_process.size(); ++process) {
-    placement.leaf_of[place_of(vertex_of_process[process])] = positions.home.leaf_of[process];
+    placement.leaf_of[place_of(vertex_of_process[process])] = slots.home.leaf_of[process];
   }
-  return evaluate(positions.tree, affinity, placement).total;
+  return evaluate(slots.tree, affinity, placement).total;
 }
 
 // The costs are those of the whole, the vertices are dealt out once each; returns the cost over the centre's.
 double ratio_to_central(const Affinity& affinity, const std::vector<Chain>& chains, int coarse_vertices) {
-  const Positions positions = core::reorder::positions_of(chains);
+  const Slots slots = core::reorder::slots_of(chains);
   DistributedOptions options;
   options.coarse_vertices = coarse_vertices;
   const DistributedOrder order = order_in_one_process(affinity, chains, options);
   EXPECT_EQ(std::set<int>(order.vertex.begin(), order.vertex.end()).size(), chains.size());
-  EXPECT_DOUBLE_EQ(order.before.value(), evaluate(positions.tree, affinity, positions.home).total);
-  EXPECT_DOUBLE_EQ(order.after.value(), cost_of(affinity, positions, order.vertex));
+  EXPECT_DOUBLE_EQ(order.before.value(), evaluate(slots.tree, affinity, slots.home).total);
+  EXPECT_DOUBLE_EQ(order.after.value(), cost_of(affinity, slots, order.vertex));
   EXPECT_LE(order.after, order.before);
   core::place::EngineOptions central;
-  central.start = positions.home;
-  const auto placement = run_engine(positions.tree, affinity, central);
-  const double cost = evaluate(positions.tree, affinity, placement).total;
+  central.start = slots.home;
+  const auto placement = run_engine(slots.tree, affinity, central);
+  const double cost = evaluate(slots.tree, affinity, placement).total;
   return cost == 0 ? 1 : *order.after / cost;
 }
 
@@ -200,8 +200,8 @@ TEST(OrderDistributed, RefusesAnEdgeThatOneEndDoesNotKnow) {
 
 TEST(Divide, HalvesChildrenAndNeverCutsThem) {
   // 3 nodes of 4, 4 and 2 ranks.
-  const Positions positions = core::reorder::positions_of(machine_chains({3, 2, 2}, 10));
-  const std::vector<Part> parts = core::reorder::divide(positions, 4);
+  const Slots slots = core::reorder::slots_of(machine_chains({3, 2, 2}, 10));
+  const std::vector<Part> parts = core::reorder::divide(slots, 4);
   ASSERT_EQ(parts.size(), 5U);
   EXPECT_EQ(parts[0].count, 10);
   // 4 : 6 is nearer to the middle than 8 : 2.
@@ -215,8 +215,8 @@ TEST(Divide, HalvesChildrenAndNeverCutsThem) {
 }
 
 TEST(Divide, EndsAtSingleLeaves) {
-  const Positions positions = core::reorder::positions_of(machine_chains({2, 3}, 6));
-  const std::vector<Part> parts = core::reorder::divide(positions, 1);
+  const Slots slots = core::reorder::slots_of(machine_chains({2, 3}, 6));
+  const std::vector<Part> parts = core::reorder::divide(slots, 1);
   EXPECT_EQ(std::count_if(parts.begin(), parts.end(), [](const Part& part) { return part.left < 0; }), 6);
   EXPECT_EQ(parts.size(), 11U);
 }

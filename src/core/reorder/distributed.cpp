@@ -12,7 +12,6 @@
 #include "core/base/error.h"
 #include "core/base/scale.h"
 #include "core/place/engine.h"
-#include "core/reorder/division.h"
 #include "core/reorder/halving.h"
 #include "core/reorder/network.h"
 #include "core/reorder/part_placement.h"
@@ -75,7 +74,7 @@ void require_both_ends(Network& network, const SpreadGraph& graph) {
 }
 
 // Hops x weight when the vertices held here are where `paths` lead; the same everywhere.
-double cost_of(Network& network, const std::vector<Share>& shares, double scale, const Survey& places,
+double cost_of(Network& network, const std::vector<Share>& shares, double scale, const Survey& whole,
                const std::vector<const Path*>& paths) {
   const std::vector<int> held = network.held();
   std::vector<Letter<Step>> letters;
@@ -95,7 +94,7 @@ double cost_of(Network& network, const std::vector<Share>& shares, double scale,
         path.push_back(own.front().content);
       }
       const auto level = static_cast<std::size_t>(common_level(*paths[i], path));
-      both_ways += shares[i].weights[edge] * scale * places.cost[level];
+      both_ways += shares[i].weights[edge] * scale * whole.cost[level];
     }
   }
   // One tells all others, as sums may differ in their last digits.
@@ -103,10 +102,10 @@ double cost_of(Network& network, const std::vector<Share>& shares, double scale,
 }
 
 // Tells each process its vertex.
-std::vector<int> tell_processes(Network& network, const std::vector<int>& held, const std::vector<Seat>& seats) {
+std::vector<int> tell_processes(Network& network, const std::vector<int>& held, const std::vector<Slot>& slots) {
   std::vector<Letter<Nothing>> letters;
   letters.reserve(held.size());
-  for (std::size_t i = 0; i < held.size(); ++i) letters.push_back({seats[i].process, held[i], {}});
+  for (std::size_t i = 0; i < held.size(); ++i) letters.push_back({slots[i].process, held[i], {}});
   letters = deliver(network, letters);
   std::span<const Letter<Nothing>> rest(letters);
   std::vector<int> vertex;
@@ -146,25 +145,25 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   std::vector<split::Chain> chains;
   chains.reserve(shares.size());
   for (const Share& share : shares) chains.push_back(share.chain);
-  const Survey places = survey(network, chains, coarse);
+  const Survey whole = survey(network, chains, coarse);
   std::vector<const Path*> paths;
   paths.reserve(held.size());
-  for (const Path& path : places.path) paths.push_back(&path);
-  const double before = cost_of(network, shares, scale, places, paths);
+  for (const Path& path : whole.path) paths.push_back(&path);
+  const double before = cost_of(network, shares, scale, whole, paths);
   order.before = order.after = before / scale;
 
   int depth = 0;
-  for (const Part& part : places.parts) depth = std::max(depth, part.depth);
+  for (const Part& part : whole.parts) depth = std::max(depth, part.depth);
   for (int level = 0; level < depth; ++level) {
     const std::uint64_t seed = options.engine.seed + (static_cast<std::uint64_t>(level) << 32U);
-    halve(network, places, level, effort(options.engine.preset, coarse, seed), graph);
+    halve(network, whole, level, effort(options.engine.preset, coarse, seed), graph);
   }
-  const std::vector<Seat> seats = place_parts(network, places, graph, options.engine);
+  const std::vector<Slot> slots = place_parts(network, whole, graph, options.engine);
   graph.clear();
   paths.clear();
-  for (const Seat& seat : seats) paths.push_back(&seat.path);
-  const double after = cost_of(network, shares, scale, places, paths);
-  std::vector<int> vertex = tell_processes(network, held, seats);
+  for (const Slot& slot : slots) paths.push_back(&slot.path);
+  const double after = cost_of(network, shares, scale, whole, paths);
+  std::vector<int> vertex = tell_processes(network, held, slots);
   if (after < before) order = {std::move(vertex), before / scale, after / scale};
 }
 

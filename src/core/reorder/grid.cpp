@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,9 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/positions.h"
-#include "core/reorder/tiling.h"
+#include "core/place/shape.h"
+#include "core/place/tiling.h"
+#include "core/reorder/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {
@@ -55,12 +57,53 @@ std::map<pattern::Rank, double> links_of(const Grid& grid, std::int64_t vertex) 
   return links;
 }
 
+using place::Box;
+
+// A symmetric tree: its levels that branch, root first, and its leaves from left to right.
+struct Levels {
+  std::vector<int> arities;
+  std::vector<double> costs;  // of two leaves that part on this level
+  std::vector<topo::Leaf> leaves;
+};
+
+void collect_leaves(const place::Shape& shape, std::vector<topo::Leaf>& leaves) {
+  if (shape.children.empty()) leaves.push_back(shape.leaf);
+  for (const place::Shape& child : shape.children) collect_leaves(child, leaves);
+}
+
+std::optional<Levels> branching_levels(const topo::Tree& tree) {
+  const place::Shape shape = place::shape_of(tree);
+  auto arities = place::uniform_arities(shape);
+  if (!arities) return std::nullopt;
+  Levels levels;
+  levels.arities = std::move(*arities);
+  collect_leaves(shape, levels.leaves);
+  std::size_t below = levels.leaves.size();
+  for (const int arity : levels.arities) {
+    below /= static_cast<std::size_t>(arity);
+    levels.costs.push_back(tree.distance(levels.leaves[0], levels.leaves[below]));
+  }
+  return levels;
+}
+
+// Links whose ends are in different boxes when the grid is cut into boxes of one kind.
+double links_cut(const Grid& grid, const Box& box) {
+  const auto vertices = static_cast<double>(grid.vertices());
+  double links = 0;
+  for (std::size_t j = 0; j < box.size(); ++j) {
+    const int parts = grid.dims[j] / box[j];
+    const int cuts = parts == 1 ? 0 : grid.periodic[j] != 0 ? parts : parts - 1;
+    links += vertices / grid.dims[j] * cuts;
+  }
+  return links;
+}
+
 // What is found, and the cheapest of it.
 class Contest {
  public:
-  Contest(const Positions& positions, pattern::Affinity links) : tree_(positions.tree), links_(std::move(links)) {
-    best_.placement = positions.home;
-    best_.before = best_.after = cost(positions.home);
+  Contest(const Slots& slots, pattern::Affinity links) : tree_(slots.tree), links_(std::move(links)) {
+    best_.placement = slots.home;
+    best_.before = best_.after = cost(slots.home);
   }
 
   void enter(place::Placement placement, GridMethod method) {
@@ -110,22 +153,42 @@ pattern::Affinity grid_affinity(const Grid& grid) {
   return affinity;
 }
 
-GridPlacement place_grid(const Positions& positions, const Grid& grid, const GridOptions& options) {
+std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width) {
+  const auto levels = branching_levels(tree);
+  if (!levels || static_cast<std::int64_t>(levels->leaves.size()) != grid.vertices()) return std::nullopt;
+  const place::TiledLevels tiled{levels->arities, levels->costs};
+  auto found = place::cheapest_boxes(grid.dims, tiled, [&](const Box& box) { return links_cut(grid, box); }, width);
+  if (!found) return std::nullopt;
+  const std::vector<Box>& boxes = found->boxes;
+  Tiling tiling;
+  tiling.cost = found->cost;
+  for (std::size_t level = 1; level < boxes.size(); ++level) {
+    std::vector<int>& factors = tiling.factors.emplace_back();
+    for (std::size_t j = 0; j < grid.dims.size(); ++j) factors.push_back(boxes[level - 1][j] / boxes[level][j]);
+  }
+  for (std::int64_t vertex = 0; vertex < grid.vertices(); ++vertex) {
+    const auto leaf = static_cast<std::size_t>(place::leaf_in(boxes, vertex));
+    tiling.placement.leaf_of.push_back(levels->leaves[leaf]);
+  }
+  return tiling;
+}
+
+GridPlacement place_grid(const Slots& slots, const Grid& grid, const GridOptions& options) {
   pattern::Affinity links = grid_affinity(grid);
-  if (static_cast<std::size_t>(links.ranks) != positions.home.leaf_of.size()) {
-    throw Error(Fault::kMismatch, "grid: expected " + std::to_string(positions.home.leaf_of.size()) +
+  if (static_cast<std::size_t>(links.ranks) != slots.home.leaf_of.size()) {
+    throw Error(Fault::kMismatch, "grid: expected " + std::to_string(slots.home.leaf_of.size()) +
                                       " vertices, one a process, found " + std::to_string(links.ranks));
   }
-  Contest contest(positions, std::move(links));
-  if (auto tiling = tile(positions.tree, grid)) contest.enter(std::move(tiling->placement), GridMethod::kTiling);
+  Contest contest(slots, std::move(links));
+  if (auto tiling = tile(slots.tree, grid)) contest.enter(std::move(tiling->placement), GridMethod::kTiling);
   if (options.keep_going && !options.keep_going()) return contest.best();
   place::EngineOptions engine;
   engine.preset = options.preset;
   engine.seed = options.seed;
   engine.keep_going = options.keep_going;
-  contest.enter(place::run_engine(positions.tree, contest.links(), engine), GridMethod::kEngine);
+  contest.enter(place::run_engine(slots.tree, contest.links(), engine), GridMethod::kEngine);
   engine.start = contest.best().placement;
-  contest.enter(place::run_engine(positions.tree, contest.links(), engine), GridMethod::kEngine);
+  contest.enter(place::run_engine(slots.tree, contest.links(), engine), GridMethod::kEngine);
   return contest.best();
 }
 

@@ -2,15 +2,18 @@
 // vertex talks with its neighbours in each dimension, alike.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/positions.h"
+#include "core/place/tiling.h"
+#include "core/reorder/slots.h"
+#include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {
 
@@ -26,6 +29,18 @@ struct Grid {
 // one has none. O(vertices x dimensions). Throws Error(kInput) when a dimension is below 1, the lengths differ or there
 // are 2^31 vertices or more.
 pattern::Affinity grid_affinity(const Grid& grid);
+
+// A grid tiled on a symmetric tree: each level's arity is factored over the dimensions, so that every subtree holds a
+// box, and a level cuts its boxes into equal ones.
+struct Tiling {
+  std::vector<std::vector<int>> factors;  // by branching level, then by dimension: into how many parts it cuts
+  double cost = 0;                        // hops x links
+  place::Placement placement;
+};
+
+// The cheapest of all tilings (core/place/tiling.h). Nothing where objects of one level differ in their children, a
+// leaf may not be used, or no tiling comes out even.
+std::optional<Tiling> tile(const topo::Tree& tree, const Grid& grid, std::size_t width = place::kTilingWidth);
 
 // How a grid was placed.
 enum class GridMethod : std::uint8_t { kIdentity, kTiling, kEngine };
@@ -43,9 +58,9 @@ struct GridOptions {
   std::function<bool()> keep_going;  // as EngineOptions::keep_going
 };
 
-// The cheapest of: as it is, tiled (core/reorder/tiling.h), and what the placement engine makes of the grid's graph,
+// The cheapest of: as it is, tiled (tile()), and what the placement engine makes of the grid's graph,
 // from nothing and from the best of these. Ties go to the first in this order. One vertex a position. Throws
-// Error(kMismatch) when the grid has not as many vertices as there are positions.
-GridPlacement place_grid(const Positions& positions, const Grid& grid, const GridOptions& options);
+// Error(kMismatch) when the grid has not as many vertices as there are slots.
+GridPlacement place_grid(const Slots& slots, const Grid& grid, const GridOptions& options);
 
 }  // namespace ranktree::core::reorder

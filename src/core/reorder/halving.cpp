@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/reorder/band.h"
-#include "core/reorder/division.h"
 #include "core/reorder/halves.h"
 #include "core/reorder/network.h"
 #include "core/reorder/spread_graph.h"
@@ -29,7 +27,7 @@ class Halving {
   Halving(Network& network, const Survey& survey, int depth, const HalvingOptions& options)
       : network_(network), parts_(survey.parts), depth_(depth), options_(options) {
     for (const int id : network.held()) held_.push_back(id);
-    for (std::size_t i = 0; i < held_.size(); ++i) leaf_of_[held_[i]] = survey.leaf[i];
+    for (std::size_t i = 0; i < held_.size(); ++i) leaf_of_[held_[i]] = survey.slot[i];
   }
 
   void run(SpreadGraph& vertices) {

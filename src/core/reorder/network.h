@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -15,6 +16,26 @@
 namespace ranktree::core::reorder {
 
 using Bytes = std::vector<std::byte>;
+
+// A list as a message has it, behind what is there; take() takes the next one from the front.
+template <typename Item>
+void append(Bytes& bytes, const std::vector<Item>& items) {
+  const std::size_t start = bytes.size();
+  const std::uint64_t count = items.size();
+  bytes.resize(start + sizeof(count) + count * sizeof(Item));
+  std::memcpy(bytes.data() + start, &count, sizeof(count));
+  if (count > 0) std::memcpy(bytes.data() + start + sizeof(count), items.data(), count * sizeof(Item));
+}
+
+template <typename Item>
+std::vector<Item> take(std::span<const std::byte>& bytes) {
+  std::uint64_t count = 0;
+  std::memcpy(&count, bytes.data(), sizeof(count));
+  std::vector<Item> items(count);
+  if (count > 0) std::memcpy(static_cast<void*>(items.data()), bytes.data() + sizeof(count), count * sizeof(Item));
+  bytes = bytes.subspan(sizeof(count) + count * sizeof(Item));
+  return items;
+}
 
 // Ids 0, 1, ... are spread over shards; under MPI id k is rank k's and each rank is one shard. Every function but the
 // first two is collective over all shards: it returns on all or throws on all.
@@ -90,5 +111,23 @@ std::span<const Letter<Content>> take_run(std::span<const Letter<Content>>& lett
   letters = letters.subspan(length);
   return run;
 }
+
+// All ids in one process: what is written for many runs at once, one after the other.
+class LoneNetwork : public Network {
+ public:
+  explicit LoneNetwork(int ids) : ids_(ids) {}
+  [[nodiscard]] int shard_of(int /*id*/) const override { return 0; }
+  [[nodiscard]] std::vector<int> held() const override {
+    std::vector<int> all(static_cast<std::size_t>(ids_));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::map<int, Bytes> exchange(const std::map<int, Bytes>& messages) override { return messages; }
+  std::vector<double> sum(const std::vector<double>& own) override { return own; }
+  Bytes broadcast(const Bytes& bytes) override { return bytes; }
+
+ private:
+  int ids_;
+};
 
 }  // namespace ranktree::core::reorder

@@ -13,7 +13,6 @@
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/band.h"
 #include "core/reorder/halves.h"
 #include "core/reorder/network.h"
 #include "core/reorder/spread_graph.h"
@@ -104,10 +103,10 @@ std::map<int, Subtree> collect_subtrees(Network& network, const Survey& survey) 
     int part = 0;
     while (survey.parts[at(part)].left >= 0) {
       const int right = survey.parts[at(part)].right;
-      part = survey.leaf[i] < survey.parts[at(right)].first ? survey.parts[at(part)].left : right;
+      part = survey.slot[i] < survey.parts[at(right)].first ? survey.parts[at(part)].left : right;
     }
     const int leader = survey.parts[at(part)].leader;
-    letters.push_back({leader, held[i], {survey.leaf[i], -1}});
+    letters.push_back({leader, held[i], {survey.slot[i], -1}});
     for (const Step& step : survey.path[i]) letters.push_back({leader, held[i], step});
   }
   letters = deliver(network, letters);
@@ -155,7 +154,7 @@ std::vector<Letter<Step>> place_part(const Survey& survey, const Subtree& subtre
 
 }  // namespace
 
-std::vector<Seat> place_parts(Network& network, const Survey& survey, const SpreadGraph& vertices,
+std::vector<Slot> place_parts(Network& network, const Survey& survey, const SpreadGraph& vertices,
                               const place::EngineOptions& options) {
   std::map<int, Subtree> subtrees = collect_subtrees(network, survey);
   std::vector<Letter<Report>> letters;
@@ -171,16 +170,16 @@ std::vector<Seat> place_parts(Network& network, const Survey& survey, const Spre
   });
   letters = {};
   answers = deliver(network, answers);
-  std::vector<Seat> seats;
+  std::vector<Slot> slots;
   std::span<const Letter<Step>> rest(answers);
   for (const SpreadVertex& vertex : vertices) {
     const auto own = take_run(rest, vertex.id);
-    if (own.empty()) throw Error(Fault::kMismatch, "vertex " + std::to_string(vertex.id) + ": no place was found");
-    Seat seat{own.front().content.object, {}};
-    for (const auto& letter : own.subspan(1)) seat.path.push_back(letter.content);
-    seats.push_back(std::move(seat));
+    if (own.empty()) throw Error(Fault::kMismatch, "vertex " + std::to_string(vertex.id) + ": no slot was found");
+    Slot slot{own.front().content.object, {}};
+    for (const auto& letter : own.subspan(1)) slot.path.push_back(letter.content);
+    slots.push_back(std::move(slot));
   }
-  return seats;
+  return slots;
 }
 
 }  // namespace ranktree::core::reorder

@@ -11,14 +11,14 @@
 namespace ranktree::core::reorder {
 
 // Where a vertex shall be.
-struct Seat {
+struct Slot {
   int process = 0;
   Path path;
 };
 
 // Collective. Every part of the plan without halves has as many vertices as leaves; edges and paths travel to its
 // leader, the answers back. By vertex held here.
-std::vector<Seat> place_parts(Network& network, const Survey& survey, const SpreadGraph& vertices,
+std::vector<Slot> place_parts(Network& network, const Survey& survey, const SpreadGraph& vertices,
                               const place::EngineOptions& options);
 
 }  // namespace ranktree::core::reorder

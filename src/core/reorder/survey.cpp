@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "core/reorder/division.h"
 #include "core/reorder/network.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
@@ -22,6 +22,35 @@ using split::Chain;
 using topo::Tree;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+bool holds(const Tree& tree, topo::Object object, const Part& part) {
+  return tree.first_leaf(object) <= part.first &&
+         part.first + part.count <= tree.first_leaf(object) + tree.leaves_below(object);
+}
+
+// The lowest object that holds all of the part. O(depth x children).
+topo::Object lowest_over(const Tree& tree, const Part& part) {
+  topo::Object object = 0;
+  for (int i = 0; i < tree.child_count(object);) {
+    const topo::Object child = tree.first_child(object) + i++;
+    if (!holds(tree, child, part)) continue;
+    object = child;
+    i = 0;
+  }
+  return object;
+}
+
+// The first leaf of the right half: where a child starts, as near to the middle as can be (ties: the left one).
+int middle_of(const Tree& tree, const Part& part) {
+  const topo::Object object = lowest_over(tree, part);
+  const auto distance = [&part](int leaf) { return std::abs(2 * (leaf - part.first) - part.count); };
+  int best = part.first;
+  for (int i = 0; i < tree.child_count(object); ++i) {
+    const int leaf = tree.first_leaf(tree.first_child(object) + i);
+    if (leaf > part.first && leaf < part.first + part.count && distance(leaf) < distance(best)) best = leaf;
+  }
+  return best;
+}
 
 // Everybody's chain by id, at the shard of id 0; nothing elsewhere.
 std::vector<Chain> collect(Network& network, const std::vector<int>& held, const std::vector<Chain>& chains) {
@@ -51,12 +80,12 @@ Path path_to(const Tree& tree, topo::Leaf leaf) {
 }
 
 // To each process its leaf, then its path.
-std::vector<Letter<Step>> places_of(const Positions& positions) {
+std::vector<Letter<Step>> slot_letters(const Slots& slots) {
   std::vector<Letter<Step>> letters;
-  for (topo::Leaf leaf = 0; leaf < positions.tree.leaf_count(); ++leaf) {
-    const int rank = positions.rank_at_leaf[at(leaf)];
+  for (topo::Leaf leaf = 0; leaf < slots.tree.leaf_count(); ++leaf) {
+    const int rank = slots.rank_at_slot[at(leaf)];
     letters.push_back({rank, 0, {leaf, -1}});
-    for (const Step step : path_to(positions.tree, leaf)) letters.push_back({rank, 0, step});
+    for (const Step step : path_to(slots.tree, leaf)) letters.push_back({rank, 0, step});
   }
   return letters;
 }
@@ -67,38 +96,34 @@ struct LevelRecord {
 };
 static_assert(sizeof(LevelRecord) == sizeof(std::int64_t) + sizeof(double) && sizeof(Part) == 6 * sizeof(int));
 
-template <typename Item>
-void append(Bytes& bytes, const std::vector<Item>& items) {
-  const std::size_t start = bytes.size();
-  const std::uint64_t count = items.size();
-  bytes.resize(start + sizeof(count) + count * sizeof(Item));
-  std::memcpy(bytes.data() + start, &count, sizeof(count));
-  if (count > 0) std::memcpy(bytes.data() + start + sizeof(count), items.data(), count * sizeof(Item));
-}
-
-template <typename Item>
-std::vector<Item> take(std::span<const std::byte>& bytes) {
-  std::uint64_t count = 0;
-  std::memcpy(&count, bytes.data(), sizeof(count));
-  std::vector<Item> items(count);
-  if (count > 0) std::memcpy(static_cast<void*>(items.data()), bytes.data() + sizeof(count), count * sizeof(Item));
-  bytes = bytes.subspan(sizeof(count) + count * sizeof(Item));
-  return items;
-}
-
-Bytes common_part(const Positions& positions, int largest) {
+Bytes common_part(const Slots& slots, int largest) {
   std::vector<LevelRecord> levels;
-  levels.reserve(at(positions.tree.level_count()));
-  for (int level = 0; level < positions.tree.level_count(); ++level) {
-    levels.push_back({static_cast<std::int64_t>(positions.tree.level(level).kind), positions.tree.cost(level)});
+  levels.reserve(at(slots.tree.level_count()));
+  for (int level = 0; level < slots.tree.level_count(); ++level) {
+    levels.push_back({static_cast<std::int64_t>(slots.tree.level(level).kind), slots.tree.cost(level)});
   }
   Bytes bytes;
-  append(bytes, divide(positions, largest));
+  append(bytes, divide(slots, largest));
   append(bytes, levels);
   return bytes;
 }
 
 }  // namespace
+
+std::vector<Part> divide(const Slots& slots, int largest) {
+  const auto leader = [&slots](int leaf) { return slots.rank_at_slot[static_cast<std::size_t>(leaf)]; };
+  std::vector<Part> parts{{0, slots.tree.leaf_count(), leader(0), 0}};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part part = parts[i];
+    if (part.count <= largest) continue;
+    const int middle = middle_of(slots.tree, part);
+    parts[i].left = static_cast<int>(parts.size());
+    parts[i].right = parts[i].left + 1;
+    parts.push_back({part.first, middle - part.first, leader(part.first), part.depth + 1});
+    parts.push_back({middle, part.first + part.count - middle, leader(middle), part.depth + 1});
+  }
+  return parts;
+}
 
 int common_level(std::span<const Step> one, std::span<const Step> other) {
   int level = 0;
@@ -111,17 +136,17 @@ int common_level(std::span<const Step> one, std::span<const Step> other) {
 Survey survey(Network& network, const std::vector<Chain>& chains, int largest) {
   const std::vector<int> held = network.held();
   Bytes common;
-  std::vector<Letter<Step>> places;
+  std::vector<Letter<Step>> told;
   {
     const std::vector<Chain> all = collect(network, held, chains);
     if (!all.empty()) {
-      const Positions positions = positions_of(all);
-      common = common_part(positions, largest);
-      places = places_of(positions);
+      const Slots slots = slots_of(all);
+      common = common_part(slots, largest);
+      told = slot_letters(slots);
     }
   }
   common = network.broadcast(common);
-  places = deliver(network, places);
+  told = deliver(network, told);
 
   Survey result;
   std::span<const std::byte> bytes(common);
@@ -130,10 +155,10 @@ Survey survey(Network& network, const std::vector<Chain>& chains, int largest) {
     result.levels.push_back({static_cast<topo::Kind>(level.kind), {}, {}});
     result.cost.push_back(level.cost);
   }
-  std::span<const Letter<Step>> rest(places);
+  std::span<const Letter<Step>> rest(told);
   for (const int id : held) {
     const auto own = take_run(rest, id);
-    result.leaf.push_back(own.front().content.object);
+    result.slot.push_back(own.front().content.object);
     Path path;
     for (const auto& letter : own.subspan(1)) path.push_back(letter.content);
     result.path.push_back(std::move(path));

@@ -1,4 +1,4 @@
-#include "mpi/reorder/cart.h"
+#include "mpi/reorder/calls.h"
 
 #include <mpi.h>
 
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "core/reorder/grid.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
-#include "mpi/reorder/call.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
+#include "mpi/reorder/rearrangement.h"
 #include "mpi/reorder/root.h"
 #include "mpi/split/split.h"
 #include "mpi/text.h"
@@ -69,15 +69,15 @@ std::uint64_t fingerprint(const Grid& grid) {
 void place(RootRoom& room, const Grid& grid) {
   const auto vertices = static_cast<std::size_t>(grid.vertices());
   const std::vector<core::split::Chain> chains = chains_of(room);
-  const auto positions = core::reorder::positions_of(std::span(chains).first(vertices));
-  const GridPlacement placed = core::reorder::place_grid(positions, grid, {});
+  const auto slots = core::reorder::slots_of(std::span(chains).first(vertices));
+  const GridPlacement placed = core::reorder::place_grid(slots, grid, {});
   const auto method = static_cast<std::int64_t>(placed.method);
   for (std::size_t process = 0; process < room.answers.size(); ++process) {
     room.answers[process] = {placed.before, placed.after, static_cast<std::int32_t>(process), 0, method};
   }
   for (std::size_t vertex = 0; vertex < vertices; ++vertex) {
     const auto leaf = static_cast<std::size_t>(placed.placement.leaf_of[vertex]);
-    room.answers[static_cast<std::size_t>(positions.rank_at_leaf[leaf])].vertex = static_cast<std::int32_t>(vertex);
+    room.answers[static_cast<std::size_t>(slots.rank_at_slot[leaf])].vertex = static_cast<std::int32_t>(vertex);
   }
 }
 

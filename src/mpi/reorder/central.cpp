@@ -1,4 +1,4 @@
-#include "mpi/reorder/central.h"
+#include "mpi/reorder/modes.h"
 
 #include <mpi.h>
 
@@ -15,11 +15,10 @@
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/topo/tree.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
-#include "mpi/reorder/modes.h"
 #include "mpi/reorder/root.h"
 #include "mpi/text.h"
 
@@ -27,7 +26,7 @@ namespace ranktree::mpi {
 namespace {
 
 using core::pattern::Affinity;
-using core::reorder::Positions;
+using core::reorder::Slots;
 
 // All edges, at the root.
 struct WholeGraph {
@@ -72,15 +71,15 @@ core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
 
 // Answers for all ranks: `kind` is whether the time is up.
 void place(const Affinity& graph, const Search& search, const ReorderOptions& options, const LevelCosts* costs) {
-  const Positions positions = core::reorder::positions_of(chains_of(search.room));
-  const core::topo::Tree tree = costs != nullptr ? priced(positions.tree, *costs) : positions.tree;
+  const Slots slots = core::reorder::slots_of(chains_of(search.room));
+  const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
   const auto in_time = [&] { return search.deadline == 0 || MPI_Wtime() < search.deadline; };
   core::place::EngineOptions engine;
   engine.preset = options.preset;
   engine.seed = options.seed;
-  engine.start = positions.home;
+  engine.start = slots.home;
   engine.keep_going = in_time;
-  core::place::Placement best = positions.home;
+  core::place::Placement best = slots.home;
   const double before = evaluate(tree, graph, best).total;
   double after = before;
   if (in_time()) {
@@ -93,7 +92,7 @@ void place(const Affinity& graph, const Search& search, const ReorderOptions& op
   }
   const std::int64_t late = in_time() ? 0 : 1;
   for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
-    const auto process = positions.rank_at_leaf[static_cast<std::size_t>(best.leaf_of[vertex])];
+    const auto process = slots.rank_at_slot[static_cast<std::size_t>(best.leaf_of[vertex])];
     search.room.answers[static_cast<std::size_t>(process)] = {before, after, static_cast<std::int32_t>(vertex), 0,
                                                               late};
   }

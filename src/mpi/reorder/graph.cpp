@@ -1,4 +1,4 @@
-#include "mpi/reorder/graph.h"
+#include "mpi/reorder/calls.h"
 
 #include <mpi.h>
 
@@ -19,10 +19,10 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
-#include "mpi/reorder/call.h"
 #include "mpi/reorder/graph_arguments.h"
 #include "mpi/reorder/graph_edges.h"
 #include "mpi/reorder/modes.h"
+#include "mpi/reorder/rearrangement.h"
 #include "mpi/split/split.h"
 
 namespace ranktree::mpi {

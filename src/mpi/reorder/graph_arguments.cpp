@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "mpi/reorder/graph.h"
+#include "mpi/reorder/calls.h"
 #include "mpi/reorder/graph_edges.h"
 #include "mpi/reorder/options.h"
 #include "mpi/split/split.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "mpi/reorder/graph.h"
+#include "mpi/reorder/calls.h"
 #include "mpi/reorder/graph_edges.h"
 
 namespace ranktree::mpi {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/reorder/network.h"
 #include "mpi/agree.h"
 #include "mpi/exchange.h"
 #include "mpi/reorder/modes.h"
@@ -74,20 +75,6 @@ VertexEdges summed(std::vector<std::pair<int, double>> said, int vertex) {
 
 constexpr std::array kLists{&Neighbourhood::sources, &Neighbourhood::source_weights, &Neighbourhood::destinations,
                             &Neighbourhood::destination_weights};
-
-void append_list(Bytes& message, const std::vector<int>& numbers) {
-  append(message, numbers.size());
-  for (const int number : numbers) append(message, number);
-}
-
-std::vector<int> take_list(std::span<const std::byte>& bytes) {
-  std::size_t count = 0;
-  std::memcpy(&count, bytes.data(), sizeof count);
-  std::vector<int> numbers(count);
-  if (count > 0) std::memcpy(numbers.data(), bytes.data() + sizeof count, count * sizeof(int));
-  bytes = bytes.subspan(sizeof count + count * sizeof(int));
-  return numbers;
-}
 
 std::vector<std::pair<int, double>> said_by(const Neighbourhood& own) {
   std::vector<std::pair<int, double>> said;
@@ -179,13 +166,13 @@ Neighbourhood pass_to_owner(Mailbox& mailbox, LocalSteps& steps, const Neighbour
   messages.clear();
   steps.run([&] {
     Bytes& message = messages[owners.begin()->first];
-    for (const auto list : kLists) append_list(message, held.*list);
+    for (const auto list : kLists) core::reorder::append(message, held.*list);
   });
   const Messages received = exchange(mailbox, steps, messages);
   Neighbourhood owned;
   steps.run([&] {
     std::span<const std::byte> rest(received.at(vertex));
-    for (const auto list : kLists) owned.*list = take_list(rest);
+    for (const auto list : kLists) owned.*list = core::reorder::take<int>(rest);
   });
   return owned;
 }

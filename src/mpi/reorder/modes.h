@@ -5,11 +5,13 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "core/place/engine.h"
 #include "core/split/chain.h"
+#include "core/topo/level_order.h"
 #include "mpi/agree.h"
 #include "mpi/exchange.h"
 #include "mpi/reorder/root.h"
@@ -66,5 +68,13 @@ Text too_late(const ReorderOptions& options);
 Reordering reorder_central(const Search& search, const OwnPart& own, const ReorderOptions& options);
 Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const ReorderOptions& options);
 Reordering reorder_distributed(const Search& search, const OwnPart& own, const ReorderOptions& options);
+
+// What pairs that meet on a level pay, by the level's name; the root of the tree has none and is not in it.
+using LevelCosts = std::map<core::topo::LevelKey, double>;
+
+// As reorder_central(). With `costs` levels cost what it says, and what it does not name is an error; without, hops in
+// the tree of the ranks of search.comm.
+Reordering reorder_at_root(const Search& search, const OwnPart& own, const ReorderOptions& options,
+                           const LevelCosts* costs);
 
 }  // namespace ranktree::mpi

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
@@ -18,7 +18,6 @@
 #include "mpi/check.h"
 #include "mpi/exchange.h"
 #include "mpi/handle.h"
-#include "mpi/reorder/central.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
 #include "mpi/reorder/root.h"
@@ -53,7 +52,7 @@ struct PriceList {
 };
 
 void price(const std::vector<Chain>& chains, PriceList& list) {
-  const core::topo::Tree tree = core::reorder::positions_of(chains).tree;
+  const core::topo::Tree tree = core::reorder::slots_of(chains).tree;
   list.add({0, -1, tree.cost(0)});
   int index = 1;
   for (const auto& [kind, number] : core::reorder::levels_of(tree)) {

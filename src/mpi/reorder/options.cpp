@@ -18,7 +18,6 @@
 #include "mpi/reorder/modes.h"
 #include "mpi/split/options.h"
 #include "mpi/text.h"
-#include "mpi/words.h"
 
 namespace ranktree::mpi {
 namespace {

@@ -1,4 +1,4 @@
-#include "mpi/reorder/read_pattern.h"
+#include "mpi/reorder/calls.h"
 
 #include <mpi.h>
 

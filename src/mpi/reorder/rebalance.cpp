@@ -1,4 +1,4 @@
-#include "mpi/reorder/rebalance.h"
+#include "mpi/reorder/calls.h"
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/split/chain.h"
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
@@ -27,9 +27,9 @@
 #include "mpi/exchange.h"
 #include "mpi/guard.h"
 #include "mpi/handle.h"
-#include "mpi/reorder/call.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
+#include "mpi/reorder/rearrangement.h"
 #include "mpi/reorder/root.h"
 #include "mpi/reorder/traced.h"
 #include "mpi/split/options.h"
@@ -135,11 +135,11 @@ VertexEdges both_directions(Rearrangement& begun, const std::vector<ranktree_tra
 
 // At the root: the hops that the state of rank newranks[i] takes to process i, for all.
 double hops_moved(const std::vector<core::split::Chain>& chains, const std::vector<int>& newranks) {
-  const auto positions = core::reorder::positions_of(chains);
+  const auto slots = core::reorder::slots_of(chains);
   double hops = 0;
   for (std::size_t process = 0; process < newranks.size(); ++process) {
     const auto role = static_cast<std::size_t>(newranks[process]);
-    hops += positions.tree.distance(positions.home.leaf_of[process], positions.home.leaf_of[role]);
+    hops += slots.tree.distance(slots.home.leaf_of[process], slots.home.leaf_of[role]);
   }
   return hops;
 }

@@ -12,7 +12,6 @@
 #include "core/split/summary.h"
 #include "hw/node_here.h"
 #include "mpi/check.h"
-#include "mpi/words.h"
 
 namespace ranktree::mpi {
 namespace {

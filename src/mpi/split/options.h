@@ -3,11 +3,15 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/split/summary.h"
 #include "hw/node_here.h"
 
@@ -34,5 +38,21 @@ std::uint64_t fingerprint(const SplitOptions& options, Call call);
 
 // The value of a key, nothing when it is not there. MPI_INFO_NULL has no keys.
 std::optional<std::string> info_value(MPI_Info info, const char* key);
+
+// Words that stand for a choice, as info keys have them.
+template <typename Value>
+using Word = std::pair<std::string_view, Value>;
+
+// Throws core::Error(kInput), naming key, expected and found words.
+template <typename Value, std::size_t size>
+Value choose(const char* key, const std::string& word, const std::array<Word<Value>, size>& words) {
+  std::string expected;
+  for (const auto& [name, value] : words) {
+    if (name == word) return value;
+    expected += (expected.empty() ? "" : ", ") + std::string(name);
+  }
+  throw core::Error(core::Fault::kInput,
+                    "info key " + std::string(key) + ": expected one of " + expected + ", found '" + word + "'");
+}
 
 }  // namespace ranktree::mpi

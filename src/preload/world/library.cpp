@@ -1,7 +1,7 @@
 #include "preload/world/library.h"
 
+#include "mpi/text.h"
 #include "preload/calls_library.h"
-#include "preload/world/reason.h"
 
 namespace ranktree::preload {
 namespace {
@@ -10,7 +10,7 @@ Library load() {
   Library library;
   const CallsLibrary calls("ranktree_Comm_reorder");
   if (!calls.missing().empty()) {
-    library.missing = Reason(calls.missing().c_str());
+    library.missing = mpi::Text(calls.missing().c_str());
     return library;
   }
   calls.find("ranktree_Cart_create", library.cart_create);
@@ -18,7 +18,7 @@ Library load() {
   calls.find("ranktree_Comm_get_message", library.message);
   const bool reads = calls.find("ranktree_read_pattern", library.read_pattern);
   if (!calls.find("ranktree_Comm_reorder", library.reorder) || !reads) {
-    library.missing = Reason(RANKTREE_CALLS_LIBRARY ": no ranktree_Comm_reorder");
+    library.missing = mpi::Text(RANKTREE_CALLS_LIBRARY ": no ranktree_Comm_reorder");
   }
   return library;
 }
@@ -31,7 +31,7 @@ const Library& Library::instance() noexcept {
       return load();
     } catch (...) {  // no memory: as if it were not there
       Library none;
-      none.missing = Reason("out of memory");
+      none.missing = mpi::Text("out of memory");
       return none;
     }
   }();

@@ -1,7 +1,7 @@
 // The calls of libranktree_mpi_<mpi>, opened at the first use.
 #pragma once
 
-#include "preload/world/reason.h"
+#include "mpi/text.h"
 #include "ranktree/mpi.h"
 
 namespace ranktree::preload {
@@ -10,7 +10,7 @@ struct Library {
   // One copy a process; the functions are null where they are missing.
   static const Library& instance() noexcept;
 
-  Reason missing;  // why those that compute an order are not there; empty where they are
+  mpi::Text missing;  // why those that compute an order are not there; empty where they are
   decltype(&ranktree_read_pattern) read_pattern = nullptr;
   decltype(&ranktree_Comm_reorder) reorder = nullptr;
   decltype(&ranktree_Cart_create) cart_create = nullptr;

@@ -19,7 +19,7 @@
 #include "mpi/check.h"
 #include "mpi/gather.h"
 #include "mpi/handle.h"
-#include "mpi/reorder/read_pattern.h"
+#include "mpi/reorder/calls.h"
 #include "ranktree/mpi.h"
 
 namespace {

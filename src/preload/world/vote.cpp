@@ -6,7 +6,6 @@
 #include <string>
 
 #include "preload/settings.h"
-#include "preload/world/reason.h"
 
 namespace ranktree::preload {
 namespace {
@@ -14,7 +13,7 @@ namespace {
 Reason told_by(int rank, const Ballot& own) noexcept {
   Reason told;
   const Reason failed = reason_of([&] {
-    const std::string why = own.wanted ? own.obstacle.text() : std::string(own.variable) + " is not set";
+    const std::string why = own.wanted ? own.obstacle.c_str() : std::string(own.variable) + " is not set";
     told = Reason("rank " + std::to_string(rank) + ": " + why);
   });
   return failed.empty() ? told : failed;
@@ -36,8 +35,8 @@ bool all_agree(MPI_Comm comm, const char* what, const Ballot& own) noexcept {
   if (culprit == size) return true;
   if (wanting == size || speaker == size) return false;
   Reason told = rank == culprit ? told_by(rank, own) : Reason();
-  if (PMPI_Bcast(told.room(), Reason::size(), MPI_CHAR, culprit, comm) != MPI_SUCCESS) return false;
-  if (rank == speaker) say(what, told.text());
+  if (PMPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, culprit, comm) != MPI_SUCCESS) return false;
+  if (rank == speaker) say(what, told.c_str());
   return false;
 }
 

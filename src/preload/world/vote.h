@@ -1,12 +1,33 @@
-// Decisions that all ranks take alike: whoever cannot do what was asked for tells the others before anybody waits for
-// it.
+// Decisions that all ranks take alike: a rank that cannot do what was requested reports it before another rank waits
+// for it.
 #pragma once
 
 #include <mpi.h>
 
-#include "preload/world/reason.h"
+#include <exception>
+#include <new>
+
+#include "mpi/text.h"
 
 namespace ranktree::preload {
+
+// Why something is not done, empty where nothing is in the way.
+using Reason = mpi::Text;
+
+// What a local piece of work throws; empty where it throws nothing.
+template <typename Work>
+Reason reason_of(Work work) noexcept {
+  try {
+    work();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Reason("out of memory");
+  } catch (const std::exception& error) {
+    return Reason(error.what());
+  } catch (...) {
+    return Reason("an unknown error");
+  }
+}
 
 // What one rank brings to a decision.
 struct Ballot {

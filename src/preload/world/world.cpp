@@ -24,7 +24,6 @@
 #include "preload/settings.h"
 #include "preload/world/entries.h"
 #include "preload/world/library.h"
-#include "preload/world/reason.h"
 #include "preload/world/vote.h"
 
 namespace ranktree::preload {
@@ -233,7 +232,7 @@ void tell_order(const PrivateCopy& world, MPI_Comm comm, int moved) noexcept {
     const std::string count = std::to_string(moved) + " of " + std::to_string(world.size());
     say(kWorld, (count + " ranks move" + cost_of(comm)).c_str());
   });
-  if (!failed.empty()) say(kWorld, failed.text());
+  if (!failed.empty()) say(kWorld, failed.c_str());
 }
 
 // Collective: the new rank of every process; whether all have one.

@@ -16,7 +16,7 @@
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/reorder/distributed.h"
-#include "core/reorder/lone_network.h"
+#include "core/reorder/network.h"
 #include "core/split/chain.h"
 #include "distributed/graphs.h"
 #include "mpi/check.h"

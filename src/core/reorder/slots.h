@@ -12,23 +12,24 @@
 
 namespace ranktree::core::reorder {
 
-// One leaf for each rank, below the last object of its chain; objects in the order of the smallest rank they hold.
-// Levels are the kinds of the chains in their order of nesting, switches by depth; the cost of a level is in hops.
-struct Positions {
+// One leaf for each rank, its slot, below the last object of its chain; objects in the order of the smallest rank they
+// hold. Levels are the kinds of the chains in their order of nesting, switches by depth; the cost of a level is in
+// hops.
+struct Slots {
   topo::Tree tree;
   place::Placement home;                   // home.leaf_of[rank]: where the rank is; a bijection
-  std::vector<std::int32_t> rank_at_leaf;  // its inverse
+  std::vector<std::int32_t> rank_at_slot;  // its inverse
 };
 
 // Chains by rank, at least one. Ranks bound alike are siblings; a rank bound more loosely than others hangs higher up,
 // below levels that it skips. O(sum of lengths x log). Throws Error(kInput) when there are none, Error(kUnsupported)
 // when a kind of object is above another in one chain and below it in a second.
-Positions positions_of(std::span<const split::Chain> chains);
+Slots slots_of(std::span<const split::Chain> chains);
 
 // The levels that a chain goes through, in its order. Several of one kind (switches, groups) are told apart by number.
 std::vector<topo::LevelKey> levels_of(const split::Chain& chain);
 
-// The levels of Positions::tree by the same names, without the root (level 0) and the leaves (the last one).
+// The levels of Slots::tree by the same names, without the root (level 0) and the leaves (the last one).
 std::vector<topo::LevelKey> levels_of(const topo::Tree& tree);
 
 }  // namespace ranktree::core::reorder

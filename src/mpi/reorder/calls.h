@@ -1,8 +1,10 @@
-// The calls that make graph communicators; include/ranktree/mpi.h documents each. All throw MpiError (MPI's error
-// handler has been called) or AgreedError (it has not, all ranks throw alike); outputs are then untouched.
+// The reordering calls; include/ranktree/mpi.h documents each. They throw MpiError (MPI's error handler has been called)
+// or AgreedError (it has not, all ranks throw alike); outputs are then untouched.
 #pragma once
 
 #include <mpi.h>
+
+#include <vector>
 
 namespace ranktree::mpi {
 
@@ -46,7 +48,34 @@ void dist_graph_create_adjacent(MPI_Comm comm, const AdjacentGraph& graph, MPI_I
 void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm* made);
 void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* newrank, MPI_Comm* made);
 
+// Arguments of MPI_Cart_create.
+struct CartGrid {
+  int ndims = 0;
+  const int* dims = nullptr;
+  const int* periods = nullptr;
+};
+
+// The first ranks take part, as many as the grid has vertices. One rank gathers where they are and places the grid; the
+// others wait.
+void cart_create(MPI_Comm comm, const CartGrid& grid, bool reorder, MPI_Comm* made);
+
+// For the bytes that the preload library has recorded between pairs of processes (mpi/reorder/traced.h) since the last
+// call on `comm` or on what it was made from; what the call itself sends does not count for the next one.
+void rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* made);
+
 // Local. What MPI_Comm_get_info gives and what is known of the reordering; the caller frees it.
 MPI_Info info_of(MPI_Comm comm);
+
+// A recorded pattern as the arguments of MPI_Dist_graph_create (treematch-2013 appendix A).
+struct RecordedGraph {
+  std::vector<int> sources;
+  std::vector<int> degrees;
+  std::vector<int> destinations;
+  std::vector<int> weights;
+};
+
+// Local: everything at rank 0, nothing elsewhere, for a communicator of `size` ranks. A null pointer is an error like
+// others. Throws core::Error, AgreedError, std::bad_alloc.
+RecordedGraph read_pattern(const char* file, const char* metric, int rank, int size);
 
 }  // namespace ranktree::mpi

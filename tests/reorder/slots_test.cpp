@@ -1,4 +1,4 @@
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@
 namespace {
 
 using namespace ranktree::core;
-using reorder::Positions;
-using reorder::positions_of;
+using reorder::Slots;
+using reorder::slots_of;
 using split::Chain;
 using topo::Kind;
 using topo::Leaf;
@@ -40,97 +40,97 @@ std::size_t shared_links(const Chain& a, const Chain& b) {
   return count;
 }
 
-void expect_bijection(const Positions& positions, std::size_t ranks) {
-  place::validate(positions.tree, positions.home, static_cast<int>(ranks), {});
-  ASSERT_EQ(positions.rank_at_leaf.size(), ranks);
-  ASSERT_EQ(static_cast<std::size_t>(positions.tree.leaf_count()), ranks);
+void expect_bijection(const Slots& slots, std::size_t ranks) {
+  place::validate(slots.tree, slots.home, static_cast<int>(ranks), {});
+  ASSERT_EQ(slots.rank_at_slot.size(), ranks);
+  ASSERT_EQ(static_cast<std::size_t>(slots.tree.leaf_count()), ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const auto leaf = static_cast<std::size_t>(positions.home.leaf_of[rank]);
-    EXPECT_EQ(positions.rank_at_leaf[leaf], static_cast<int>(rank));
+    const auto leaf = static_cast<std::size_t>(slots.home.leaf_of[rank]);
+    EXPECT_EQ(slots.rank_at_slot[leaf], static_cast<int>(rank));
   }
 }
 
 // What the tree must say of any two ranks, from their chains alone: the kind of the last object they share, and that
 // they have as many common objects as common links.
-void expect_pairs(const Positions& positions, const std::vector<Chain>& chains) {
+void expect_pairs(const Slots& slots, const std::vector<Chain>& chains) {
   for (std::size_t a = 0; a < chains.size(); ++a) {
     for (std::size_t b = 0; b < chains.size(); ++b) {
       if (a == b) continue;
-      const Leaf here = positions.home.leaf_of[a];
-      const Leaf there = positions.home.leaf_of[b];
+      const Leaf here = slots.home.leaf_of[a];
+      const Leaf there = slots.home.leaf_of[b];
       const std::size_t shared = shared_links(chains[a], chains[b]);
       const Kind kind = shared == 0 ? Kind::kCluster : chains[a][shared - 1].kind;
-      EXPECT_EQ(positions.tree.level(positions.tree.common_level(here, there)).kind, kind);
-      const auto path_a = above(positions.tree, here);
-      const auto path_b = above(positions.tree, there);
+      EXPECT_EQ(slots.tree.level(slots.tree.common_level(here, there)).kind, kind);
+      const auto path_a = above(slots.tree, here);
+      const auto path_b = above(slots.tree, there);
       const auto ends = std::mismatch(path_a.begin(), path_a.end(), path_b.begin(), path_b.end());
       EXPECT_EQ(static_cast<std::size_t>(ends.first - path_a.begin()), shared + 1);
     }
   }
 }
 
-TEST(Positions, OneRankIsOneLeaf) {
-  const Positions positions = positions_of(std::vector<Chain>{{{Kind::kNode, 3}}});
-  EXPECT_EQ(positions.tree.leaf_count(), 1);
-  EXPECT_EQ(positions.home.leaf_of, std::vector<Leaf>{0});
-  EXPECT_EQ(positions.rank_at_leaf, std::vector<int>{0});
+TEST(Slots, OneRankIsOneLeaf) {
+  const Slots slots = slots_of(std::vector<Chain>{{{Kind::kNode, 3}}});
+  EXPECT_EQ(slots.tree.leaf_count(), 1);
+  EXPECT_EQ(slots.home.leaf_of, std::vector<Leaf>{0});
+  EXPECT_EQ(slots.rank_at_slot, std::vector<int>{0});
 }
 
-TEST(Positions, NoRankIsRefused) { EXPECT_THROW(positions_of({}), Error); }
+TEST(Slots, NoRankIsRefused) { EXPECT_THROW(slots_of({}), Error); }
 
-TEST(Positions, EmptyChainsHangBelowTheRoot) {
+TEST(Slots, EmptyChainsHangBelowTheRoot) {
   const std::vector<Chain> chains{{}, {}, {{Kind::kNode, 0}}};
-  const Positions positions = positions_of(chains);
-  expect_bijection(positions, 3);
-  expect_pairs(positions, chains);
+  const Slots slots = slots_of(chains);
+  expect_bijection(slots, 3);
+  expect_pairs(slots, chains);
 }
 
 // Round robin over two nodes: the ranks of a node are neighbours in the tree, not in number.
-TEST(Positions, RanksOfOneNodeAreTogether) {
+TEST(Slots, RanksOfOneNodeAreTogether) {
   const std::vector<Chain> chains{{{Kind::kNode, 7}}, {{Kind::kNode, 2}}, {{Kind::kNode, 7}}, {{Kind::kNode, 2}}};
-  const Positions positions = positions_of(chains);
-  EXPECT_EQ(positions.rank_at_leaf, (std::vector<int>{0, 2, 1, 3}));
-  EXPECT_EQ(positions.home.leaf_of, (std::vector<Leaf>{0, 2, 1, 3}));
+  const Slots slots = slots_of(chains);
+  EXPECT_EQ(slots.rank_at_slot, (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(slots.home.leaf_of, (std::vector<Leaf>{0, 2, 1, 3}));
   // Two branching levels on the way between nodes, one within a node.
-  EXPECT_EQ(positions.tree.distance(0, 1), 2);
-  EXPECT_EQ(positions.tree.distance(0, 2), 4);
+  EXPECT_EQ(slots.tree.distance(0, 1), 2);
+  EXPECT_EQ(slots.tree.distance(0, 2), 4);
 }
 
-TEST(Positions, RanksBoundAlikeAreSiblings) {
+TEST(Slots, RanksBoundAlikeAreSiblings) {
   const Chain core{{Kind::kNode, 0}, {Kind::kPackage, 1}, {Kind::kCore, 5}};
-  const Positions positions = positions_of(std::vector<Chain>{core, core, core});
-  EXPECT_EQ(positions.tree.distance(0, 1), 2);
-  EXPECT_EQ(positions.tree.level(positions.tree.common_level(0, 2)).kind, Kind::kCore);
+  const Slots slots = slots_of(std::vector<Chain>{core, core, core});
+  EXPECT_EQ(slots.tree.distance(0, 1), 2);
+  EXPECT_EQ(slots.tree.level(slots.tree.common_level(0, 2)).kind, Kind::kCore);
 }
 
 // The second is bound to a package, the third to nothing: both skip levels.
-TEST(Positions, LooselyBoundRanksHangHigherUp) {
+TEST(Slots, LooselyBoundRanksHangHigherUp) {
   const std::vector<Chain> chains{{{Kind::kNode, 0}, {Kind::kPackage, 0}, {Kind::kCore, 0}},
                                   {{Kind::kNode, 0}, {Kind::kPackage, 0}},
                                   {{Kind::kNode, 0}},
                                   {{Kind::kNode, 0}, {Kind::kPackage, 1}, {Kind::kCore, 4}}};
-  const Positions positions = positions_of(chains);
-  expect_bijection(positions, 4);
-  expect_pairs(positions, chains);
-  EXPECT_EQ(positions.rank_at_leaf, (std::vector<int>{0, 1, 2, 3}));
+  const Slots slots = slots_of(chains);
+  expect_bijection(slots, 4);
+  expect_pairs(slots, chains);
+  EXPECT_EQ(slots.rank_at_slot, (std::vector<int>{0, 1, 2, 3}));
 }
 
 // Equal numbers on different nodes or below different switches are different objects.
-TEST(Positions, SwitchesOfOneNameAtDifferentDepthsDiffer) {
+TEST(Slots, SwitchesOfOneNameAtDifferentDepthsDiffer) {
   const std::vector<Chain> chains{{{Kind::kSwitch, 1}, {Kind::kSwitch, 1}, {Kind::kNode, 0}, {Kind::kCore, 0}},
                                   {{Kind::kSwitch, 1}, {Kind::kSwitch, 2}, {Kind::kNode, 1}, {Kind::kCore, 0}},
                                   {{Kind::kSwitch, 2}, {Kind::kSwitch, 1}, {Kind::kNode, 2}, {Kind::kCore, 0}},
                                   {{Kind::kSwitch, 1}, {Kind::kNode, 3}}};
-  const Positions positions = positions_of(chains);
-  expect_bijection(positions, 4);
-  expect_pairs(positions, chains);
+  const Slots slots = slots_of(chains);
+  expect_bijection(slots, 4);
+  expect_pairs(slots, chains);
 }
 
 // hwloc has both orders; on one machine each path has one.
-TEST(Positions, KindsThatNestBothWaysAreRefused) {
+TEST(Slots, KindsThatNestBothWaysAreRefused) {
   const std::vector<Chain> chains{{{Kind::kNode, 0}, {Kind::kPackage, 0}, {Kind::kNumaNode, 0}},
                                   {{Kind::kNode, 1}, {Kind::kNumaNode, 0}, {Kind::kPackage, 0}}};
-  EXPECT_THROW(positions_of(chains), Error);
+  EXPECT_THROW(slots_of(chains), Error);
 }
 
 Chain random_chain(Random& random) {
@@ -145,27 +145,27 @@ Chain random_chain(Random& random) {
   return chain;
 }
 
-TEST(Positions, RandomChainsMeetWhereTheyAgree) {
+TEST(Slots, RandomChainsMeetWhereTheyAgree) {
   Random random(11);
   for (int round = 0; round < 200; ++round) {
     std::vector<Chain> chains(1 + random.below(17));
     for (Chain& chain : chains) chain = random_chain(random);
-    const Positions positions = positions_of(chains);
-    expect_bijection(positions, chains.size());
-    expect_pairs(positions, chains);
+    const Slots slots = slots_of(chains);
+    expect_bijection(slots, chains.size());
+    expect_pairs(slots, chains);
   }
 }
 
 // The smallest rank below each object, in the order of the tree: children ascend.
-TEST(Positions, ObjectsComeInTheOrderOfTheirSmallestRank) {
+TEST(Slots, ObjectsComeInTheOrderOfTheirSmallestRank) {
   Random random(12);
   for (int round = 0; round < 100; ++round) {
     std::vector<Chain> chains(1 + random.below(17));
     for (Chain& chain : chains) chain = random_chain(random);
-    const Positions positions = positions_of(chains);
-    const topo::Tree& tree = positions.tree;
+    const Slots slots = slots_of(chains);
+    const topo::Tree& tree = slots.tree;
     const auto smallest = [&](Object object) {
-      const auto begin = positions.rank_at_leaf.begin() + tree.first_leaf(object);
+      const auto begin = slots.rank_at_slot.begin() + tree.first_leaf(object);
       return *std::min_element(begin, begin + tree.leaves_below(object));
     };
     for (Object object = 0; object < tree.object_count(); ++object) {

@@ -1,4 +1,4 @@
-#include "core/reorder/tiling.h"
+#include "core/reorder/grid.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "core/pattern/affinity.h"
 #include "core/place/placement.h"
 #include "core/reorder/grid.h"
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -49,12 +49,12 @@ topo::Tree unequal(const Nodes& nodes) {
   return std::move(builder).build();
 }
 
-Positions in_order(topo::Tree tree) {
-  Positions positions{std::move(tree), {}, {}};
-  positions.home.leaf_of.resize(static_cast<std::size_t>(positions.tree.leaf_count()));
-  std::iota(positions.home.leaf_of.begin(), positions.home.leaf_of.end(), 0);
-  positions.rank_at_leaf = positions.home.leaf_of;
-  return positions;
+Slots in_order(topo::Tree tree) {
+  Slots slots{std::move(tree), {}, {}};
+  slots.home.leaf_of.resize(static_cast<std::size_t>(slots.tree.leaf_count()));
+  std::iota(slots.home.leaf_of.begin(), slots.home.leaf_of.end(), 0);
+  slots.rank_at_slot = slots.home.leaf_of;
+  return slots;
 }
 
 Grid grid(std::vector<int> dims, std::vector<std::uint8_t> periodic = {}) {
@@ -317,7 +317,7 @@ TEST(Tiling, NarrowSearchStaysClose) {
 }
 
 TEST(Tiling, TakesOneVertex) {
-  const Positions one = in_order(symmetric({1, 1}));
+  const Slots one = in_order(symmetric({1, 1}));
   for (const Grid& each : {grid({}), grid({1}), grid({1, 1}, {1, 1})}) {
     const GridPlacement placed = place_grid(one, each, {});
     EXPECT_EQ(placed.placement.leaf_of, std::vector<topo::Leaf>{0});
@@ -338,50 +338,50 @@ TEST(PlaceGrid, IsBestOfAllOnSmallGrids) {
                                       {{{2}, {7}, {3}}, grid({2, 3, 2})},   {{{6}, {6}}, grid({12}, {1})},
                                       {{{1}, {7}, {4}, {3}}, grid({5, 3})}, {{{4}, {4}, {4}, {3}}, grid({3, 5})}};
   for (const SharedCase& each : cases) {
-    const Positions positions = in_order(unequal(each.nodes));
-    const GridPlacement placed = place_grid(positions, each.shape, {});
-    expect_bijection(positions.tree, placed.placement);
+    const Slots slots = in_order(unequal(each.nodes));
+    const GridPlacement placed = place_grid(slots, each.shape, {});
+    expect_bijection(slots.tree, placed.placement);
     std::vector<int> room;
     for (const auto& node : each.nodes) room.push_back(node[0]);
     const int cut = AllShares(each.shape, room).least();
     const auto all = static_cast<int>(links(each.shape).size());
     EXPECT_EQ(placed.after, 4 * cut + 2 * (all - cut)) << each.shape.dims[0] << " x ...";
-    EXPECT_EQ(placed.after, cost_by_links(positions.tree, each.shape, placed.placement));
+    EXPECT_EQ(placed.after, cost_by_links(slots.tree, each.shape, placed.placement));
   }
 }
 
 // 30 vertices on four nodes of 8, 8, 8 and 6: no placement has fewer than 13 links between nodes (an exhaustive search
 // of the kind above, 27 million steps, has none with 12); row order has 18.
 TEST(PlaceGrid, IsGoodWhereGridAndTreeDoNotDivide) {
-  const Positions positions = in_order(unequal({{4, 4}, {4, 4}, {4, 4}, {4, 2}}));
+  const Slots slots = in_order(unequal({{4, 4}, {4, 4}, {4, 4}, {4, 2}}));
   const Grid shape = grid({6, 5});
-  const GridPlacement placed = place_grid(positions, shape, {});
-  expect_bijection(positions.tree, placed.placement);
-  EXPECT_EQ(placed.before, cost_by_links(positions.tree, shape, positions.home));
-  EXPECT_EQ(placed.after, cost_by_links(positions.tree, shape, placed.placement));
-  const auto levels = place::evaluate(positions.tree, grid_affinity(shape), placed.placement).weight;
+  const GridPlacement placed = place_grid(slots, shape, {});
+  expect_bijection(slots.tree, placed.placement);
+  EXPECT_EQ(placed.before, cost_by_links(slots.tree, shape, slots.home));
+  EXPECT_EQ(placed.after, cost_by_links(slots.tree, shape, placed.placement));
+  const auto levels = place::evaluate(slots.tree, grid_affinity(shape), placed.placement).weight;
   EXPECT_EQ(levels[0], 13);
   EXPECT_LT(placed.after, placed.before);
 }
 
 TEST(PlaceGrid, NeverCostsMoreThanLeavingAll) {
   for (const int seed : {1, 2, 3, 4, 5, 6}) {
-    Positions positions = in_order(unequal({{3, 1}, {2, 2}, {1, 1, 1}, {5}}));
-    std::rotate(positions.home.leaf_of.begin(), positions.home.leaf_of.begin() + seed, positions.home.leaf_of.end());
-    const GridPlacement placed = place_grid(positions, grid({4, 4}, {static_cast<std::uint8_t>(seed % 2), 0}), {});
+    Slots slots = in_order(unequal({{3, 1}, {2, 2}, {1, 1, 1}, {5}}));
+    std::rotate(slots.home.leaf_of.begin(), slots.home.leaf_of.begin() + seed, slots.home.leaf_of.end());
+    const GridPlacement placed = place_grid(slots, grid({4, 4}, {static_cast<std::uint8_t>(seed % 2), 0}), {});
     EXPECT_LE(placed.after, placed.before);
     EXPECT_LE(placed.before,
-              cost_by_links(positions.tree, grid({4, 4}, {static_cast<std::uint8_t>(seed % 2), 0}), positions.home));
-    expect_bijection(positions.tree, placed.placement);
+              cost_by_links(slots.tree, grid({4, 4}, {static_cast<std::uint8_t>(seed % 2), 0}), slots.home));
+    expect_bijection(slots.tree, placed.placement);
   }
 }
 
 // A grid that sits well already stays: no process is moved for nothing.
 TEST(PlaceGrid, LeavesAGoodOrderAlone) {
-  const Positions positions = in_order(symmetric({4, 4}));
-  const GridPlacement placed = place_grid(positions, grid({4, 2, 2}), {});
+  const Slots slots = in_order(symmetric({4, 4}));
+  const GridPlacement placed = place_grid(slots, grid({4, 2, 2}), {});
   EXPECT_EQ(placed.method, GridMethod::kIdentity);
-  EXPECT_EQ(placed.placement.leaf_of, positions.home.leaf_of);
+  EXPECT_EQ(placed.placement.leaf_of, slots.home.leaf_of);
   EXPECT_EQ(placed.before, placed.after);
 }
 

@@ -11,13 +11,26 @@
 #include "mpi/attribute.h"
 #include "mpi/exchange.h"
 #include "mpi/handle.h"
-#include "mpi/local_step.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/root.h"
 #include "mpi/split/options.h"
 #include "mpi/text.h"
 
 namespace ranktree::mpi {
+
+// A step of a call, run there and then. Refers to a function object that outlives it. Unlike std::function it allocates
+// nothing: an allocation that fails on one rank, before the ranks synchronise, would leave the others waiting.
+class LocalStep {
+ public:
+  template <typename Function>
+  LocalStep(const Function& function) noexcept  // NOLINT(google-explicit-constructor): a lambda is passed as it is
+      : function_(&function), call_([](const void* object) { (*static_cast<const Function*>(object))(); }) {}
+  void operator()() const { call_(function_); }
+
+ private:
+  const void* function_;
+  void (*call_)(const void*);
+};
 
 // One call as its ranks must agree on it.
 struct ReorderCall {

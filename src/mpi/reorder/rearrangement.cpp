@@ -1,4 +1,4 @@
-#include "mpi/reorder/call.h"
+#include "mpi/reorder/rearrangement.h"
 
 #include <mpi.h>
 
@@ -14,7 +14,6 @@
 #include "mpi/attribute.h"
 #include "mpi/check.h"
 #include "mpi/handle.h"
-#include "mpi/local_step.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/reorder/options.h"
 #include "mpi/reorder/root.h"

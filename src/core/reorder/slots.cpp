@@ -1,4 +1,4 @@
-#include "core/reorder/positions.h"
+#include "core/reorder/slots.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -91,17 +91,17 @@ std::vector<LevelKey> levels_of(const topo::Tree& tree) {
   return levels;
 }
 
-Positions positions_of(std::span<const Chain> chains) {
-  if (chains.empty()) throw Error(Fault::kInput, "positions: expected at least one rank, found none");
-  Positions positions{Grower(chains).build(), {}, {}};
-  positions.home.leaf_of.resize(chains.size());
-  positions.rank_at_leaf.resize(chains.size());
-  for (topo::Leaf leaf = 0; leaf < positions.tree.leaf_count(); ++leaf) {
-    const int rank = positions.tree.os_index(positions.tree.leaf_object(leaf));
-    positions.rank_at_leaf[at(leaf)] = rank;
-    positions.home.leaf_of[at(rank)] = leaf;
+Slots slots_of(std::span<const Chain> chains) {
+  if (chains.empty()) throw Error(Fault::kInput, "slots: expected at least one rank, found none");
+  Slots slots{Grower(chains).build(), {}, {}};
+  slots.home.leaf_of.resize(chains.size());
+  slots.rank_at_slot.resize(chains.size());
+  for (topo::Leaf leaf = 0; leaf < slots.tree.leaf_count(); ++leaf) {
+    const int rank = slots.tree.os_index(slots.tree.leaf_object(leaf));
+    slots.rank_at_slot[at(leaf)] = rank;
+    slots.home.leaf_of[at(rank)] = leaf;
   }
-  return positions;
+  return slots;
 }
 
 }  // namespace ranktree::core::reorder
