@@ -1,4 +1,4 @@
-// What the text readers refuse, and in which words: every case is a file, and what its one line must say.
+// Bad input of the text readers: every case is a file and the one line of error it must cause.
 #include <gtest/gtest.h>
 
 #include <functional>

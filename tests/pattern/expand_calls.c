@@ -9,7 +9,7 @@
  * Link with -rdynamic: the functions below must come before those of the libraries. Open MPI: its monitoring component
  * (run with --mca pml_monitoring_enable 2) reports every message of the messaging layer, the parts of collectives
  * included. MPICH, device ch4:ucx: every message goes through ucp_tag_send_nbx (run with MPIR_CVAR_NOLOCAL=1, or
- * messages within a node go another way). */
+ * messages within a node take another path). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -36,7 +36,7 @@ void mca_common_monitoring_record_pml(int to, size_t size, int tag) {
   bytes[to] += size;
 }
 
-/* In 4.1.4 the original fails without the counting of whole collectives, which in turn fails on intercommunicators. */
+/* In 4.1.4 the original fails unless whole collectives are counted, which in turn fails on intercommunicators. */
 void mca_common_monitoring_coll_cache_name(void* comm);
 void mca_common_monitoring_coll_cache_name(void* comm) { (void)comm; }
 
@@ -65,7 +65,7 @@ typedef struct {
 } Functions;
 
 static Functions original;
-static size_t packed; /* bytes of a derived datatype in the send under way */
+static size_t packed; /* bytes of a derived datatype in the pending send */
 
 static void* start_pack(void* context, const void* buffer, size_t count) {
   void* state = original.start_pack(context, buffer, count);
@@ -97,7 +97,7 @@ void* ucp_tag_send_nbx(void* endpoint, const void* buffer, size_t count, uint64_
   return request;
 }
 
-/* One message to each rank tells which endpoint leads to it. */
+/* One message to each rank shows which endpoint leads to it. */
 static void start_counting(void) {
   static size_t before[4096];
   for (int shift = 1; shift < ranks; ++shift) {
@@ -122,7 +122,7 @@ static void read_counters(void) {
 }
 #endif
 
-static void* room(size_t size) {
+static void* allocate(size_t size) {
   void* memory = calloc(1, size + 64);
   if (memory == NULL) fail("out of memory");
   return memory;
@@ -132,10 +132,10 @@ static void make_call(const char* name, int root, int count, MPI_Datatype type, 
   int members; /* of the group that the blocks of a vector go to */
   MPI_Comm_size(comm, &members);
   const size_t all = (size_t)count * element * (size_t)ranks;
-  void* send = room(all);
-  void* receive = room(all);
-  int* counts = room(sizeof(int) * (size_t)ranks);
-  int* offsets = room(sizeof(int) * (size_t)ranks);
+  void* send = allocate(all);
+  void* receive = allocate(all);
+  int* counts = allocate(sizeof(int) * (size_t)ranks);
+  int* offsets = allocate(sizeof(int) * (size_t)ranks);
   for (int i = 0; i < ranks; ++i) {
     counts[i] = strcmp(name, "Reduce_scatter") ? count : count / members + (i < count % members);
   }
@@ -190,10 +190,10 @@ int main(int argc, char** argv) {
   if (argc != 3 && argc != 4) fail("expected CASES OUT [FIRST]");
   const int first = argc == 4 ? atoi(argv[3]) : ranks;
   const MPI_Comm comm = argc == 4 ? intercommunicator(first) : MPI_COMM_WORLD;
-  messages = room(sizeof(size_t) * (size_t)ranks);
-  bytes = room(sizeof(size_t) * (size_t)ranks);
-  size_t* messages_before = room(sizeof(size_t) * (size_t)ranks);
-  size_t* bytes_before = room(sizeof(size_t) * (size_t)ranks);
+  messages = allocate(sizeof(size_t) * (size_t)ranks);
+  bytes = allocate(sizeof(size_t) * (size_t)ranks);
+  size_t* messages_before = allocate(sizeof(size_t) * (size_t)ranks);
+  size_t* bytes_before = allocate(sizeof(size_t) * (size_t)ranks);
   char path[4096], name[64];
   snprintf(path, sizeof path, "%s.%d", argv[2], rank);
   FILE* cases = fopen(argv[1], "r");

@@ -1,9 +1,9 @@
-// Prints what a model, or one algorithm, makes of single calls: stdout gets lines "case from to messages bytes".
+// Prints the messages that a model, or one algorithm, makes of single calls: stdout gets lines "case from to messages
+// bytes".
 //
 //   expand_print MODEL       stdin: lines "operation ranks root bytes"
-//   expand_print MODEL FIRST the same on the intercommunicator between the first FIRST ranks, the root's, and the
-//   others expand_print algorithm   stdin: lines "algorithm ranks root bytes", by the names in
-//   src/core/pattern/expand_*.h
+//   expand_print MODEL FIRST the same between the group of the first FIRST ranks, the root's, and the others
+//   expand_print algorithm   stdin: lines "algorithm ranks root bytes", named as in src/core/pattern/expand_*.h
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -77,7 +77,7 @@ constexpr Named kAlgorithms[] = {
     {"barrier_tree", expansion::barrier_tree},
 };
 
-std::vector<Rank> everyone(Rank ranks) {
+std::vector<Rank> all_of(Rank ranks) {
   std::vector<Rank> members(static_cast<std::size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
   return members;
@@ -107,16 +107,16 @@ struct Case {
 
 Pattern by_model(const Case& call, CollectiveModel model) {
   Pattern pattern = ranktree::core::pattern::from_entries(call.ranks, {});
-  pattern.communicators.push_back({everyone(call.ranks), {}});
+  pattern.communicators.push_back({all_of(call.ranks), {}});
   const double calls = call.ranks;
   pattern.collectives.push_back(
       {0, operation_named(call.name), call.root, 0, calls, static_cast<double>(call.bytes) * calls});
   return expand(pattern, model);
 }
 
-// Both sides of a call without root are records of their own.
+// Each side of a call without root has its own record.
 Pattern between_groups(const Case& call, CollectiveModel model, Rank first) {
-  const std::vector<Rank> members = everyone(call.ranks);
+  const std::vector<Rank> members = all_of(call.ranks);
   const std::vector<Rank> own(members.begin(), members.begin() + first);
   const std::vector<Rank> other(members.begin() + first, members.end());
   const Operation operation = operation_named(call.name);
@@ -138,7 +138,7 @@ Pattern between_groups(const Case& call, CollectiveModel model, Rank first) {
 }
 
 Pattern by_algorithm(const Case& call) {
-  const std::vector<Rank> members = everyone(call.ranks);
+  const std::vector<Rank> members = all_of(call.ranks);
   expansion::Collector collector;
   const std::int64_t element = call.bytes % 8 == 0 ? 8 : 1;
   algorithm_named(call.name)({call.ranks, call.root, call.bytes, element},

@@ -1,8 +1,9 @@
-// The quality of the Open MPI model against recorded runs: point-to-point traffic plus the collective calls expanded by
-// the model, held against everything the messaging layer really sent.
+// The quality of the Open MPI model on recorded runs: point-to-point traffic plus the collective calls expanded by the
+// model, compared with everything the messaging layer really sent.
 //
-// The recordings name neither roots nor members of communicators, so what the programs do stands in here: root 0, and
-// the communicators of `members_of`. Counts of Alltoallv and Scatterv, which a trace holds exactly, are taken as equal.
+// The recordings name neither roots nor members of communicators, so this file supplies what the programs do: root 0,
+// and the communicators of `members_of`. Counts of Alltoallv and Scatterv, which a trace holds exactly, are assumed
+// equal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -168,7 +169,7 @@ TEST_P(Recorded, ModelMovesTheSameBytes) {
   EXPECT_NEAR(sum(model.bytes) / sum(truth.bytes), 1.0, 0.10);
 }
 
-TEST_P(Recorded, PlacementFromTheModelIsAsGoodAsFromTheTruth) {
+TEST_P(Recorded, PlacementFromTheModelIsAsGoodAsFromTheMessages) {
   const RecordedCase recorded = ranktree::test::read_case(GetParam());
   const auto tree = plafrim();
   const Affinity truth = affinity(recorded.everything, Metric::kSize);

@@ -1,4 +1,4 @@
-// Expansion of collective calls: figures worked out by hand, and what must hold for every model, operation and size.
+// Expansion of collective calls: figures calculated by hand, and properties of every model, operation and size.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using ranktree::core::pattern::Rank;
 using Sent = std::pair<double, double>;  // messages, bytes
 using Pairs = std::map<std::pair<Rank, Rank>, Sent>;
 
-std::vector<Rank> everyone(Rank ranks) {
+std::vector<Rank> all_of(Rank ranks) {
   std::vector<Rank> members(static_cast<std::size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
   return members;
@@ -38,7 +38,7 @@ std::vector<Rank> everyone(Rank ranks) {
 // `times` calls by all ranks of a world.
 Pattern world(Rank ranks, Operation operation, Rank root, double bytes, double times = 1) {
   Pattern pattern = from_entries(ranks, {});
-  pattern.communicators.push_back({everyone(ranks), {}});
+  pattern.communicators.push_back({all_of(ranks), {}});
   pattern.collectives.push_back({0, operation, root, 0, times * ranks, bytes * times * ranks});
   return pattern;
 }
@@ -103,7 +103,7 @@ std::vector<Operation> operations() {
   return found;
 }
 
-// The least that a rank other than the root receives.
+// The fewest bytes that a rank other than the root receives.
 double least_received(const Sample& sample) {
   std::vector<double> received(static_cast<std::size_t>(sample.ranks), 0);
   for (const auto& [pair, sent] : pairs(sample.expanded())) {
@@ -113,13 +113,13 @@ double least_received(const Sample& sample) {
   return *std::min_element(received.begin(), received.end());
 }
 
-TEST(Expand, BroadcastReachesEveryoneWithTheWholeMessage) {
+TEST(Expand, BroadcastReachesAllRanksWithTheWholeMessage) {
   for (const Sample& sample : samples(Operation::kBcast, {1, 24, 3000, 20000, 700000, 3000000})) {
     EXPECT_GE(least_received(sample), sample.bytes) << sample.text();
   }
 }
 
-// Every rank but the root has to part with its vector; no algorithm moves more than three times that.
+// Every rank but the root must send its vector; no algorithm moves more than three times that.
 TEST(Expand, ReduceTakesEveryVectorOnce) {
   for (const Sample& sample : samples(Operation::kReduce, {8, 4000, 800000})) {
     const double bytes = all_sent(sample.expanded()).second;
@@ -153,7 +153,7 @@ TEST(Expand, CountsCalls) {
   }
 }
 
-// The members of a communicator stand for its local ranks.
+// Local ranks are translated to the members of the communicator.
 TEST(Expand, TranslatesRanks) {
   const std::vector<Rank> members{6, 4, 2, 0, 1, 3, 5};
   for (const auto operation : operations()) {
@@ -167,7 +167,7 @@ TEST(Expand, TranslatesRanks) {
   }
 }
 
-TEST(Expand, NobodySendsToItself) {
+TEST(Expand, NoRankSendsToItself) {
   for (const auto operation : operations()) {
     for (const Sample& sample : samples(operation, {7, 70001})) {
       const Pairs found = pairs(sample.expanded());
@@ -217,7 +217,7 @@ TEST(Expand, TreesAreThoseOfTheLibraries) {
   EXPECT_EQ(binomial, expected_binomial);
 }
 
-TEST(Expand, FlatIsRootToEveryone) {
+TEST(Expand, FlatIsRootToAllRanks) {
   const Pairs found = pairs(expand(world(4, Operation::kScatter, 1, 10, 3), CollectiveModel::kFlat));
   const Pairs expected{{{1, 0}, {3, 30}}, {{1, 2}, {3, 30}}, {{1, 3}, {3, 30}}};
   EXPECT_EQ(found, expected);
@@ -229,7 +229,7 @@ TEST(Expand, NoneDropsAllCollectivesAndKeepsTheRest) {
   Pattern pattern = from_entries(
       3, std::vector<Entry>{
              {0, 1, Class::kPointToPoint, 2, 20}, {1, 2, Class::kCollective, 1, 5}, {2, 0, Class::kRma, 1, 7}});
-  pattern.communicators.push_back({everyone(3), {}});
+  pattern.communicators.push_back({all_of(3), {}});
   pattern.collectives.push_back({0, Operation::kBcast, 0, 4, 3, 24});
   pattern.metadata.mpi = "Open MPI v4.1.4";
   const Pattern none = expand(pattern, CollectiveModel::kNone);
@@ -241,15 +241,15 @@ TEST(Expand, NoneDropsAllCollectivesAndKeepsTheRest) {
   EXPECT_EQ(all.of(Class::kCollective).bytes, (std::vector<double>{8, 13, 0}));  // a chain 0 -> 1 -> 2, and the 5 known
 }
 
-// Different sizes in one record: the mean chooses, the sum stays.
+// A record of different sizes: the mean chooses the algorithm, the sum stays.
 TEST(Expand, KeepsTheBytesOfUnequalCalls) {
   Pattern pattern = from_entries(4, {});
-  pattern.communicators.push_back({everyone(4), {}});
+  pattern.communicators.push_back({all_of(4), {}});
   pattern.collectives.push_back({0, Operation::kBcast, 0, 4, 8, 4 * 9 + 4 * 12});  // two calls, mean 10.5 bytes
   EXPECT_EQ(all_sent(expand(pattern, CollectiveModel::kFlat)), Sent(6, 63));
 }
 
-// Amounts that a file may hold: either the sums are still exact, or they are refused; nothing overflows.
+// Extreme amounts that a file may hold: the sums are exact, or the file is refused; nothing overflows.
 TEST(Expand, SurvivesExtremeAmounts) {
   for (const auto model : kModels) {
     for (const auto operation : operations()) {

@@ -1,4 +1,4 @@
-// Whole files: reasons on failure, complete or not at all.
+// Whole files: errors give the reason, and output is complete or absent.
 #include "io/file.h"
 
 #include <gtest/gtest.h>
@@ -52,14 +52,14 @@ TEST_F(File, ComesBackAsWritten) {
   EXPECT_EQ(file_count(), 1);
 }
 
-TEST_F(File, ReadingSaysWhyNot) {
+TEST_F(File, ReadingReportsTheReason) {
   EXPECT_EQ(refusal([&] { read_file(folder + "/none"); }), folder + "/none: cannot open: No such file or directory");
   EXPECT_EQ(refusal([&] { read_file(folder); }), folder + ": expected a regular file, found a folder");
   ASSERT_EQ(::mkfifo((folder + "/pipe").c_str(), 0600), 0);
   EXPECT_NE(refusal([&] { read_file(folder + "/pipe"); }).find("found a device, pipe or socket"), std::string::npos);
 }
 
-TEST_F(File, WritingSaysWhyNotAndLeavesNothing) {
+TEST_F(File, WritingReportsTheReasonAndLeavesNothing) {
   EXPECT_EQ(refusal([&] { write_file_atomically(folder + "/none/a", "x"); }),
             folder + "/none/a: cannot write: No such file or directory");
   EXPECT_NE(refusal([&] { write_file_atomically(folder, "x"); }).find("not a regular file"), std::string::npos);

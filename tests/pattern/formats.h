@@ -1,4 +1,4 @@
-// What the tests of the pattern formats share.
+// Shared code of the tests of the pattern formats.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ std::string refusal(const std::function<void()>& action) {
   return "accepted";
 }
 
-// Puts zips together by hand, so that any field can lie.
+// Builds zip files by hand, so that any field can be wrong.
 struct Member {
   std::string name;
   std::string bytes;  // as stored
@@ -180,7 +180,7 @@ TEST(Npz, RefusesZipsThatAreDamaged) {
 }
 
 TEST(Npz, RefusesAZipBomb) {
-  // A thousand zeros a byte: the most deflate can do is declared for hardly any bytes.
+  // 1000 zeros a byte: the densest that deflate can be is declared for very few bytes.
   Member bomb = stored("a.npy", npy_of<std::int64_t>("<i8", {5, 6}));
   bomb.method = zip::kDeflated;
   bomb.size = bomb.bytes.size() * 2000;
@@ -333,8 +333,8 @@ TEST(PatternNpz, RefusesBadCommunicatorsAndCalls) {
                    "call_operation[0]: expected 0..12, found 99"}});
 }
 
-// Any damage is refused or harmless, never more.
-TEST(PatternNpz, EveryTruncationAndEveryFlippedByteIsMet) {
+// Any damage is refused or harmless.
+TEST(PatternNpz, EveryTruncationAndFlippedByteIsHandled) {
   const std::string good = write_pattern_npz(test::full_pattern());
   for (std::size_t size = 0; size < good.size(); ++size) {
     EXPECT_NE(refusal([&] { read_pattern_npz(good.substr(0, size), "f"); }), "accepted") << size;

@@ -1,4 +1,4 @@
-// Files as others write them.
+// Pattern files as other programs write them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

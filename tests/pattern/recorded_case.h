@@ -1,4 +1,4 @@
-// One of the recorded runs in data/real: point-to-point traffic, everything that was sent, and the collective calls.
+// One of the recorded runs in data/real: point-to-point traffic, all messages sent, and the collective calls.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is written is read back the same, as far as the format holds it.
+// Formats read back what they write, as far as the format holds it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -118,7 +118,7 @@ Pattern one_amount(const Pattern& pattern, Metric metric) {
   return expected;
 }
 
-TEST(RoundTrip, MatrixMarketKeepsOneAmountAndSaysWhich) {
+TEST(RoundTrip, MatrixMarketKeepsAndNamesOneAmount) {
   for (const Rank ranks : kSizes) {
     const Pattern pattern = test::random_pattern(ranks, 5 * ranks, 1);
     for (const Metric metric : {Metric::kSize, Metric::kMessages}) {
@@ -156,7 +156,7 @@ TEST(RoundTrip, GraphsKeepTheAffinity) {
   }
 }
 
-TEST(RoundTrip, MetisGraphSaysWhichAmountItHolds) {
+TEST(RoundTrip, MetisGraphNamesTheAmountItHolds) {
   const Pattern pattern = test::random_pattern(9, 40, 5);
   const core::pattern::Affinity expected = core::pattern::affinity(pattern, Metric::kMessages);
   const Pattern found = through(pattern, "a.graph", Metric::kMessages);

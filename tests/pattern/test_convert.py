@@ -1,4 +1,4 @@
-"""`ranktree convert`, files shared with numpy, and what is left on disk when something fails."""
+"""`ranktree convert`, files shared with numpy, and the state of the disk after a failure."""
 
 import json
 import os
@@ -151,7 +151,7 @@ def test_collective_calls_are_kept_in_npz_and_expanded_elsewhere(ranktree, calls
         ("a.graph", "2 1 1\n2 -1\n1 -1\n", "a.graph: line 2: edge weight"),
         ("a.grf", "0\n0 0\n0 000\n", "a.grf: line 2: number of vertices"),
         ("a.csv", "src,dst,bytes\n0,1,nan\n", "a.csv: line 2: bytes"),
-        ("a.prof", "E\t0\t1\t3 bytes", "a.prof: line 1: the line has no end"),
+        ("a.prof", "E\t0\t1\t3 bytes", "a.prof: line 1: the line is incomplete"),
     ],
 )
 def test_bad_input_is_one_line_and_no_output(ranktree, tmp_path: Path, name: str, text: str, fragment: str) -> None:
@@ -180,7 +180,7 @@ def test_what_is_not_a_file_is_refused(ranktree, pairs_csv: Path, tmp_path: Path
 
 
 def test_a_full_disk_leaves_the_old_file(command: str, tmp_path: Path) -> None:
-    """In a mount namespace of its own, on a file system of 64 KiB."""
+    """The output file is in a mount namespace of its own, on a file system of 64 KiB."""
     script = f"""
         mount -t tmpfs -o size=64k none {tmp_path} || exit 77
         cd {tmp_path}

@@ -1,4 +1,4 @@
-"""The models of collectives against the libraries: the same calls made for real, equal pair by pair.
+"""The models of collectives against the libraries: real calls send exactly the pairs of the model.
 
 Open MPI counts its own messages (its monitoring component); MPICH's are counted in front of UCX. See expand_calls.c.
 """
@@ -14,7 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 ROOTED = ("Bcast", "Reduce", "Gather", "Scatter")
 UNROOTED = ("Allreduce", "Scan", "Exscan", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter")
-# Around every size where a decision changes for few ranks, and sizes that blocks do not divide.
+# Around every size where a decision changes for few ranks, and sizes that are not multiples of the blocks.
 SIZES = (1, 4, 8, 16, 24, 40, 64, 100, 120, 200, 256, 520, 1000, 2000, 5000, 10000, 20000, 40000, 70000, 140000, 300000)
 LONG_SIZES = (600000, 1100000)
 LARGEST_TOTAL = 40_000_000  # bytes received by all ranks of one call
@@ -88,7 +88,7 @@ def really_sent(
 def modelled(
     build_folder: Path, model: str, ranks: int, wanted: list[Case], group: tuple[str, ...] = ()
 ) -> dict[int, Pairs]:
-    """What the model makes of the same calls."""
+    """The same calls expanded by the model."""
     run = subprocess.run(
         [build_folder / "bin" / "expand_print", model, *group],
         input="".join(f"{name} {ranks} {root} {size}\n" for name, root, size, _ in wanted),
@@ -111,7 +111,7 @@ def compare(build_folder: Path, mpi: str, ranks: int, sizes: tuple[int, ...], fo
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 9])
-def test_openmpi_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+def test_openmpi_sends_as_its_model(build_folder: Path, tmp_path: Path, ranks: int) -> None:
     compare(build_folder, "openmpi", ranks, SIZES + (LONG_SIZES if ranks < 6 else ()), tmp_path)
 
 
@@ -123,7 +123,7 @@ def test_openmpi_with_more_ranks(build_folder: Path, tmp_path: Path, ranks: int)
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5])
-def test_mpich_sends_what_its_model_says(build_folder: Path, tmp_path: Path, ranks: int) -> None:
+def test_mpich_sends_as_its_model(build_folder: Path, tmp_path: Path, ranks: int) -> None:
     compare(build_folder, "mpich", ranks, (1, 8, 24, 100, 264, 2000, 2056, 13000, 40000, 140000, 600000), tmp_path)
 
 
@@ -179,7 +179,7 @@ ALGORITHMS = {
 @pytest.mark.parametrize("number", range(1, 10))
 @pytest.mark.parametrize("ranks", [6, 8, 13])
 def test_openmpi_algorithms(build_folder: Path, tmp_path: Path, ranks: int, number: int) -> None:
-    """Each algorithm, forced: what needs hundreds of ranks to be chosen is checked with few."""
+    """Each algorithm, forced: those chosen by default for hundreds of ranks only are checked with few."""
     forced = {name: numbered[number] for name, numbered in ALGORITHMS.items() if number in numbered}
     if ranks % 2 != 0 and forced.get("allgather") == "neighbor_exchange":
         del forced["allgather"]  # the library takes the ring then

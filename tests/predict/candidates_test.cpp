@@ -36,8 +36,8 @@ Hierarchy nodes(Rank ranks, Rank width, bool packed = true) {
   return Hierarchy::from_colours({&colours, 1});
 }
 
-std::vector<Candidate> ask(Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared = false,
-                           bool commutative = true, int most = 5) {
+std::vector<Candidate> propose(Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared = false,
+                               bool commutative = true, int most = 5) {
   return candidates({.collective = collective, .bytes = bytes, .commutative = commutative, .shared_memory = shared},
                     machine, usual_parameters(machine.given_levels()), most);
 }
@@ -54,7 +54,7 @@ TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
         for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 4, packed)}) {
           for (const std::int64_t bytes : {0, 1, 1000, 1 << 20}) {
             for (const bool commutative : {true, false}) {
-              const auto found = ask(collective, bytes, machine, true, commutative);
+              const auto found = propose(collective, bytes, machine, true, commutative);
               ASSERT_FALSE(found.empty()) << collective_name(collective) << ranks;
               ASSERT_LE(found.size(), 5U);
               double before = 0;
@@ -98,7 +98,7 @@ std::int64_t moved_between_nodes(const schedule::Schedule& all, const std::vecto
 }
 
 // Counted in the schedules themselves, on 4 nodes of 4, and of 4, 4, 4 and 3 ranks.
-TEST(Candidates, SayWhichOfThemMoveTheLeastBetweenNodes) {
+TEST(Candidates, MarkThoseThatMoveTheLeastBetweenNodes) {
   constexpr std::int64_t kBlock = 100000;
   for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce,
                                       Collective::kAllgather, Collective::kReduceScatter}) {
@@ -110,9 +110,9 @@ TEST(Candidates, SayWhichOfThemMoveTheLeastBetweenNodes) {
         const bool blocks = collective == Collective::kAllgather || collective == Collective::kReduceScatter;
         const std::int64_t vector = blocks ? kBlock * ranks : kBlock;
         const std::int64_t least = (collective == Collective::kAllreduce ? 6 : 3) * vector;
-        int sparing = 0;
-        for (const Candidate& each : ask(collective, kBlock, machine, true, true, 40)) {
-          sparing += each.spares ? 1 : 0;
+        int marked = 0;
+        for (const Candidate& each : propose(collective, kBlock, machine, true, true, 40)) {
+          marked += each.spares ? 1 : 0;
           if (each.choice.way == Way::kShared && each.spares && !blocks) {
             const auto all = schedule::make_all({.collective = collective, .ranks = 4, .count = kBlock},
                                                 {each.choice.plan.algorithms[0], each.choice.plan.segment});
@@ -126,52 +126,53 @@ TEST(Candidates, SayWhichOfThemMoveTheLeastBetweenNodes) {
           EXPECT_GE(moved, least) << to_text(each.choice);
           EXPECT_TRUE(!each.spares || moved == least) << to_text(each.choice) << collective_name(collective) << ranks;
         }
-        EXPECT_GE(sparing, 2) << collective_name(collective);
+        EXPECT_GE(marked, 2) << collective_name(collective);
       }
     }
   }
 }
 
-TEST(Candidates, SpareNothingWhereBytesDoNotCount) {
+TEST(Candidates, AreNotMarkedWhereBytesDoNotMatter) {
   const auto none = [](const std::vector<Candidate>& found) {
     return std::none_of(found.begin(), found.end(), [](const Candidate& each) { return each.spares; });
   };
-  EXPECT_TRUE(none(ask(Collective::kBroadcast, 1024, nodes(16, 4), true)));
-  EXPECT_TRUE(none(ask(Collective::kAlltoall, 1 << 20, nodes(16, 4), true)));
-  EXPECT_TRUE(none(ask(Collective::kBroadcast, 1 << 20, Hierarchy::flat(16), false)));
+  EXPECT_TRUE(none(propose(Collective::kBroadcast, 1024, nodes(16, 4), true)));
+  EXPECT_TRUE(none(propose(Collective::kAlltoall, 1 << 20, nodes(16, 4), true)));
+  EXPECT_TRUE(none(propose(Collective::kBroadcast, 1 << 20, Hierarchy::flat(16), false)));
 }
 
 TEST(Candidates, AreTreesForShortMessagesAndSlicesForLongOnes) {
   const Hierarchy machine = nodes(512, 16);
-  EXPECT_TRUE(proposes(ask(Collective::kBroadcast, 8, machine), Algorithm::kBinomial, 1));
-  EXPECT_TRUE(proposes(ask(Collective::kAllreduce, 8, machine), Algorithm::kRecursiveDoubling, 1));
-  EXPECT_TRUE(proposes(ask(Collective::kBarrier, 0, machine), Algorithm::kDissemination, 1));
+  EXPECT_TRUE(proposes(propose(Collective::kBroadcast, 8, machine), Algorithm::kBinomial, 1));
+  EXPECT_TRUE(proposes(propose(Collective::kAllreduce, 8, machine), Algorithm::kRecursiveDoubling, 1));
+  EXPECT_TRUE(proposes(propose(Collective::kBarrier, 0, machine), Algorithm::kDissemination, 1));
   // Round robin, where a ring over all ranks crosses the wire with every message.
-  const auto large = ask(Collective::kAllreduce, 64 << 20, nodes(512, 16, false));
+  const auto large = propose(Collective::kAllreduce, 64 << 20, nodes(512, 16, false));
   EXPECT_EQ(large[0].choice.plan.form, schedule::Form::kLanes);
   EXPECT_EQ(large[0].choice.groups, 0);
-  const auto cut = ask(Collective::kBroadcast, 64 << 20, machine);
+  const auto cut = propose(Collective::kBroadcast, 64 << 20, machine);
   EXPECT_TRUE(cut[0].choice.plan.segment > 0 || proposes(cut, Algorithm::kScatterRing, 1)) << to_text(cut[0].choice);
 }
 
-TEST(Candidates, UseMemoryInsideNodesWhereTheyMay) {
+TEST(Candidates, UseSharedMemoryInsideNodesWhereAllowed) {
   for (const Hierarchy& machine : {nodes(64, 16), Hierarchy::flat(16)}) {
-    const auto shared = ask(Collective::kBroadcast, 1 << 20, machine, true);
+    const auto shared = propose(Collective::kBroadcast, 1 << 20, machine, true);
     EXPECT_TRUE(std::any_of(shared.begin(), shared.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
-    const auto apart = ask(Collective::kBroadcast, 1 << 20, machine, false);
-    EXPECT_TRUE(std::none_of(apart.begin(), apart.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
+    const auto unshared = propose(Collective::kBroadcast, 1 << 20, machine, false);
+    EXPECT_TRUE(
+        std::none_of(unshared.begin(), unshared.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
   }
 }
 
-TEST(Candidates, HaveSharedMemoryAmongThemWhereTheyMay) {
+TEST(Candidates, IncludeSharedMemoryWhereAllowed) {
   for (const Collective collective : kAll) {
     for (const Rank ranks : {2, 8, 16, 40}) {
       for (const std::int64_t bytes : {8, 4096, 1 << 20}) {
         for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 2)}) {
-          const auto found = ask(collective, bytes, machine, true, true, 3);
+          const auto found = propose(collective, bytes, machine, true, true, 3);
           EXPECT_EQ(std::any_of(found.begin(), found.end(),
                                 [](const Candidate& each) { return each.choice.way == Way::kShared; }),
-                    collective != Collective::kAlltoall)  // there is no such way
+                    collective != Collective::kAlltoall)  // shared memory has no alltoall
               << collective_name(collective) << ranks;
         }
       }
@@ -184,7 +185,7 @@ TEST(Candidates, SendShortMessagesBetweenNodes) {
   const Hierarchy machine = nodes(16, 4);
   for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce}) {
     int cut = 0;
-    for (const Candidate& each : ask(collective, 4 << 20, machine, true, true, 20)) {
+    for (const Candidate& each : propose(collective, 4 << 20, machine, true, true, 20)) {
       const Algorithm algorithm = each.choice.plan.algorithms.front();
       if (each.choice.way != Way::kShared) continue;
       const bool slices = algorithm == Algorithm::kRing || algorithm == Algorithm::kScatterRing;
@@ -198,8 +199,9 @@ TEST(Candidates, SendShortMessagesBetweenNodes) {
 
 bool is_shared(const Candidate& each) { return each.choice.way == Way::kShared; }
 
-TEST(WorthATrial, IsNothingThatCostsTimesAsMuchButSharedMemory) {
-  const auto found = worth_a_trial(ask(Collective::kReduceScatter, 1 << 16, nodes(16, 4), true, true, 24), /*most=*/20);
+TEST(WorthATrial, ExcludesExpensiveVariantsExceptSharedMemory) {
+  const auto found =
+      worth_a_trial(propose(Collective::kReduceScatter, 1 << 16, nodes(16, 4), true, true, 24), /*most=*/20);
   ASSERT_FALSE(found.empty());
   for (const Candidate& each : found) {
     EXPECT_TRUE(each.seconds <= 2.5 * found.front().seconds || is_shared(each)) << to_text(each.choice);
@@ -207,17 +209,18 @@ TEST(WorthATrial, IsNothingThatCostsTimesAsMuchButSharedMemory) {
   EXPECT_TRUE(worth_a_trial({}, 3).empty());
 }
 
-// The closed forms do not know how well the segments of a pipeline between leaders overlap.
-TEST(WorthATrial, IsAWayThroughSharedMemoryThatSparesTheNetwork) {
-  const auto way = [](Way which, Algorithm algorithm, double seconds, bool spares) {
+// The closed forms ignore how well the segments of a pipeline between leaders overlap.
+TEST(WorthATrial, IncludesSharedMemoryWithTheLeastTraffic) {
+  const auto candidate = [](Way which, Algorithm algorithm, double seconds, bool spares) {
     Candidate made{.choice = {.way = which}, .seconds = seconds, .spares = spares};
     made.choice.plan.algorithms = {algorithm};
     return made;
   };
-  const std::vector<Candidate> possible{
-      way(Way::kMessages, Algorithm::kPipeline, 10, true), way(Way::kShared, Algorithm::kScatterDoubling, 11, false),
-      way(Way::kShared, Algorithm::kScatterRing, 12, false), way(Way::kMessages, Algorithm::kSplitBinary, 13, false),
-      way(Way::kShared, Algorithm::kPipeline, 20, true)};
+  const std::vector<Candidate> possible{candidate(Way::kMessages, Algorithm::kPipeline, 10, true),
+                                        candidate(Way::kShared, Algorithm::kScatterDoubling, 11, false),
+                                        candidate(Way::kShared, Algorithm::kScatterRing, 12, false),
+                                        candidate(Way::kMessages, Algorithm::kSplitBinary, 13, false),
+                                        candidate(Way::kShared, Algorithm::kPipeline, 20, true)};
   const auto tried = worth_a_trial(possible, 3);
   ASSERT_EQ(tried.size(), 3U);
   EXPECT_EQ(tried.front().choice, possible.front().choice);
@@ -225,9 +228,9 @@ TEST(WorthATrial, IsAWayThroughSharedMemoryThatSparesTheNetwork) {
 }
 
 // The closed forms count a latency for each message of a leader, three here where two would do.
-TEST(WorthATrial, AreShortMessagesThatAreUnderWayAtOnce) {
+TEST(WorthATrial, IncludesShortMessagesInFlightAtOnce) {
   const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared) {
-    const auto few = worth_a_trial(ask(collective, bytes, machine, shared), 4);
+    const auto few = worth_a_trial(propose(collective, bytes, machine, shared), 4);
     return std::count_if(few.begin(), few.end(), [](const Candidate& each) {
       return each.at_once && each.choice.plan.algorithms.front() == Algorithm::kFlat;
     });
@@ -246,45 +249,45 @@ TEST(WorthATrial, AreShortMessagesThatAreUnderWayAtOnce) {
   EXPECT_EQ(at_once(Collective::kBroadcast, 8, Hierarchy::flat(4), true), 0) << "one node";
 }
 
-// Where no way through shared memory can be carried out, as for vectors on several nodes, messages remain.
-TEST(WorthATrial, IsMeasuredByWhatCanBeCarriedOut) {
+// Where shared memory cannot run, as for vectors on several nodes, messages remain.
+TEST(WorthATrial, ComparesOnlyWhatCanRun) {
   for (const Collective collective : {Collective::kReduceScatter, Collective::kAllgather}) {
-    auto possible = ask(collective, 1024, nodes(256, 64), true, true, 24);
+    auto possible = propose(collective, 1024, nodes(256, 64), true, true, 24);
     std::erase_if(possible, is_shared);
     EXPECT_FALSE(worth_a_trial(possible, 4).empty()) << collective_name(collective);
   }
 }
 
-// Ways whose costs are near each other: two of a kind, and one of another that costs more.
-TEST(WorthATrial, AreWaysOfDifferentKinds) {
-  const auto way = [](Way which, std::vector<Algorithm> algorithms, double seconds) {
+// Variants of similar cost: two of one kind, and one of another kind that costs more.
+TEST(WorthATrial, PrefersDifferentKinds) {
+  const auto candidate = [](Way which, std::vector<Algorithm> algorithms, double seconds) {
     Candidate made{.choice = {.way = which}, .seconds = seconds};
     made.choice.plan.algorithms = std::move(algorithms);
     return made;
   };
   const std::vector<Candidate> possible{
-      way(Way::kShared, {Algorithm::kRecursiveDoubling}, 10),
-      way(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kBinomial}, 11),
-      way(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kFlat}, 12),
-      way(Way::kMessages, {Algorithm::kRing, Algorithm::kBinomial}, 20),
-      way(Way::kMessages, {Algorithm::kLinear, Algorithm::kBinomial}, 26),
+      candidate(Way::kShared, {Algorithm::kRecursiveDoubling}, 10),
+      candidate(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kBinomial}, 11),
+      candidate(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kFlat}, 12),
+      candidate(Way::kMessages, {Algorithm::kRing, Algorithm::kBinomial}, 20),
+      candidate(Way::kMessages, {Algorithm::kLinear, Algorithm::kBinomial}, 26),
   };
   const auto three = worth_a_trial(possible, 3);
   ASSERT_EQ(three.size(), 3U);
   EXPECT_EQ(three[0].choice, possible[0].choice);
   EXPECT_EQ(three[1].choice, possible[1].choice);
   EXPECT_EQ(three[2].choice, possible[3].choice);
-  const auto four = worth_a_trial(possible, 4);  // the second of a kind fills up, in order of cost
+  const auto four = worth_a_trial(possible, 4);  // a second one of a kind fills the list, in order of cost
   ASSERT_EQ(four.size(), 4U);
   EXPECT_EQ(four[2].choice, possible[2].choice);
   EXPECT_EQ(four[3].choice, possible[3].choice);
   EXPECT_EQ(worth_a_trial(possible, 9).size(), 4U);
 }
 
-// Who asks for everything, such as the base algorithms that an MPI has, gets dear ones too.
-TEST(Candidates, OfEveryKindAreThereForWhoAsksForMany) {
+// A long list, for instance of all base algorithms that an MPI has, includes expensive ones.
+TEST(Candidates, IncludeEveryKindInALongList) {
   for (const Collective collective : {Collective::kAllgather, Collective::kReduceScatter}) {
-    const auto found = ask(collective, 1024, nodes(64, 8), true, true, 100);
+    const auto found = propose(collective, 1024, nodes(64, 8), true, true, 100);
     const auto has = [&](Rank groups) {
       return std::any_of(found.begin(), found.end(), [&](const Candidate& each) {
         return each.choice.way == Way::kMessages && each.choice.groups == groups;
@@ -295,7 +298,7 @@ TEST(Candidates, OfEveryKindAreThereForWhoAsksForMany) {
   }
 }
 
-// The smallest node says how many slices there are.
+// The smallest node determines the number of slices.
 TEST(Candidates, InLanesOfUnequalNodesSendShortMessages) {
   const std::vector<std::int32_t> sizes[] = {{4, 4, 4, 3}, {16, 16, 1}};
   for (const std::vector<std::int32_t>& each_size : sizes) {
@@ -305,7 +308,7 @@ TEST(Candidates, InLanesOfUnequalNodesSendShortMessages) {
     }
     const Hierarchy machine = Hierarchy::from_colours({&colours, 1});
     int lanes = 0;
-    for (const Candidate& each : ask(Collective::kAllreduce, 16 << 20, machine, false, true, 100)) {
+    for (const Candidate& each : propose(Collective::kAllreduce, 16 << 20, machine, false, true, 100)) {
       if (each.choice.groups != 0 || each.choice.plan.form != schedule::Form::kLanes) continue;
       const bool ring = each.choice.plan.algorithms.front() == Algorithm::kRing;
       const std::int64_t parts = static_cast<std::int64_t>(each_size.back()) * (ring ? machine.children(0, 0) : 2);
@@ -318,20 +321,20 @@ TEST(Candidates, InLanesOfUnequalNodesSendShortMessages) {
 }
 
 TEST(Candidates, OfAlltoallAreGroupsForShortBlocks) {
-  const auto tiny = ask(Collective::kAlltoall, 8, nodes(128, 8), true);
+  const auto tiny = propose(Collective::kAlltoall, 8, nodes(128, 8), true);
   EXPECT_EQ(tiny[0].choice.groups, 0) << to_text(tiny[0].choice);
   EXPECT_TRUE(proposes(tiny, Algorithm::kBruck, 1));
-  const auto shorter = ask(Collective::kAlltoall, 256, nodes(128, 8), true);
+  const auto shorter = propose(Collective::kAlltoall, 256, nodes(128, 8), true);
   EXPECT_TRUE(std::any_of(shorter.begin(), shorter.end(), [](const auto& c) {
     return c.choice.groups == 0 && c.choice.plan.form == schedule::Form::kLanes;
   }));
-  const auto large = ask(Collective::kAlltoall, 1 << 20, nodes(128, 8), true);
+  const auto large = propose(Collective::kAlltoall, 1 << 20, nodes(128, 8), true);
   EXPECT_TRUE(std::all_of(large.begin(), large.end(), [](const auto& c) { return c.choice.way == Way::kMessages; }));
 }
 
-TEST(Candidates, AreNotTwiceTheSame) {
+TEST(Candidates, AreDistinct) {
   for (const Collective collective : kAll) {
-    const auto found = ask(collective, 1 << 20, nodes(64, 8), true, true, 20);
+    const auto found = propose(collective, 1 << 20, nodes(64, 8), true, true, 20);
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         EXPECT_FALSE(found[i].choice == found[j].choice);
@@ -345,23 +348,23 @@ TEST(Candidates, AreNotTwiceTheSame) {
   }
 }
 
-TEST(Candidates, AreTheSameAgain) {
+TEST(Candidates, AreDeterministic) {
   const Hierarchy machine = nodes(60, 7);
-  const auto once = ask(Collective::kReduce, 100'000, machine, true);
-  const auto again = ask(Collective::kReduce, 100'000, machine, true);
+  const auto once = propose(Collective::kReduce, 100'000, machine, true);
+  const auto again = propose(Collective::kReduce, 100'000, machine, true);
   ASSERT_EQ(once.size(), again.size());
   for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].choice, again[i].choice);
 }
 
 // A choice is made inside a call of the program: 100,000 ranks in a fraction of a second, on a busy machine too.
-TEST(Candidates, ComeFast) {
+TEST(Candidates, AreFoundInAFractionOfASecond) {
   const Hierarchy machine = nodes(100'000, 64);
   const auto begin = std::chrono::steady_clock::now();
-  ask(Collective::kAllreduce, 1 << 20, machine, true);
+  propose(Collective::kAllreduce, 1 << 20, machine, true);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
-TEST(Candidates, NeedTwoRanks) { EXPECT_TRUE(ask(Collective::kBroadcast, 8, Hierarchy::flat(1)).empty()); }
+TEST(Candidates, NeedTwoRanks) { EXPECT_TRUE(propose(Collective::kBroadcast, 8, Hierarchy::flat(1)).empty()); }
 
 }  // namespace
 }  // namespace ranktree::core::predict

@@ -43,7 +43,7 @@ TEST(Choice, IsReadFromItsText) {
   EXPECT_EQ(read("shared:binomial:segment=128K").plan.segment, 131072);
 }
 
-TEST(Choice, HasTheCollectivesFormWhenNoneIsSaid) {
+TEST(Choice, HasTheCollectivesDefaultForm) {
   EXPECT_EQ(read("messages:ring", Collective::kAllreduce).plan.form, schedule::Form::kLanes);
   EXPECT_EQ(read("messages:binomial").plan.form, schedule::Form::kLeaders);
 }
@@ -58,7 +58,7 @@ TEST(Choice, IsWrittenAsItIsRead) {
   }
 }
 
-TEST(Choice, IsEqualWhereItsWayIs) {
+TEST(Choice, ComparesOnlyTheFieldsOfItsVariant) {
   EXPECT_EQ(read("messages:ring:groups=1", Collective::kAllreduce),
             read("messages:ring:form=leaders:groups=1", Collective::kAllreduce));
   EXPECT_FALSE(read("messages:binomial:form=lanes") == read("messages:binomial:form=leaders"));
@@ -66,9 +66,9 @@ TEST(Choice, IsEqualWhereItsWayIs) {
   EXPECT_FALSE(read("native") == read("levels"));
 }
 
-TEST(Choice, TellsWhatIsWrongWithIt) {
-  EXPECT_EQ(refusal("nativ"), "choice 'nativ': way: expected native, messages, shared or levels, found 'nativ'");
-  EXPECT_EQ(refusal(""), "choice '': way: expected native, messages, shared or levels, found ''");
+TEST(Choice, NamesTheInvalidField) {
+  EXPECT_EQ(refusal("nativ"), "choice 'nativ': variant: expected native, messages, shared or levels, found 'nativ'");
+  EXPECT_EQ(refusal(""), "choice '': variant: expected native, messages, shared or levels, found ''");
   EXPECT_EQ(refusal("messages"), "choice 'messages': algorithm: expected an algorithm's name, found ''");
   EXPECT_EQ(refusal("messages:tree"), "choice 'messages:tree': algorithm: expected an algorithm's name, found 'tree'");
   EXPECT_NE(refusal("messages:ring:groups=1").find("algorithm: expected one of broadcast, found 'ring'"),

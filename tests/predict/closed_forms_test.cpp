@@ -212,7 +212,7 @@ TEST(ClosedForms, AreThoseOfAlltoall) {
   }
 }
 
-// A block goes once for each digit 1 of how far it goes.
+// A block is sent once for each bit that is set in its distance.
 TEST(ClosedForms, OfAlltoallByBitsHoldForAnyNumberOfRanks) {
   std::int64_t blocks = 0;
   for (Rank ranks = 1; ranks <= 70; ++ranks) {

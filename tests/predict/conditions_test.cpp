@@ -66,8 +66,8 @@ TEST(BestGroups, AreThoseOfBruteForce) {
         least = std::min(least, seconds);
         if (ranks % groups == 0) least_divisor = std::min(least_divisor, seconds);
       }
-      // What the closed forms choose costs, message by message, what the best does; where ranks do not divide, they
-      // count every group as the largest.
+      // What the closed forms choose costs, message by message, as much as the best. Where groups are unequal, the
+      // forms count every group as the largest.
       const double allowed = ranks == 31 ? 1.12 : 1 + 1e-9;
       EXPECT_LE(brute(question, grouping, machine, best->groups), allowed * least)
           << algorithm_name(algorithm) << ranks << " G=" << best->groups;
@@ -89,7 +89,7 @@ TEST(BestGroups, AreTheSquareRootWhereItDivides) {
   EXPECT_EQ(best->divisor, 7);
 }
 
-TEST(BestGroups, AreNoneWhereTheyDoNotPay) {
+TEST(BestGroups, AreNoneWithoutAGain) {
   const Hierarchy hierarchy = Hierarchy::flat(64);
   const Parameters parameters = on_links(1, 1e-3);
   const Machine machine(hierarchy, parameters);
@@ -195,7 +195,7 @@ TEST(Conditions, HoldWhereTwoLevelsWin) {
   }
 }
 
-TEST(Conditions, AreToldInWords) {
+TEST(Conditions, AreFormattedAsText) {
   const auto condition = condition_of({.collective = Collective::kBroadcast,
                                        .grouping = {Form::kLeaders, Algorithm::kScatterRing, 0},
                                        .ranks = 128,

@@ -1,8 +1,8 @@
-// counted COLLECTIVE:BYTES...: makes each call and prints how many messages every rank has sent to each other one in
-// it. The bytes are those of a block where there are blocks.
+// counted COLLECTIVE:BYTES...: makes each call and prints how many messages every rank sent to every other one in it.
+// BYTES is the size of a block in collectives of blocks.
 //
-// Where pml_monitoring_enable is 1, Open MPI 4.1 tells of every message that it sends by the function below, which is
-// found here before its own.
+// With pml_monitoring_enable=1, Open MPI 4.1 reports every message it sends to the function below, which the linker
+// finds before Open MPI's own.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

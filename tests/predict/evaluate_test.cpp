@@ -1,4 +1,4 @@
-// The papers' closed forms, corrected where docs/models.md says so, against schedules followed message by message.
+// The papers' closed forms, with the corrections of docs/models.md, against schedules followed message by message.
 #include "core/predict/evaluate.h"
 
 #include <gtest/gtest.h>
@@ -164,7 +164,7 @@ TEST_P(Papers, AllreduceInGroups) {
 
 INSTANTIATE_TEST_SUITE_P(Predict, Papers, testing::ValuesIn(kSettings));
 
-// What the papers print and no schedule costs (docs/models.md).
+// Formulas that the papers print and no schedule confirms (docs/models.md).
 TEST(PrintedErrors, AreErrors) {
   const Setting s = kSettings[0];
   const Hockney model = uniform({s.a, s.b}, s.g);
@@ -209,8 +209,8 @@ TEST(Conditions, TwoLevelPipelinesWinBelowAThreshold) {
   EXPECT_GT(times(52), 1);
 }
 
-// A slower link between groups is paid once a segment, hidden behind the level inside: bottleneck level's A + m
-// B.
+// The cost of a slower link between groups recurs once per segment and hides the level inside: the bottleneck level's
+// A + m B.
 TEST(Evaluate, OverlapsLevelsSegmentBySegment) {
   const Request request{.collective = Collective::kBroadcast, .ranks = 4, .count = 1000};
   const Hockney model{.link = [](Rank from, Rank to) { return from / 2 == to / 2 ? Link{1, 0} : Link{10, 0}; }};

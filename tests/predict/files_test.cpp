@@ -1,4 +1,4 @@
-// Files of parameters and of rules, and what is said of bad ones; rules in Open MPI's words.
+// Files of parameters and of rules, and the errors for bad ones; rules in Open MPI's formats.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -76,7 +76,7 @@ TEST(ParametersFile, IsWrittenAsItIsRead) {
   EXPECT_EQ(write_parameters(read_parameters(text, "again")), text);
 }
 
-TEST(ParametersFile, TellsWhatIsWrongWithIt) {
+TEST(ParametersFile, NamesTheInvalidField) {
   const std::string good(kParameters);
   EXPECT_EQ(parameters_refusal("{}"), "p.json: format: expected this field, found none");
   EXPECT_EQ(parameters_refusal(""), "p.json: line 1: expected JSON, found the end of the file at byte 1");
@@ -113,7 +113,7 @@ constexpr std::string_view kRules =
  {"collective": "broadcast", "bytes": [1025], "choice": "messages:binomial/flat:form=lanes:segment=32K"},
  {"collective": "allreduce", "ranks": [2], "choice": "shared:ring:segment=128K"}]})";
 
-// Of a rank a node nothing is known of shared memory: it is not for nothing.
+// Measurements with one rank per node have no value for shared memory; it must not count as free.
 TEST(Parameters, WithoutSharedMemoryHaveUsualOne) {
   core::predict::Parameters measured = core::predict::usual_parameters(1);
   measured.shared_latency = measured.shared_per_byte = 0;
@@ -152,7 +152,7 @@ TEST(RulesFile, IsWrittenAsItIsRead) {
   EXPECT_TRUE(read_rules(write_rules({}), "none").rules.empty());
 }
 
-TEST(RulesFile, TellsWhatIsWrongWithIt) {
+TEST(RulesFile, NamesTheInvalidField) {
   const std::string good(kRules);
   EXPECT_EQ(rules_refusal(with(good, "ranktree-rules", "x")),
             "r.json: format: expected \"ranktree-rules\", found \"x\"");
@@ -182,8 +182,8 @@ Rule rule_of(Collective collective, int ranks, std::int64_t first, std::int64_t 
   return rule;
 }
 
-// The numbers are those that `ompi_info --param coll tuned --level 9` of 4.1.4 tells.
-TEST(OpenMpiRules, SayWhatOpenMpiHasToo) {
+// The numbers are those that `ompi_info --param coll tuned --level 9` of 4.1.4 prints.
+TEST(OpenMpiRules, UseOpenMpisAlgorithmNumbers) {
   const auto number = [](Collective collective, std::string_view choice) {
     const auto found = open_mpi_algorithm(collective, core::predict::choice_from_text(choice, collective));
     return found ? found->number : 0;
@@ -215,8 +215,8 @@ TEST(OpenMpiRules, AreWrittenInTheClassicFormat) {
     if (letter == '\n') comment = false;
     if (!comment) text += letter;
   }
-  // Allgather's size is that of all four blocks. Each size of communicator begins with a message of 0 bytes, and sizes
-  // beyond the rule's are left to Open MPI.
+  // Allgather's size is that of all four blocks. Each communicator size begins with a message of 0 bytes, and Open MPI
+  // itself decides for sizes beyond the rule's.
   EXPECT_EQ(text,
             "2 \n"
             "0 \n3 \n"

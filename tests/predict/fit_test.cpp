@@ -16,7 +16,7 @@ TEST(FitLine, FindsTheLineThatSamplesAreOn) {
   EXPECT_NEAR(line.per_byte, 1e-10, 1e-19);
 }
 
-// Long messages that are ten times as dear as they should be must not move the latency of short ones.
+// Long messages that take 10x their expected time must not change the latency of short ones.
 TEST(FitLine, WeighsShortMessagesAsMuchAsLongOnes) {
   const std::vector<Sample> samples = {{1, 1e-6}, {2, 1e-6}, {4, 1e-6}, {1e6, 1e-3}, {2e6, 2.2e-3}};
   const Line line = fit_line(samples);

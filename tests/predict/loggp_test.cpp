@@ -88,9 +88,9 @@ TEST(LogGP, IsTheFormOfSimpleAlgorithms) {
   }
 }
 
-// A rank inside sends each segment on before it takes the next, so segments follow each other as fast as it does both:
-// h = 2 + 1 + 10 + 3, 10 segments.
-TEST(LogGP, SendsSegmentsOnBeforeItTakesMore) {
+// A rank inside the chain forwards each segment before it receives the next, so segments follow each other every h = 2
+// + 1 + 10 + 3 units; 10 segments.
+TEST(LogGP, ForwardsSegmentsBeforeItReceivesMore) {
   for (const Rank ranks : {3, 8, 16}) {
     EXPECT_DOUBLE_EQ(evaluate(broadcast(ranks, Algorithm::kPipeline, 100, 10), uniform_loggp(kLong)),
                      (ranks - 1) * 16 + 9 * (2 + 3))
@@ -98,7 +98,7 @@ TEST(LogGP, SendsSegmentsOnBeforeItTakesMore) {
   }
 }
 
-// Without overheads and gaps nothing but L and G is left: Hockney's costs, where no rank sends while it still sends.
+// Without overheads and gaps only L and G remain: Hockney's costs where no rank sends two messages at once.
 TEST(LogGP, IsHockneyWithoutOverheads) {
   const LogGPLink link{.latency = 1, .per_byte = 1e-3};
   const Hockney hockney = uniform({1, 1e-3}, 5e-4);
@@ -155,8 +155,8 @@ TEST(Wires, AreSharedUnderLogGPToo) {
   EXPECT_DOUBLE_EQ(evaluate(pairs(2, 100), model), 35);
 }
 
-// hier-reduce-2016's allreduce among equal indices shares each node's wire among its ranks; lanes send as many bytes
-// as leaders do. 4 nodes of 4 ranks, memory free: what crosses counts.
+// hier-reduce-2016's allreduce among equal indices shares each node's wire among its ranks; lanes send as many bytes as
+// leaders do. On 4 nodes of 4 ranks with free memory only the traffic between nodes counts.
 TEST(Wires, MakeEqualIndicesPayForTheirBytes) {
   std::vector<std::int32_t> colours;
   for (Rank rank = 0; rank < 16; ++rank) colours.push_back(rank / 4);

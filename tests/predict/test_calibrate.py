@@ -41,7 +41,7 @@ def test_parameters_are_measured_and_can_be_used(
     assert [level["name"] for level in found["levels"]][-1] == "core"
     assert "node" not in [level["name"] for level in found["levels"]]  # nothing was sent between nodes
     for level in found["levels"]:
-        # Between what no machine beats and what a loaded one needs.
+        # Between the best possible hardware and a heavily loaded machine.
         assert 1e-9 < level["latency_s"] < 0.1
         assert 1e-13 < level["s_per_byte"] < 1e-6
         assert 0 <= level["overhead_send_s"] <= level["latency_s"] / 2
@@ -74,7 +74,7 @@ def test_rules_are_only_for_what_was_faster(ranktree: Run, launcher: list[str], 
     assert classic.read_text().endswith("\n")
 
 
-def test_nothing_is_faster_by_so_much(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
+def test_no_rule_for_an_unreachable_gain(ranktree: Run, launcher: list[str], tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
     options = ["--collectives", "bcast", "--sizes", "1K", "--seconds", 0.05, "--margin", 1000]
     result = ranktree("tune", "-o", path, *options, "--", *launcher, "-n", 2)
@@ -109,8 +109,8 @@ int main(int argc, char** argv) {
 """
 
 
-def test_open_mpi_does_what_is_written(build_folder: Path, tmp_path: Path) -> None:
-    """Sixteen segments from rank 0 to 1 and on to 2, where its own choice sends everything from rank 0."""
+def test_open_mpi_obeys_the_rules(build_folder: Path, tmp_path: Path) -> None:
+    """Rank 0 sends sixteen segments to 1, and 1 to 2; Open MPI's own choice sends everything from rank 0."""
     if shutil.which("mpiexec.openmpi") is None or shutil.which("mpicc.openmpi") is None:
         pytest.skip("Open MPI is not installed")
     write = "import sys; from ranktree import _core; "

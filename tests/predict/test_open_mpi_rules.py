@@ -15,7 +15,7 @@ SOURCE = Path(__file__).resolve().parent / "counted.c"
 RANKS = 4  # a power of two, for recursive doubling
 FIRST, END = 8192, 16384  # bytes that rules are for
 INSIDE, OUTSIDE = (FIRST, END - 1), (FIRST - 1, END)
-# Ours, and the name by which Open MPI itself can be told to use it (ompi_info --param coll tuned --level 9).
+# Our names, and those of Open MPI itself (ompi_info --param coll tuned --level 9).
 ALGORITHMS = {
     "broadcast": {
         "flat": "basic_linear",
@@ -56,7 +56,7 @@ Counts = dict[str, str]
 
 
 def batches() -> list[dict[str, tuple[str, str]]]:
-    """Of several collectives one algorithm each, ours and Open MPI's name for it; those made of others apart."""
+    """One algorithm each of several collectives, our name and Open MPI's; collectives made of others stand alone."""
     found = []
     for composed in (False, True):
         some = {name: list(all_.items()) for name, all_ in ALGORITHMS.items() if (name in COMPOSED) == composed}
@@ -90,7 +90,7 @@ def written(build_folder: Path, batch: dict[str, tuple[str, str]]) -> str:
 
 @pytest.fixture
 def counts(compiled: Callable[..., Path]) -> Callable[..., Counts]:
-    """The messages of calls between all pairs, with these parameters of Open MPI's."""
+    """The messages of calls between all pairs, under the given MCA parameters."""
     if shutil.which("mpiexec.openmpi") is None:
         pytest.skip("Open MPI is not installed")
     program = compiled("openmpi", SOURCE, "-rdynamic")
@@ -116,7 +116,7 @@ def counts(compiled: Callable[..., Path]) -> Callable[..., Counts]:
 
 
 def forced(batch: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """The same algorithms by Open MPI's own parameters."""
+    """The same algorithms selected by MCA parameters."""
     parameters = {"coll_tuned_use_dynamic_rules": "1"}
     units = {"1K": "1024", "2K": "2048"}
     for collective, (ours, name) in batch.items():
@@ -128,7 +128,7 @@ def forced(batch: dict[str, tuple[str, str]]) -> dict[str, str]:
 
 
 def test_every_algorithm_is_obeyed(build_folder: Path, tmp_path: Path, counts: Callable[..., Counts]) -> None:
-    """The messages of its own algorithm of that name, in the sizes of the rule; of none, where no rule is."""
+    """The messages are those of Open MPI's algorithm of that name, in the sizes of the rule only."""
     default = counts(INSIDE + OUTSIDE, {})
     seen: dict[str, set[str]] = {collective: set() for collective in ALGORITHMS}
     path = tmp_path / "rules.conf"
@@ -138,13 +138,13 @@ def test_every_algorithm_is_obeyed(build_folder: Path, tmp_path: Path, counts: C
             INSIDE + OUTSIDE,
             {"coll_tuned_use_dynamic_rules": "1", "coll_tuned_dynamic_rules_filename": str(path)},
         )
-        told = counts(INSIDE, forced(batch))
+        expected = counts(INSIDE, forced(batch))
         for call, messages in ruled.items():
             collective, size = call.split(":")
             if collective in batch and int(size) in INSIDE:
-                assert messages == told[call], (call, batch[collective])
+                assert messages == expected[call], (call, batch[collective])
                 seen[collective].add(messages)
             elif collective not in batch or collective != "barrier":  # barriers have no sizes
                 assert messages == default[call], (call, batch)
-    # Else any file would have passed.
+    # Otherwise any file would pass.
     assert all(len(messages) > 1 for messages in seen.values()), seen

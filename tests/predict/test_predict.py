@@ -38,7 +38,7 @@ def rows_of(result: CompletedProcess[str]) -> list[dict]:
     return json.loads(result.stdout)["rows"]
 
 
-def test_base_algorithms_cost_what_the_formulas_say(ranktree: Run, machine: Path) -> None:
+def test_base_algorithms_cost_as_by_the_formulas(ranktree: Run, machine: Path) -> None:
     rows = rows_of(ranktree("predict", "bcast", "--np", 64, "--machine", machine, "--sizes", "64K,128K", "--json"))
     for row in rows:
         m = row["bytes"]
@@ -64,7 +64,7 @@ def test_following_messages_finds_the_same(ranktree: Run, machine: Path) -> None
         assert followed[name]["seconds"] == pytest.approx(entry["seconds"], rel=1e-6), name
 
 
-def test_groups_and_conditions_are_told(ranktree: Run, machine: Path) -> None:
+def test_groups_and_conditions_are_printed(ranktree: Run, machine: Path) -> None:
     result = ranktree("predict", "bcast", "--np", 64, "--machine", machine, "--sizes", "16K,64K")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
@@ -78,7 +78,7 @@ def test_groups_and_conditions_are_told(ranktree: Run, machine: Path) -> None:
     )
 
 
-def test_so_many_groups_may_be_asked_for(ranktree: Run, machine: Path) -> None:
+def test_a_number_of_groups_can_be_requested(ranktree: Run, machine: Path) -> None:
     arguments = ("predict", "reduce", "--np", 49, "--machine", machine, "--sizes", "1K", "--groups", 7, "--json")
     best = rows_of(ranktree(*arguments))[0]["hierarchical"]
     assert best["choice"].endswith("groups=7")
@@ -87,8 +87,8 @@ def test_so_many_groups_may_be_asked_for(ranktree: Run, machine: Path) -> None:
 def test_a_hierarchy_of_the_machine_is_followed(ranktree: Run) -> None:
     arguments = ("predict", "allreduce", "--np", 64, "--machine", "node:8 package:2 core:4", "--sizes", "1M", "--json")
     packed, in_turn = (rows_of(ranktree(*arguments, *more))[0] for more in ((), ("--by-node",)))
-    # The usual links: 2 us and 0.1 ns a byte between nodes, 0.2 ns inside; 0.1 ns to combine. Ranks in turn: the ring
-    # crosses the wire with the messages of all eight ranks of a node, 0.1 us apart.
+    # The usual links: 2 us and 0.1 ns a byte between nodes, 0.2 ns a byte inside; 0.1 ns a byte to combine. Round
+    # robin, the ring crosses the wire with the messages of all eight ranks of a node, 0.1 us apart.
     moved = 63 / 64 * 2**20
     assert packed["base"]["ring"]["seconds"] == pytest.approx(126 * 2e-6 + moved * (2 * 2e-10 + 1e-10))
     assert in_turn["base"]["ring"]["seconds"] == pytest.approx(126 * 2.7e-6 + moved * (2 * 8e-10 + 1e-10))
@@ -96,7 +96,7 @@ def test_a_hierarchy_of_the_machine_is_followed(ranktree: Run) -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce_scatter"])
-def test_the_best_hierarchy_is_told_where_it_is_dear(ranktree: Run, collective: str) -> None:
+def test_the_best_hierarchy_is_printed_even_if_expensive(ranktree: Run, collective: str) -> None:
     """Shared memory is many times cheaper by the model."""
     machine = ("--machine", "node:8 package:1 core:8", "--sizes", "1K,64K")
     for row in rows_of(ranktree("predict", collective, "--np", 64, *machine, "--json")):
@@ -113,8 +113,8 @@ def test_measured_parameters_count(ranktree: Run, tmp_path: Path) -> None:
     assert rows[0]["base"]["binomial"]["seconds"] == pytest.approx(3e-3)
 
 
-def test_where_links_were_measured_is_said(ranktree: Run, tmp_path: Path) -> None:
-    """A launch on one node knows nothing of links between nodes, one with a rank a node nothing of those inside."""
+def test_the_table_shows_where_links_were_measured(ranktree: Run, tmp_path: Path) -> None:
+    """A launch on one node measures no links between nodes; one with one rank per node measures none inside."""
     path = tmp_path / "parameters.json"
     about = {"format": "ranktree-parameters", "version": 1, "reduce_s_per_byte": 0, "copy_s_per_byte": 0}
     about |= {"mpi": "An MPI 1.2", "machine": "n7", "ranks": 4, "nodes": 1}
@@ -159,7 +159,7 @@ def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name
         (["bcast", "--np", 4, "--machine", "core:4", "--parameters", "/no.json"], 1, "ranktree: /no.json"),
     ],
 )
-def test_what_is_wrong_is_said(ranktree: Run, arguments: list, code: int, text: str) -> None:
+def test_errors_name_the_fault(ranktree: Run, arguments: list, code: int, text: str) -> None:
     result = ranktree("predict", *arguments)
     assert result.returncode == code
     assert text in result.stderr

@@ -1,4 +1,4 @@
-// What the tests of schedules share.
+// Shared code of the tests of schedules.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline std::string describe(const Request& request) {
          (request.counts.empty() ? "" : " lists") + (request.commutative ? "" : " in rank order");
 }
 
-// What is wrong with the programs that `maker` makes for the request; nothing when they are proved.
+// The flaw in the programs that `maker` makes for the request; empty when they are proved.
 inline std::string flaw_of(const Request& request, const std::function<Program(const Request&, Rank)>& maker,
                            std::uint64_t seed, const std::vector<bool>& in_place = {}) {
   try {
@@ -46,7 +46,7 @@ inline std::string flaw_of(const Request& request, const std::function<Program(c
   return "";
 }
 
-// MPI_IN_PLACE: at the root of gathers, scatters and reductions, everywhere where all ranks have a result.
+// MPI_IN_PLACE at the root of gathers, scatters and reductions; on all ranks where all ranks have a result.
 inline std::vector<bool> in_place_of(const Request& request) {
   const bool rooted = has_root(request.collective);
   std::vector<bool> in_place(static_cast<std::size_t>(request.ranks), !rooted);

@@ -1,5 +1,5 @@
 // Every base schedule carried out on symbols: the right elements everywhere, every operand once, in rank order where
-// that is asked for, no message without its other end, no rank that waits for ever.
+// that is required, no unmatched message, no rank that waits forever.
 #include "core/schedule/makers.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ class EveryMaker : public testing::TestWithParam<Case> {
   static Rank roots(Rank ranks) { return has_root(GetParam().collective) ? ranks : 1; }
 };
 
-TEST_P(EveryMaker, DoesWhatTheCollectiveMeans) {
+TEST_P(EveryMaker, ComputesTheCollectivesResult) {
   Random random(11);
   for (Rank ranks = 1; ranks <= 33; ++ranks) {
     for (Rank root = 0; root < roots(ranks); ++root) {
@@ -120,7 +120,7 @@ std::string refusal(const Request& request, const Method& method, Rank rank) {
   return "";
 }
 
-TEST(Makers, NameWhatIsWrongWithARequest) {
+TEST(Makers, NameTheInvalidFieldOfARequest) {
   const Method binomial{Algorithm::kBinomial, 0};
   EXPECT_EQ(refusal({.ranks = 0}, binomial, 0), "schedule: ranks: expected at least 1, found 0");
   EXPECT_EQ(refusal({.ranks = 4, .root = 4}, binomial, 0), "schedule: root: expected 0 to 3, found 4");
@@ -139,7 +139,7 @@ TEST(Makers, NameWhatIsWrongWithARequest) {
             "schedule: allreduce by ring: expected a commutative operation, found another");
 }
 
-TEST(Makers, ReadNoOtherCountsThanTheRankKnows) {
+TEST(Makers, ReadOnlyTheCountsThatTheRankKnows) {
   // MPI_Gatherv: the other counts are not significant away from the root.
   const Request request{.collective = Collective::kGather, .ranks = 3, .root = 0, .counts = {-7, 5, -9}};
   const Program program = make(request, {Algorithm::kFlat, 0}, 1);
@@ -156,8 +156,8 @@ TEST(Makers, NamesAreTheirOwnInverse) {
   EXPECT_FALSE(algorithm_from_name("fastest").has_value());
 }
 
-TEST(Makers, MakeOneRankOfManyQuickly) {
-  // 16,384 ranks: no rank's program needs the others'.
+TEST(Makers, MakeOneRankOfManyInAnInstant) {
+  // 16,384 ranks: no rank's program depends on the others'.
   for (const Rank rank : {0, 1, 8191, 16383}) {
     const Request request{.collective = Collective::kBroadcast, .ranks = 16384, .root = 5, .count = 1 << 20};
     EXPECT_LE(make(request, {Algorithm::kBinomial, 0}, rank).steps.size(), 15U);

@@ -1,4 +1,4 @@
-// The proof itself: what is wrong with a schedule is found.
+// The proof itself: it finds each kind of flaw in a schedule.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -47,14 +47,14 @@ std::string flaw(const Request& request, const Schedule& schedule) {
 const Request kBroadcast{.collective = Collective::kBroadcast, .ranks = 2, .count = 2};
 const Request kSum{.collective = Collective::kReduce, .ranks = 2, .count = 2, .commutative = false};
 
-TEST(Prove, AcceptsWhatIsRight) {
+TEST(Prove, AcceptsACorrectSchedule) {
   EXPECT_EQ(flaw(kBroadcast, {program_of(0, {send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}), "");
 }
 
-TEST(Prove, FindsAMessageNobodyReceives) {
+TEST(Prove, FindsAMessageThatNoRankReceives) {
   EXPECT_EQ(
       flaw(kBroadcast, {program_of(0, {send(1, kOutput), send(1, kOutput)}), program_of(1, {receive(0, kOutput)})}),
-      "schedule: rank 0: step 1: waits for ever");
+      "schedule: rank 0: step 1: waits forever");
 }
 
 TEST(Prove, FindsRanksThatWaitForEachOther) {
@@ -67,7 +67,7 @@ TEST(Prove, FindsRanksThatWaitForEachOther) {
     return program_of(me, send_first ? std::vector{out, in, own} : std::vector{in, out, own});
   };
   EXPECT_EQ(flaw(exchange, {program(0, true), program(1, false)}), "");
-  EXPECT_EQ(flaw(exchange, {program(0, true), program(1, true)}), "schedule: rank 0: step 0: waits for ever");
+  EXPECT_EQ(flaw(exchange, {program(0, true), program(1, true)}), "schedule: rank 0: step 0: waits forever");
 }
 
 TEST(Prove, FindsMessagesOfTwoLengths) {

@@ -1,4 +1,4 @@
-"""Schedules on a simulated MPI, which checks what they move, too."""
+"""Schedules on a simulated MPI, which also checks the data they move."""
 
 import csv
 import importlib.util
@@ -13,7 +13,7 @@ SIMULATE = Path(__file__).resolve().parents[2] / "bench" / "collect" / "simulate
 
 
 def test_simulation_agrees_with_the_papers(build_folder: Path, tmp_path: Path) -> None:
-    """16 ranks: chains gain as the papers say; results of the nodes' schedules are right (simulate.cpp checks)."""
+    """16 ranks: chains gain as in the papers; the nodes' schedules have right results (simulate.cpp checks)."""
     if shutil.which("smpirun") is None or shutil.which("smpicxx") is None:
         pytest.skip("no SimGrid")
     rows_file = tmp_path / "rows.csv"
@@ -38,7 +38,7 @@ def test_simulation_agrees_with_the_papers(build_folder: Path, tmp_path: Path) -
 
 
 def test_simulated_platforms_have_every_rank_once() -> None:
-    """Packed or round robin: each host is one rank's."""
+    """Packed or round robin: each host belongs to one rank."""
     spec = importlib.util.spec_from_file_location("simulate", SIMULATE)
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-// The hierarchical transformation, proved like the base schedules, and what it moves between groups.
+// The hierarchical transformation, proved like the base schedules, and the data it moves between groups.
 #include "core/schedule/transform.h"
 
 #include <gtest/gtest.h>
@@ -190,7 +190,7 @@ std::int64_t moved(const Cluster& cluster, const Request& request, Form form, Al
                         cluster.node);
 }
 
-// Every node but one must get, or give, the whole vector: 3 m; allreduce does both with all but one part: 2 x 3 m.
+// Every node but one must receive, or send, the whole vector: 3 m; allreduce does both with all but one part: 2 x 3 m.
 TEST(BytesBetweenNodes, AreTheLeastPossible) {
   constexpr std::int64_t kCount = 9600;
   for (const Cluster& cluster : clusters()) {
@@ -229,8 +229,9 @@ TEST(BytesBetweenNodes, AreFourTimesAsManyInThePapersAllreduce) {
   EXPECT_EQ(between_groups(make_all(sum, {Algorithm::kRing, 0}), clusters()[1].node), 2 * 15 * 9600);
 }
 
-// Every block for another node crosses once: p^2 less what stays. Messages: one for each pair of ranks, for each rank
-// and other node, or for each pair of nodes; in rounds by bits 2 instead of 3, with blocks that cross twice.
+// Every block for another node crosses once: p^2 minus those that stay. Messages: one for each pair of ranks, for each
+// rank and other node, or for each pair of nodes; Bruck's algorithm takes 2 rounds instead of 3, and some blocks cross
+// twice.
 TEST(Alltoall, CrossesBetweenNodesInFewMessagesAndOnce) {
   for (const Cluster& cluster : clusters()) {
     const auto ranks = static_cast<Rank>(cluster.node.size());
@@ -248,7 +249,7 @@ TEST(Alltoall, CrossesBetweenNodesInFewMessagesAndOnce) {
     EXPECT_EQ(across(Form::kLeaders, Algorithm::kFlat).elements, least) << cluster.name;
     EXPECT_EQ(across(Form::kLeaders, Algorithm::kFlat).messages, 4 * 3) << cluster.name;
     EXPECT_EQ(across(Form::kLeaders, Algorithm::kBruck).messages, 4 * 2) << cluster.name;
-    if (ranks < 16) {  // to and from the node of 3: a message for each rank there, or for each rank that goes there
+    if (ranks < 16) {  // to and from the node of 3: one message per rank there, or per rank that sends there
       EXPECT_EQ(across(Form::kLanes, Algorithm::kFlat).messages, 3 * 2 * 4 + 3 * 3 + 3 * 4) << cluster.name;
       continue;
     }
@@ -268,7 +269,7 @@ TEST(BytesBetweenNodes, OfAScatterAndTwoLevelRingAllgather) {
   EXPECT_EQ(between_groups(schedule, packed.node), (3 + 1) * 9600);
 }
 
-TEST(Transform, NamesWhatIsWrongWithAPlan) {
+TEST(Transform, NamesTheInvalidFieldOfAPlan) {
   const auto refusal = [](const Request& request, const Hierarchy& hierarchy, const Plan& plan) -> std::string {
     try {
       transform(request, hierarchy, plan, 0);
@@ -313,8 +314,8 @@ TEST(Hierarchies, NumberGroupsByTheirLowestRanks) {
   EXPECT_FALSE(hierarchy.in_rank_order());
 }
 
-// While the leaders pass on segment s+1, the groups get segment s: with X segments, p ranks in G groups and chains at
-// both levels, a rank's distance from the root in steps, not the number of levels, is what segments wait for.
+// While the leaders pass on segment s+1, the groups get segment s. With X segments, p ranks in G groups and chains on
+// both levels, segments wait for a rank's distance from the root in steps, not for the number of levels.
 TEST(Transform, LeadersSendASegmentAcrossBeforeTheOneBeforeInside) {
   const Request request{.collective = Collective::kBroadcast, .ranks = 4, .root = 0, .count = 3};
   const Program leader = transform(request, Hierarchy::grouped(4, 2),

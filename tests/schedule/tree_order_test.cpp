@@ -1,5 +1,5 @@
-// Which schedules combine in the one order that reproducible reductions promise: every schedule that says so is carried
-// out on expressions, and must end with the expression that is written down here by hand.
+// Which schedules combine in the order of reproducible reductions: every schedule that claims to is carried out on
+// expressions, and must produce the expression that this file builds independently.
 #include "core/schedule/tree_order.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ namespace {
 // An element is the sum it stands for: "3" is rank 3's operand, "(0 1)" what 0 and 1 are combined to.
 using Elements = std::vector<std::string>;
 
-// Carries out all programs, each as far as it gets before the next has its turn. Sends do not wait: what is sent does
-// not depend on when.
+// Carries out all programs, each as far as possible before the next one continues. Sends do not wait: the data sent
+// does not depend on the time.
 class Machine {
  public:
   Machine(const Request& request, const Schedule& schedule) : schedule_(schedule), next_(schedule.size()) {
@@ -88,7 +88,7 @@ class Machine {
   std::map<std::pair<Rank, Rank>, std::deque<Elements>> messages_;
 };
 
-// The order of the header, from its words: pairs until a power of two is left, then neighbours.
+// The order as the header describes it: pairs until a power of two is left, then neighbours.
 std::string expected(Rank ranks) {
   Rank power = 1;
   while (2 * power <= ranks) power *= 2;
@@ -104,7 +104,7 @@ std::string expected(Rank ranks) {
   return left[0];
 }
 
-// What the first element that is combined in another order is; nothing where there is none.
+// The first element that is combined in another order; empty where there is none.
 std::string other_order(const Request& request, const Schedule& schedule) {
   Machine machine(request, schedule);
   machine.run();
@@ -154,7 +154,7 @@ TEST(TreeOrder, EveryAlgorithmThatKeepsItDoes) {
   }
 }
 
-// Else a faster algorithm would be refused for nothing, and the test above could not fail.
+// Otherwise a faster algorithm would be refused without need, and the test above could not fail.
 TEST(TreeOrder, EveryOtherAlgorithmDoesNot) {
   for (const Collective collective : kReductions) {
     for (const Algorithm algorithm : algorithms_of(collective)) {
@@ -184,21 +184,21 @@ Hierarchy with_sizes(const std::vector<Rank>& sizes) {
   return Hierarchy::from_colours(levels);
 }
 
-// What is said of a plan on groups, held against what its schedule does.
-void expect_told_right(Collective collective, const Hierarchy& hierarchy, const Plan& plan, bool* kept) {
+// Compares the answer for a plan on groups with what its schedule does.
+void expect_right_answer(Collective collective, const Hierarchy& hierarchy, const Plan& plan, bool* kept) {
   const Request request = request_of(collective, hierarchy.ranks(), 0, 3);
   if (!keeps_rank_order(collective, hierarchy, plan)) {
     EXPECT_FALSE(keeps_tree_order(collective, hierarchy, plan));
     return;
   }
   const std::string other = other_order(request, transform_all(request, hierarchy, plan));
-  const bool told = keeps_tree_order(collective, hierarchy, plan);
-  if (told) *kept = true;
-  EXPECT_TRUE(!told || other.empty()) << collective_name(collective) << ", " << hierarchy.ranks()
-                                      << " ranks: " << other;
+  const bool claimed = keeps_tree_order(collective, hierarchy, plan);
+  if (claimed) *kept = true;
+  EXPECT_TRUE(!claimed || other.empty()) << collective_name(collective) << ", " << hierarchy.ranks()
+                                         << " ranks: " << other;
 }
 
-TEST(TreeOrder, LevelsThatAreSaidToKeepItDo) {
+TEST(TreeOrder, LevelsKeepItWhereTheCheckerClaimsSo) {
   const std::vector<std::vector<Rank>> shapes = {
       {4, 4, 4, 4}, {4, 4, 4, 3},    {2, 2, 2}, {3, 3}, {4, 4, 4}, {8, 8, 8}, {1, 2, 2}, {2, 1, 2},
       {2, 2, 1},    {5, 5, 5, 5, 5}, {2, 3},    {3, 2}, {6, 6, 6}, {1, 4},    {4, 1},    {2, 2}};
@@ -208,7 +208,7 @@ TEST(TreeOrder, LevelsThatAreSaidToKeepItDo) {
            {Algorithm::kRabenseifner, Algorithm::kRecursiveDoubling, Algorithm::kBinomial, Algorithm::kChain}) {
         bool kept = false;
         for (const std::vector<Rank>& sizes : shapes) {
-          expect_told_right(collective, with_sizes(sizes), {form, {algorithm}}, &kept);
+          expect_right_answer(collective, with_sizes(sizes), {form, {algorithm}}, &kept);
         }
         EXPECT_EQ(kept, form != Form::kLanes) << form_name(form) << " " << algorithm_name(algorithm);
       }
@@ -216,7 +216,7 @@ TEST(TreeOrder, LevelsThatAreSaidToKeepItDo) {
   }
 }
 
-// The case that matters: as many ranks on every node, a power of two of them, packed.
+// The case that matters: every node has the same number of ranks, a power of two, packed.
 TEST(TreeOrder, IsKeptByLeadersOfEqualNodes) {
   for (const Rank size : {2, 4, 8}) {
     for (Rank groups = 2; groups <= 7; ++groups) {
@@ -227,7 +227,7 @@ TEST(TreeOrder, IsKeptByLeadersOfEqualNodes) {
   }
 }
 
-TEST(TreeOrder, IsLostWhereRanksAreDealtOut) {
+TEST(TreeOrder, IsLostRoundRobin) {
   const std::vector<std::vector<std::int32_t>> levels = {{0, 1, 0, 1}};
   const Hierarchy dealt = Hierarchy::from_colours(levels);
   EXPECT_FALSE(keeps_tree_order(Collective::kReduce, dealt, {Form::kLeaders, {Algorithm::kRabenseifner}}));

@@ -1,4 +1,4 @@
-// Places for ranks that need several leaves each.
+// Slots for ranks that need several leaves each.
 #include "core/topo/bundle.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Places that may not be used.
+// Leaves that are excluded.
 #include "core/topo/forbid.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Distances of nodes in networks that are no trees, held against paths found link by link.
+// Distances of nodes in networks that are not trees, compared with paths found link by link.
 #include "core/topo/interconnect.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ struct Link {
   double cost;
 };
 
-// Bellman and Ford, from each vertex.
+// Shortest paths by Bellman and Ford, from each vertex.
 std::vector<std::vector<double>> shortest(int vertices, const std::vector<Link>& links) {
   std::vector<std::vector<double>> distance(
       static_cast<std::size_t>(vertices),
@@ -161,7 +161,7 @@ TEST(Interconnect, RefusesWhatIsNoNetwork) {
   refused(DistanceTable{2, false, {0, std::numeric_limits<double>::quiet_NaN(), 1, 0}}, {0, 1}, "distances[0][1]");
 }
 
-TEST(Interconnect, ATreeAddsTheWayOutOfItsNodes) {
+TEST(Interconnect, ATreeAddsThePathOutOfItsNodes) {
   const std::vector<Level> levels{
       {Kind::kCluster, {}, {}}, {Kind::kNode, {}, {}}, {Kind::kPackage, {}, {}}, {Kind::kCore, {}, {}}};
   const std::vector<int> arities{4, 2, 2};
@@ -175,7 +175,7 @@ TEST(Interconnect, ATreeAddsTheWayOutOfItsNodes) {
   EXPECT_EQ(tree.distance(0, 12), 5);
   EXPECT_EQ(tree.cost(0), 5);
   const Tree cut = tree.cut_at(Kind::kPackage);
-  EXPECT_EQ(cut.distance(0, 4), 4);  // one level less on the way, two steps in the ring
+  EXPECT_EQ(cut.distance(0, 4), 4);  // one level less on the path, two steps in the ring
   EXPECT_EQ(cut.with_metric(Metric::kHops).distance(0, 2), 3);
   EXPECT_EQ(tree.with_costs(std::vector<double>{9, 2, 1}).distance(0, 8), 9);
   EXPECT_THROW((void)plain.with_interconnect(std::make_shared<const Interconnect>(torus({5}, true), all(5))), Error);

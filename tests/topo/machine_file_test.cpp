@@ -1,4 +1,4 @@
-// JSON machine files: each bad input with what the error must name, then what good ones mean.
+// JSON machine files: bad input and the field that the error must name, then the meaning of valid files.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -84,7 +84,7 @@ TEST(MachineFile, BadHostsAndCostsNameFileAndField) {
       {with(kShapes, R"({"hosts":[{"names":"a b[0-1]","shape":"thin"}]})"), "expected a host name around '[...]'"},
       {with(kShapes, R"({"hosts":[{"names":"-[0-1]","shape":"thin"}]})"), "expected a host name around '[...]'"},
       {with(kShapes, R"({"hosts":[{"names":"a","shape":"thin"},{"names":"a","shape":"thin"}]})"),
-       "network.hosts[1].names: expected hosts that are not named twice, found \"a\""},
+       "network.hosts[1].names: expected hosts that are named once, found \"a\""},
       {with(kShapes, R"({"switches":[{"name":"s"}]})"), "network.switches[0]"},
       {with(kShapes, kNetwork, R"(,"costs":{"Rack":{}})"), "costs.Rack"},
       {with(kShapes, kNetwork, R"(,"costs":{"Node":{"latency_s":-1}})"), "costs.Node.latency_s"},
@@ -170,7 +170,8 @@ TEST(MachineFile, BadNetworksNameFileAndField) {
       {network(ring + R"(,"latency_s":{"hop":"fast"})"), "network.latency_s.hop"},
       {network(ring + R"(,"nodes_per_router":0)"), "network.nodes_per_router"},
       {network(ring + R"(,"positions":[0,1,2])"), "network.positions: expected 8 positions"},
-      {network(ring + R"(,"positions":[0,1,2,3,4,5,6,6])"), "network.positions[7]: expected positions that differ"},
+      {network(ring + R"(,"positions":[0,1,2,3,4,5,6,6])"),
+       "network.positions[7]: expected positions that are distinct"},
       {network(ring + R"(,"positions":[0,1,2,3,4,5,6,8])"), "network.positions[7]"},
       {network(ring + R"(,"switches":[])"), "network.switches: expected none"},
       {network(R"("kind":"dragonfly","groups":4)"), "network.routers_per_group"},

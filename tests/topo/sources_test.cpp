@@ -1,4 +1,4 @@
-// Where machines come from: hwloc's synthetic grammar, XML files, this machine; bad input first.
+// Sources of machines: hwloc's synthetic grammar, XML files, this machine; bad input first.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -202,7 +202,7 @@ TEST(Xml, SeveralNodesBecomeOneTree) {
   EXPECT_EQ(tree.common_level(1, 2), 0);
 }
 
-TEST(Live, IsTheWholeMachineWithAtLeastOneUsablePlace) {
+TEST(Live, IsTheWholeMachineWithAtLeastOneAllowedLeaf) {
   const Tree tree = load_tree("live");
   int usable = 0;
   for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) usable += tree.allowed(leaf) ? 1 : 0;

@@ -1,4 +1,4 @@
-"""`ranktree topo`: text, JSON, marks of what may not be used, machine files, refusals."""
+"""`ranktree topo`: text, JSON, marks of excluded leaves, machine files, errors."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_a_cluster_as_text(ranktree: Callable) -> None:
 
 
 def test_json_holds_every_leaf(ranktree: Callable) -> None:
-    """The JSON tree has the levels, their costs and all places."""
+    """The JSON tree has the levels, their costs and all leaves."""
     document = json.loads(ranktree("topo", DATA / "dual-socket-snc.xml", "--json").stdout)
     assert [level["kind"] for level in document["levels"]] == ["Node", "Package", "NUMANode", "L3", "Core", "PU"]
     assert [level["cost"] for level in document["levels"]] == [8, 6, 4, 4, 2, 0]
@@ -52,7 +52,7 @@ def test_json_holds_every_leaf(ranktree: Callable) -> None:
 
 
 def test_an_affinity_mask_is_marked(command: str) -> None:
-    """A process bound to one CPU sees the whole machine and what it may use of it."""
+    """A process bound to one CPU sees the whole machine, and which part of it the binding allows."""
     cpu = min(os.sched_getaffinity(0))
     result = subprocess.run(
         ["taskset", "-c", str(cpu), command, "topo", "--json"], capture_output=True, text=True, timeout=60, check=True
@@ -83,13 +83,13 @@ def test_several_xml_files_join(ranktree: Callable) -> None:
     assert result.stdout.startswith("Cluster\n")
 
 
-@pytest.mark.parametrize(("said", "name"), [("n7.cluster", "n7.cluster"), ("a b", "n0")])
-def test_the_host_name_in_xml_counts_where_it_is_one(ranktree: Callable, tmp_path: Path, said: str, name: str) -> None:
-    """What `topo` writes, it reads again."""
+@pytest.mark.parametrize(("given", "name"), [("n7.cluster", "n7.cluster"), ("a b", "n0")])
+def test_the_host_name_in_xml_counts_where_it_is_one(ranktree: Callable, tmp_path: Path, given: str, name: str) -> None:
+    """`topo` reads what it writes."""
     xml = tmp_path / "node.xml"
     info = '<info name="LinuxCgroup" value="/"/>'
     text = (DATA / "epyc-2-cores.xml").read_text(encoding="utf-8")
-    xml.write_text(text.replace(info, f'<info name="HostName" value="{said}"/>'), encoding="utf-8")
+    xml.write_text(text.replace(info, f'<info name="HostName" value="{given}"/>'), encoding="utf-8")
     machine = tmp_path / "machine.json"
     for source in (xml, machine):
         result = ranktree("topo", source, *(("-o", machine) if source == xml else ()))
@@ -154,7 +154,7 @@ meeting on Core     0 hops
 
 
 def test_a_network_around_one_kind_of_node(ranktree: Callable, tmp_path: Path) -> None:
-    """Slurm's switches, every host like the node described; what comes out can be kept as a machine file."""
+    """Slurm's switches, with the described node for every host; the output is a valid machine file."""
     network = tmp_path / "topology.conf"
     network.write_text(NETWORK, encoding="utf-8")
     kept = tmp_path / "cluster.json"
@@ -168,7 +168,7 @@ def test_a_network_around_one_kind_of_node(ranktree: Callable, tmp_path: Path) -
 
 
 def test_a_network_that_does_not_fit_is_refused(ranktree: Callable, tmp_path: Path) -> None:
-    """Several nodes for each host, no hosts, no network, too many places: one line and exit code 1."""
+    """Several nodes for each host, no hosts, no network, too many leaves: one line and exit code 1."""
     network, flat = tmp_path / "topology.conf", tmp_path / "topology.yaml"
     network.write_text(NETWORK + "SwitchName=more Nodes=m[0-199999]\n", encoding="utf-8")
     flat.write_text("- topology: flat\n  flat: true\n", encoding="utf-8")
@@ -184,7 +184,7 @@ def test_a_network_that_does_not_fit_is_refused(ranktree: Callable, tmp_path: Pa
 
 
 def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path) -> None:
-    """Pairs that talk end up on one node, below the switches that the file has."""
+    """Pairs that communicate get one node, below the switches in the file."""
     network, pattern = tmp_path / "topology.conf", tmp_path / "pairs.csv"
     network.write_text(NETWORK, encoding="utf-8")
     pairs = "".join(f"{rank},{rank + 4},1,100,p2p\n" for rank in range(4))

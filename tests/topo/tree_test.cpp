@@ -1,4 +1,4 @@
-// The tree itself, against slow literal versions.
+// The tree itself, compared with slow literal versions.
 #include <gtest/gtest.h>
 
 #include <set>

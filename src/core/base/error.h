@@ -2,7 +2,7 @@
 //
 // core, io and hw report failure by throwing Error; no other exception leaves them except
 // std::bad_alloc. The extern "C" layer, the Python layer and the preload library catch it at
-// their border and turn it into a status, a Python exception or a silent fallback.
+// boundary and turn it into a status, a Python exception or a silent fallback.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A small generator whose numbers are the same everywhere; the standard distributions differ between libraries.
+// A small generator with the same numbers on every platform; the standard distributions differ between libraries.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// The seed of a part of some work, the same in whatever order the parts are done.
+// The seed for one part of the work: the same in whatever order the parts are done.
 inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t part) {
   return Random(seed + 0x632be59bd9b4e019U * (part + 1)).next();
 }

@@ -5,9 +5,9 @@
 #include <cmath>
 
 namespace ranktree::core {
-
-// A power of two that brings the largest weight to 2^52 .. 2^53: times this, sums of the largest doubles stay finite,
-// and nothing else changes, for the mantissas stay as they are. 1 where there is no weight above zero. `largest` is
+// A power of two that brings the largest weight to 2^52 .. 2^53. Multiplied by it, even the largest doubles have finite
+// sums; mantissas stay as they are, so nothing else changes. Returns 1 where no weight is positive. `largest` is
+// finite.
 // finite.
 inline double scale_for_sums(double largest) {
   return largest > 0 ? std::ldexp(1.0, std::clamp(52 - std::ilogb(largest), -1000, 1000)) : 1.0;

@@ -16,9 +16,9 @@
 namespace ranktree::core {
 namespace {
 
-constexpr std::int64_t kStepsToAsk = 1'000'000;  // about 10 ms
+constexpr std::int64_t kStepsPerCheck = 1'000'000;  // about 10 ms
 constexpr std::int64_t kStepsToShare = 5'000;
-constexpr int kYields = 100;  // about 50 us where nobody else wants the processor
+constexpr int kYields = 100;  // about 50 us where no other thread needs the processor
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Workers::~Workers() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  tell_change();
+  notify_change();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -67,23 +67,23 @@ bool Workers::go_on(std::int64_t steps) {
     return true;
   }
   steps_ += steps;
-  return steps_ < kStepsToAsk || ask();
+  return steps_ < kStepsPerCheck || ask();
 }
 
-// The owner may be waiting for others while it should ask; without a clock, their steps tell when.
+// The owner may be waiting for others when keep_going is due. There is no clock here, so their steps measure the time.
 void Workers::wake_owner_after(std::int64_t steps) {
-  if (steps_of_others_.fetch_add(steps, std::memory_order_relaxed) + steps < kStepsToAsk) return;
+  if (steps_of_others_.fetch_add(steps, std::memory_order_relaxed) + steps < kStepsPerCheck) return;
   steps_of_others_ = 0;
   due_ = true;
-  tell_change();
+  notify_change();
 }
 
-void Workers::tell_change() {
+void Workers::notify_change() {
   ++changes_;
   changed_.notify_all();
 }
 
-// Most waits are short, and to be woken takes longer than they last.
+// Most waits are shorter than waking a thread takes.
 void Workers::wait_for_change(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t seen = changes_;
   lock.unlock();
@@ -100,7 +100,7 @@ void Workers::for_each(int count, std::int64_t steps, const std::function<void(i
   Batch batch{work, count, 0, 0, -1, nullptr};
   std::unique_lock lock(mutex_);
   batches_.push_back(&batch);
-  tell_change();
+  notify_change();
   while (batch.next < batch.count) run_one(batch, lock);
   wait_for(batch, lock);
   batches_.erase(std::find(batches_.begin(), batches_.end(), &batch));
@@ -118,7 +118,7 @@ void Workers::for_ranges(std::size_t count, std::int64_t steps,
   });
 }
 
-// The latest with work to begin: what it belongs to waits for it.
+// The latest batch with work to begin, because the batch that it belongs to waits for it.
 Workers::Batch* Workers::open_batch() {
   for (auto batch = batches_.rbegin(); batch != batches_.rend(); ++batch) {
     if ((*batch)->next < (*batch)->count) return *batch;
@@ -143,11 +143,11 @@ void Workers::run_one(Batch& batch, std::unique_lock<std::mutex>& lock) {
     batch.error = error;
     batch.next = batch.count;
   }
-  if (--batch.running == 0 && batch.next == batch.count) tell_change();
+  if (--batch.running == 0 && batch.next == batch.count) notify_change();
 }
 
-// What keep_going throws waits until the batch has ended.
-void Workers::ask_within(Batch& batch, std::unique_lock<std::mutex>& lock) {
+// An exception of keep_going is kept until the batch has finished.
+void Workers::ask_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::exception_ptr error;
   try {
@@ -161,12 +161,12 @@ void Workers::ask_within(Batch& batch, std::unique_lock<std::mutex>& lock) {
 }
 
 void Workers::wait_for(Batch& batch, std::unique_lock<std::mutex>& lock) {
-  const bool asks = keep_going_ && std::this_thread::get_id() == owner_;
+  const bool owner = keep_going_ && std::this_thread::get_id() == owner_;
   while (batch.running > 0) {
     if (Batch* other = open_batch(); other != nullptr) {
       run_one(*other, lock);
-    } else if (asks && due_.exchange(false)) {
-      ask_within(batch, lock);
+    } else if (owner && due_.exchange(false)) {
+      ask_in_batch(batch, lock);
     } else {
       wait_for_change(lock);
     }

@@ -1,4 +1,4 @@
-// Threads that share one piece of work by fork and join, and know when to stop.
+// Threads that share work by fork and join, with a common signal to stop.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@
 
 namespace ranktree::core {
 
-// Whoever makes the object is its owner: the only thread that asks `keep_going`, about every 10 ms of work. With one
-// thread all work is done by the owner, in order. Who waits for work of his own helps with other work meanwhile.
+// The thread that creates the object is its owner. Only the owner calls `keep_going`, about every 10 ms of work. With
+// one thread the owner does all work, in order. A thread that waits for its own batch helps with other batches.
 class Workers {
  public:
-  // `threads` includes the owner. Where the system gives fewer, fewer do the work.
+  // `threads` includes the owner. Where the system provides fewer threads, those do the work.
   explicit Workers(int threads, std::function<bool()> keep_going = {});
   ~Workers();
   Workers(const Workers&) = delete;
@@ -25,19 +25,19 @@ class Workers {
   Workers(Workers&&) = delete;
   Workers& operator=(Workers&&) = delete;
 
-  // With the owner.
+  // The number of threads, the owner included.
   [[nodiscard]] int threads() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // work(0) .. work(count - 1), each once, in any order; returns when all have ended. What is thrown goes on to the
-  // caller, that of the lowest index first; the rest is then told to stop. `steps` is about what all of it takes, an
-  // arc of a graph looked at being one: little is not shared. Any thread may call it, also from within such work.
+  // Calls work(0) .. work(count - 1), each once, in any order, and returns when all have finished. After an exception
+  // the remaining work stops; the exception of the lowest index is rethrown. `steps` estimates the total work, where
+  // one step is one visited arc of a graph; little work is not shared. Any thread may call it, also from such work.
   void for_each(int count, std::int64_t steps, const std::function<void(int)>& work);
-  // work(first, last) for ranges that together are 0 .. count - 1; how many depends on the threads.
+  // Calls work(first, last) for ranges that together are 0 .. count - 1; their number depends on the threads.
   void for_ranges(std::size_t count, std::int64_t steps, const std::function<void(std::size_t, std::size_t)>& work);
 
-  // Says that so many steps were done. False from when keep_going said no, or something was thrown.
+  // Reports that so many steps were done. Returns false once keep_going has returned false or work has thrown.
   bool go_on(std::int64_t steps);
-  // The same, asking keep_going at once.
+  // The same without steps; the owner calls keep_going at once.
   bool ask();
 
  private:
@@ -45,26 +45,26 @@ class Workers {
     const std::function<void(int)>& work;
     int count;
     int next = 0;     // not begun yet
-    int running = 0;  // begun, not ended
+    int running = 0;  // begun, not finished
     int failed = -1;  // the lowest index that threw
     std::exception_ptr error;
   };
   void wake_owner_after(std::int64_t steps);
-  void tell_change();
+  void notify_change();
   void wait_for_change(std::unique_lock<std::mutex>& lock);
-  bool begin_thread();  // false: the system gives no more
+  bool begin_thread();  // false: the system provides no more threads
   Batch* open_batch();
   void run_one(Batch& batch, std::unique_lock<std::mutex>& lock);
-  void ask_within(Batch& batch, std::unique_lock<std::mutex>& lock);
+  void ask_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock);
   void wait_for(Batch& batch, std::unique_lock<std::mutex>& lock);
   void help();
 
   std::function<bool()> keep_going_;
   std::thread::id owner_;
   std::atomic<bool> stopped_{false};
-  std::int64_t steps_ = 0;  // of the owner since it asked
+  std::int64_t steps_ = 0;  // by the owner since it last called keep_going
   std::atomic<std::int64_t> steps_of_others_{0};
-  std::atomic<bool> due_{false};  // the others did so much that the owner should ask
+  std::atomic<bool> due_{false};  // the others did so many steps that the owner should call keep_going
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<std::uint64_t> changes_{0};

@@ -34,7 +34,7 @@ double weight_of(Metric metric, double messages, double bytes) {
   return 0;
 }
 
-// A CSR matrix of someone else's: what goes from the row's rank to the column's.
+// A CSR matrix owned by the caller: what goes from the row's rank to the column's.
 struct Directed {
   Rank ranks;
   std::span<const std::int64_t> indptr;
@@ -48,7 +48,7 @@ struct Transposed {
   std::vector<double> weights;
 };
 
-// Rows that ascend give rows that ascend. O(ranks + entries).
+// Ascending rows give ascending rows. O(ranks + entries).
 Transposed transpose(const Directed& matrix) {
   Transposed result{std::vector<std::int64_t>(at(matrix.ranks) + 1, 0), std::vector<Rank>(matrix.indices.size()),
                     std::vector<double>(matrix.indices.size())};
@@ -121,12 +121,12 @@ void check(const Directed& matrix) {
   if (matrix.ranks < 0 || matrix.indptr.size() != at(matrix.ranks) + 1 || matrix.weights.size() != at(entries) ||
       matrix.indptr.front() != 0 || matrix.indptr.back() != entries ||
       !std::is_sorted(matrix.indptr.begin(), matrix.indptr.end())) {
-    refuse("expected the CSR form of " + std::to_string(matrix.ranks) + " rows, found something else");
+    refuse("expected the CSR form of " + std::to_string(matrix.ranks) + " rows, found another form");
   }
   for (Rank row = 0; row < matrix.ranks; ++row) check_row(matrix, row);
 }
 
-// Some rows of a matrix and as many of its transpose, read in pieces of a cache line.
+// Some rows of a matrix and the same rows of its transpose, read in blocks of a cache line.
 class Strip {
  public:
   static constexpr std::int64_t kRows = 8;

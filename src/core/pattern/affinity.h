@@ -37,12 +37,12 @@ struct Affinity {
 // All classes of traffic together. Collective calls are not included: expand() them into the pattern first.
 Affinity affinity(const Pattern& pattern, Metric metric);
 
-// From weights without a pattern around them; weight(i, j) is what goes from rank i to rank j.
-// The CSR form of `ranks` rows, each ascending without duplicates. O(ranks + entries).
-// Both throw Error(kInput), naming the entry, when a weight is negative or not finite, or the form is another.
+// From weights without a pattern; weight(i, j) is what goes from rank i to rank j. CSR form of `ranks` rows, each
+// ascending without duplicates. O(ranks + entries). This and the next throw Error(kInput), naming the entry, when a
+// weight is negative or not finite, or the arrays do not have that form.
 Affinity affinity(Rank ranks, std::span<const std::int64_t> indptr, std::span<const Rank> indices,
                   std::span<const double> weights);
-// The whole matrix, row by row: ranks x ranks numbers. O(ranks^2), read in pieces of a cache line.
+// From the whole matrix, row by row: ranks x ranks numbers. O(ranks^2), read in blocks of a cache line.
 Affinity affinity(Rank ranks, std::span<const double> matrix);
 
 }  // namespace ranktree::core::pattern

@@ -64,7 +64,7 @@ void expand_record(CollectiveModel model, const CollectiveCalls& record, const C
                Sends(collector, communicator.members, communicator.members, mean.weight));
 }
 
-// What the pattern holds already, without the pairs of the exact collective class if `with_collective` is false.
+// The recorded pairs of the pattern, without those of the exact collective class if `with_collective` is false.
 std::vector<Entry> recorded(const Pattern& pattern, bool with_collective) {
   std::vector<Entry> entries;
   for (Rank from = 0; from < pattern.ranks; ++from) {

@@ -1,4 +1,4 @@
-// Collective calls turned into pairs, offline, by a named model of what the MPI library does with them.
+// Turns collective calls into traffic of pairs, offline, by a named model of what the MPI library does.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace ranktree::core::pattern {
 enum class CollectiveModel : std::uint8_t {
   kOpenMpi,  // the algorithm Open MPI 4.1's tuned component would choose by size and ranks
   kMpich,    // the algorithm MPICH 4.0's default selection would choose
-  kFlat,     // root <-> everyone, everyone <-> everyone (Open MPI coll/monitoring's attribution)
+  kFlat,     // root <-> every rank, every rank <-> every rank (Open MPI coll/monitoring's attribution)
   kNone      // collectives are left out
 };
 std::string_view collective_model_name(CollectiveModel model);  // "openmpi", "mpich", "flat", "none"

@@ -1,4 +1,4 @@
-// What the expansion of collective calls works on: one call, the sends it makes, and the tables that choose an
+// What the expansion of collective calls works on: one call, the messages it sends, and the tables that choose an
 // algorithm.
 #pragma once
 
@@ -37,13 +37,13 @@ class Collector {
   std::size_t compact_at_ = 65536;
 };
 
-// How many calls stand behind the one that is expanded, and the bytes they really moved over those of that call.
+// How many calls the expanded call stands for, and the bytes they really moved divided by the bytes of that call.
 struct Weight {
   double calls = 1;
   double bytes = 1;
 };
 
-// Where an algorithm puts its messages: local ranks of the sending and the receiving group.
+// Receives the messages of an algorithm, in local ranks of the sending and the receiving group.
 class Sends {
  public:
   Sends(Collector& collector, std::span<const Rank> from, std::span<const Rank> to, Weight weight)
@@ -67,7 +67,7 @@ class Sends {
 
 using Algorithm = void (*)(const Call&, const Sends&);
 
-// A row of a decision table: the first row with ranks < ranks_below and bytes < bytes_below holds.
+// A row of a decision table: the first row with ranks < ranks_below and bytes < bytes_below applies.
 struct Choice {
   std::int64_t ranks_below;
   std::int64_t bytes_below;
@@ -121,7 +121,7 @@ inline std::int64_t whole(std::int64_t bytes, Rank parts) {
   return bytes > kLargest / parts ? kLargest : bytes * parts;
 }
 
-// The same call with another message.
+// The same call with a message of another size.
 inline Call with_bytes(const Call& call, std::int64_t bytes, std::int64_t element) {
   return {.ranks = call.ranks, .root = call.root, .bytes = bytes, .element = element};
 }

@@ -1,5 +1,5 @@
 // Facts from ompi/mca/coll/inter and coll/basic of Open MPI v4.1.x and src/mpi/coll of MPICH 4.0: data crosses between
-// the first ranks of both groups, except where it crosses from everyone directly.
+// the first ranks of both groups, except where every rank sends across directly.
 #include "core/pattern/expand_crossing.h"
 
 #include <cstdint>
@@ -47,9 +47,9 @@ class Crossing {
     const bool shared = operation_ == Operation::kReduceScatter || operation_ == Operation::kReduceScatterBlock;
     const std::int64_t bytes = operation_ == Operation::kBarrier ? 0 : mean_.bytes / (shared ? other_ : 1);
     if (root_ < 0) {
-      for (Rank to = 0; to < other_; ++to) everyone_to(to, bytes);
+      for (Rank to = 0; to < other_; ++to) all_to(to, bytes);
     } else {
-      root_with_everyone();
+      root_with_all();
     }
   }
 
@@ -59,7 +59,7 @@ class Crossing {
     const std::int64_t crossing = blocks ? whole(mean_.bytes, other_) : mean_.bytes;
     // MPICH's switch, meant as 2048 bytes, counts elements (measured).
     const bool is_long = crossing / likely_element(mean_.bytes) >= 2048;
-    if (blocks && is_long && model_ == CollectiveModel::kMpich) return root_with_everyone();
+    if (blocks && is_long && model_ == CollectiveModel::kMpich) return root_with_all();
     if (spreads) {
       out_.add(root_, 0, static_cast<double>(crossing));
     } else {
@@ -71,7 +71,7 @@ class Crossing {
   void without_root() const {
     switch (operation_) {
       case Operation::kAlltoall:
-        for (Rank to = 0; to < other_; ++to) everyone_to(to, mean_.bytes);
+        for (Rank to = 0; to < other_; ++to) all_to(to, mean_.bytes);
         return;
       case Operation::kAllgather:
         in_own(Operation::kGather, mean_.bytes);
@@ -89,11 +89,12 @@ class Crossing {
     }
   }
 
-  // Open MPI gathers the counts (4 bytes) and then the blocks before they cross; MPICH gathers them across.
+  // Open MPI gathers the counts (4 bytes) and then the blocks before they cross; MPICH sends the blocks across to be
+  // gathered.
   void allgatherv() const {
     const std::int64_t all = whole(mean_.bytes, own_);
     if (model_ == CollectiveModel::kMpich) {
-      everyone_to(0, mean_.bytes);
+      all_to(0, mean_.bytes);
       return in_other(Operation::kBcast, all);
     }
     in_own(Operation::kGather, 4);
@@ -101,20 +102,20 @@ class Crossing {
     first_to_first(all, Operation::kBcast, all);
   }
 
-  // Open MPI's first rank takes every vector of the other group itself.
+  // In Open MPI the first rank itself receives every vector of the other group.
   void reduce_scatter() const {
     if (model_ == CollectiveModel::kMpich) {
       in_own(Operation::kReduce, mean_.bytes);
       out_.add(0, 0, static_cast<double>(mean_.bytes));
     } else {
-      everyone_to(0, mean_.bytes);
+      all_to(0, mean_.bytes);
     }
     if (operation_ == Operation::kReduceScatterBlock) return in_other(Operation::kScatter, mean_.bytes / other_);
     const Blocks blocks(mean_.bytes, likely_element(mean_.bytes), other_);
     for (Rank rank = 1; rank < other_; ++rank) within_other_.add(0, rank, blocks.size(rank));
   }
 
-  // An allreduce of one int in Open MPI; MPICH lets a group go by one byte.
+  // Open MPI crosses with an allreduce of one int; in MPICH one byte releases a group.
   void barrier() const {
     const bool open_mpi = model_ == CollectiveModel::kOpenMpi;
     in_own(open_mpi ? Operation::kReduce : Operation::kBarrier, open_mpi ? 4 : 0);
@@ -126,11 +127,11 @@ class Crossing {
     in_other(then, bytes);
   }
 
-  void everyone_to(Rank to, std::int64_t bytes) const {
+  void all_to(Rank to, std::int64_t bytes) const {
     for (Rank from = 0; from < own_; ++from) out_.add(from, to, static_cast<double>(bytes));
   }
 
-  void root_with_everyone() const {
+  void root_with_all() const {
     const bool inward = operation_ == Operation::kReduce || operation_ == Operation::kGather;
     for (Rank rank = 0; rank < other_; ++rank) {
       inward ? in_.add(rank, root_, static_cast<double>(mean_.bytes))

@@ -16,15 +16,15 @@ Rank neighbour(const Call& call, Rank rank, std::int64_t distance) {
 // Of the first 2 * extra ranks the odd ones survive.
 Rank odd_survivor(Rank survivor, Rank extra) { return survivor < extra ? 2 * survivor + 1 : survivor + extra; }
 
-// Blocks of which survivor `survivor` takes care: its own and that of the rank that dropped out before it.
+// The first block of survivor `survivor`, which holds its own block and that of the rank that dropped out before it.
 Rank first_block(Rank survivor, Rank extra) { return survivor < extra ? 2 * survivor : survivor + extra; }
 
-// Every even one of the first 2 * extra ranks gives its whole vector to the next rank.
+// Every even rank among the first 2 * extra passes its whole vector to the next rank.
 void fold_into_odd(const Call& call, const Sends& sends, Rank extra) {
   for (Rank even = 0; even < 2 * extra; even += 2) sends.add(even, even + 1, static_cast<double>(call.bytes));
 }
 
-// At the end survivor r holds the result of its mirror image, the survivor with r's bits reversed; `deliver` sends it
+// In the end survivor r holds the result of its mirror image, the survivor with r's bits reversed; `deliver` sends it
 // there.
 void butterfly(const Call& call, const Sends& sends, bool deliver) {
   const Blocks blocks(call.bytes, call.element, call.ranks);
@@ -33,7 +33,7 @@ void butterfly(const Call& call, const Sends& sends, bool deliver) {
   fold_into_odd(call, sends, extra);
   for (Rank rank = 0; rank < survivors; ++rank) {
     const Rank real = odd_survivor(rank, extra);
-    Rank first = 0;  // of the blocks this rank is left with
+    Rank first = 0;  // the first of the blocks that this rank keeps
     Rank count = survivors;
     for (Rank distance = 1; distance < survivors; distance *= 2) {
       count /= 2;
@@ -206,7 +206,7 @@ void reduce_scatter_recursive_doubling(const Call& call, const Sends& sends) {
       const Rank other = across(own, distance);
       if (across(rank, distance) < call.ranks) sends.add(rank, across(rank, distance), outside(own, distance));
       if (std::int64_t{other} + distance <= call.ranks) continue;
-      // The partner subtree is incomplete: those that have been served pass on what they got.
+      // The partner subtree is incomplete: ranks that have received pass on what they got.
       for (Rank step = distance / 2; step > 0; step /= 2) {
         const std::int64_t served =
             std::int64_t{group_start(rank, 2 * std::int64_t{step})} + call.ranks - own - distance;

@@ -5,19 +5,19 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// The whole vector is exchanged with partners at distance 1, 2, 4, ... Ranks beyond the largest power of two are served
-// by a neighbour before and after.
+// The whole vector is exchanged with partners at distance 1, 2, 4, ... Ranks beyond the largest power of two send to a
+// neighbour before and receive the result from it afterwards.
 void allreduce_recursive_doubling(const Call& call, const Sends& sends);
 // Reduce-scatter along a ring, then allgather along it: 2 (p-1) messages a rank.
 void allreduce_ring(const Call& call, const Sends& sends);
 
-// The whole block of one rank to its right neighbour, p-1 times.
+// Each rank passes whole blocks to its right neighbour, p-1 times.
 void allgather_ring(const Call& call, const Sends& sends);
 void allgather_recursive_doubling(const Call& call, const Sends& sends);  // powers of two only
 void allgather_bruck(const Call& call, const Sends& sends);
 void allgather_neighbor_exchange(const Call& call, const Sends& sends);  // even numbers of ranks only
 
-// One block to everyone, directly; with Bruck's algorithm through others.
+// One block from every rank to every other: directly, or through other ranks (Bruck's algorithm).
 void alltoall_direct(const Call& call, const Sends& sends);
 void alltoall_bruck(const Call& call, const Sends& sends);
 

@@ -12,7 +12,7 @@
 namespace ranktree::core::pattern::expansion {
 namespace {
 
-// Root to everyone, everyone to the root, everyone to everyone; a scan to all higher ranks.
+// Root to all ranks, all ranks to the root, or all to all; a scan sends to all higher ranks.
 void expand_flat(Operation operation, const Call& call, const Sends& sends) {
   const auto block = [&](std::int64_t bytes) { return with_bytes(call, bytes, call.element); };
   switch (operation) {
@@ -40,8 +40,8 @@ void expand_flat(Operation operation, const Call& call, const Sends& sends) {
   }
 }
 
-// The size that stands for calls of a mean size. A fraction means that sizes are mixed: whole elements below it then,
-// so that no power of two, where decisions change, is crossed.
+// The size that represents calls of a mean size. A fractional mean indicates mixed sizes; it is rounded down to whole
+// elements, so that it does not cross a power of two, where decisions change.
 std::int64_t typical_bytes(double mean) {
   const auto below = static_cast<std::int64_t>(mean);
   if (mean == static_cast<double>(below) || below < 4) return mean > 0 ? std::max<std::int64_t>(below, 1) : 0;

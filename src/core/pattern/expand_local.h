@@ -1,4 +1,4 @@
-// Calls within one group, by any model, and the call that stands for a record.
+// Calls within one group, by any model, and the mean call that represents a record.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// The largest usual element that divides the message.
+// The largest of the usual element sizes that divides the message.
 std::int64_t likely_element(std::int64_t bytes);
 
-// The call that stands for a record made by `callers` ranks; the weight keeps the record's total.
+// The call that represents a record of `callers` ranks; the weight preserves the record's total.
 struct MeanCall {
   MeanCall(const CollectiveCalls& record, Rank callers);
 

@@ -1,7 +1,7 @@
-// What MPICH 4.0 sends: its built-in generic selection (facts from maint/tuning/coll/mpir/generic.json of that release,
-// which the library carries as text) for built-in operations, held against the library itself by
-// tests/pattern/test_expand.py. The ranks are taken to be on one level: node leaders are not modelled, because the
-// nodes are what placement is about to choose.
+// What MPICH 4.0 sends for built-in operations: its built-in generic selection (facts from
+// maint/tuning/coll/mpir/generic.json of that release, which the library carries as text). tests/pattern/test_expand.py
+// compares it with the library itself. All ranks are assumed to be on one level: node leaders are not modelled, because
+// placement is about to choose the nodes.
 #include <cstdint>
 
 #include "core/pattern/expand_call.h"

@@ -1,6 +1,7 @@
 // What Open MPI 4.1's coll/tuned sends: the switch points of its fixed decision functions for commutative operations
-// (facts from ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of the v4.1.x branch, all without segmentation), held
-// against the library itself by tests/pattern/test_expand.py. coll/basic serves what tuned does not (scan, exscan).
+// (facts from ompi/mca/coll/tuned/coll_tuned_decision_fixed.c of the v4.1.x branch, all without segmentation).
+// tests/pattern/test_expand.py compares it with the library itself. coll/basic serves what tuned does not (scan,
+// exscan).
 #include <cstdint>
 #include <span>
 
@@ -19,7 +20,7 @@ void scatter(const Call& call, const Sends& sends);
 
 std::int64_t elements(const Call& call) { return call.bytes / call.element; }
 
-// Algorithms fall back on simpler ones where there are fewer elements than blocks.
+// Algorithms fall back to simpler ones where there are fewer elements than blocks.
 
 void bcast_parts(const Call& call, const Sends& sends) {
   (elements(call) < call.ranks ? bcast_linear : bcast_scatter_recursive_doubling)(call, sends);
@@ -40,7 +41,7 @@ void allreduce_parts(const Call& call, const Sends& sends) {
   bcast_linear(with_root(call, 0), sends);
 }
 
-// Also the segmented ring, which is the plain one as long as no segment size is given.
+// Also stands for the segmented ring, which equals the plain ring as long as no segment size is set.
 void allreduce_around(const Call& call, const Sends& sends) {
   (elements(call) < call.ranks ? allreduce_recursive_doubling : allreduce_ring)(call, sends);
 }
@@ -53,7 +54,7 @@ void allgather_neighbors(const Call& call, const Sends& sends) {
   (call.ranks % 2 == 0 ? allgather_neighbor_exchange : allgather_ring)(call, sends);
 }
 
-// To rank 0, then all of it as one element of a derived type to everyone.
+// Gathers to rank 0, then broadcasts all of it as one element of a derived type.
 void gather_then_bcast(const Call& call, const Sends& sends) {
   gather_linear(with_root(call, 0), sends);
   const std::int64_t bytes = whole(call.bytes, call.ranks);
@@ -164,7 +165,7 @@ constexpr Choice kAllreduce[] = {
     {kAny, kAny, allreduce_around},
 };
 
-// All other algorithms of Open MPI send every block directly.
+// All other alltoall algorithms of Open MPI send every block directly.
 constexpr Choice kAlltoall[] = {
     {16, kAny, alltoall_direct},   {32, 4, alltoall_direct},      {64, 512, alltoall_bruck},
     {64, kAny, alltoall_direct},   {512, 1024, alltoall_bruck},   {2048, 512, alltoall_bruck},
@@ -248,7 +249,7 @@ constexpr Choice kReduceScatter[] = {
     {kAny, kAny, reduce_scatter_recursive_halving},
 };
 
-// By the bytes of one block.
+// Decided by the bytes of one block.
 constexpr Choice kReduceScatterBlock[] = {
     {4, 4, reduce_scatter_recursive_doubling},
     {4, 8, reduce_scatter_block_butterfly},

@@ -9,7 +9,7 @@
 namespace ranktree::core::pattern::expansion {
 namespace {
 
-// A power of two of ranks is left for the halving; of the first 2 * extra ranks either the even or the odd ones.
+// The halving needs a power of two ranks: of the first 2 * extra ranks, either the even or the odd ones drop out.
 struct Survivors {
   Survivors(Rank all, bool odd_ones) : ranks(power_of_two(all)), extra(all - ranks), odd(odd_ones ? 1 : 0) {}
   [[nodiscard]] Rank real(Rank survivor) const { return survivor < extra ? 2 * survivor + odd : survivor + extra; }
@@ -19,10 +19,10 @@ struct Survivors {
   Rank odd;
 };
 
-// Of the partners in a step.
+// The distance of the partners in a step.
 Rank distance(int step) { return static_cast<Rank>(1U << static_cast<unsigned>(step)); }
 
-// The step whose partners are told apart by the highest bit in which two ranks differ.
+// The step in which two ranks are on different sides: the highest bit in which they differ.
 int highest_difference(Rank a, Rank b) {
   return static_cast<int>(std::bit_width(static_cast<std::uint32_t>(a) ^ static_cast<std::uint32_t>(b))) - 1;
 }
@@ -30,7 +30,7 @@ int highest_difference(Rank a, Rank b) {
 // Bytes that a survivor is responsible for after `steps` halvings with the partners at distance 1, 2, 4, ...
 using Window = double (*)(const Call&, Rank ranks, Rank survivor, int steps);
 
-// The window is cut in two at every step, the upper part taking the odd element.
+// The window is cut in two at every step; the upper part takes the odd element.
 double window_halved(const Call& call, Rank /*ranks*/, Rank survivor, int steps) {
   std::int64_t elements = call.bytes / call.element;
   for (int step = 0; step < steps; ++step) {
@@ -40,7 +40,7 @@ double window_halved(const Call& call, Rank /*ranks*/, Rank survivor, int steps)
   return static_cast<double>(elements * call.element);
 }
 
-// The vector is cut into as many blocks as there are survivors, once.
+// The vector is cut once, into as many blocks as there are survivors.
 double window_of_blocks(const Call& call, Rank ranks, Rank survivor, int steps) {
   const Blocks blocks(call.bytes, call.element, ranks);
   std::int64_t first = 0;
@@ -74,8 +74,8 @@ class Rabenseifner {
     }
   }
 
-  // A survivor passes on all it has to the partner across the highest bit in which it differs from the root. A root
-  // that did not survive takes the place of survivor 0.
+  // A survivor passes all it holds to the partner across the highest bit in which it differs from the root. A root that
+  // did not survive takes the place of survivor 0.
   void gather() const {
     const bool lost = call_.root < 2 * survivors_.extra && call_.root % 2 != 0;
     const Rank root = lost ? 0 : call_.root < 2 * survivors_.extra ? call_.root / 2 : call_.root - survivors_.extra;
@@ -98,7 +98,7 @@ class Rabenseifner {
   Window owned_;
 };
 
-// Neighbours swap halves and reduce them; the odd one gives its half back and drops out.
+// Neighbours swap halves and reduce them; the odd one returns its half and drops out.
 void fold_by_halves(const Call& call, const Sends& sends, const Survivors& survivors) {
   const std::int64_t left_elements = call.bytes / call.element / 2;
   const auto left = static_cast<double>(left_elements * call.element);
@@ -110,7 +110,7 @@ void fold_by_halves(const Call& call, const Sends& sends, const Survivors& survi
   }
 }
 
-// The whole vector from the one that drops out to its neighbour, or the result back.
+// The whole vector goes from the rank that drops out to its neighbour, or the result goes back.
 void fold_whole(const Call& call, const Sends& sends, const Survivors& survivors, bool back) {
   for (Rank even = 0; even < 2 * survivors.extra; even += 2) {
     const Rank survivor = even + survivors.odd;

@@ -11,7 +11,7 @@
 namespace ranktree::core::pattern::expansion {
 namespace {
 
-// The parent of a shifted rank in 1..ranks-1.
+// Returns the parent of a shifted rank in 1..ranks-1.
 using Parent = Rank (*)(Rank);
 
 Rank root_itself(Rank /*rank*/) { return 0; }
@@ -48,14 +48,15 @@ void up(const Call& call, const Sends& sends, Parent parent) {
   }
 }
 
-// Ranks below a rank of the binomial tree whose parents lack the lowest bit, itself included.
+// The number of ranks in the subtree of a rank, itself included, in the binomial tree whose parents lack the lowest
+// bit.
 Rank subtree(Rank rank, Rank ranks) { return std::min(lowest_bit(rank), ranks - rank); }
 
-// Bytes that rank r owns once the root's message is cut into parts of ceil(elements / ranks) elements.
+// The bytes a rank owns once the root's message is cut into parts of ceil(elements / ranks) elements.
 struct Parts {
   explicit Parts(const Call& call)
       : total(static_cast<double>(call.bytes)), part(static_cast<double>(elements_of_a_part(call) * call.element)) {}
-  // Of `count` ranks from r on.
+  // The bytes of `count` ranks from `rank` on.
   [[nodiscard]] double of(Rank rank, Rank count) const {
     return std::clamp(total - static_cast<double>(rank) * part, 0.0, static_cast<double>(count) * part);
   }
@@ -77,8 +78,8 @@ void scatter_parts(const Call& call, const Sends& sends, const Parts& parts) {
 
 std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
-// Recursive doubling over shifted ranks that hold one part each. Where the partner does not exist, a neighbour that
-// was served passes on what it has just received.
+// Recursive doubling over shifted ranks that hold one part each. Where a rank's partner does not exist, a neighbour
+// that has received passes on what it got.
 class DoublingParts {
  public:
   DoublingParts(const Call& call, const Sends& sends, const Parts& parts)
@@ -128,8 +129,8 @@ class DoublingParts {
   std::vector<double> received_;
 };
 
-// Left and right child of the parent of a range of ranks whose last is the parent: left is the one before it, right the
-// last of the first half.
+// The parent of a range of ranks is its last rank. Its left child is the rank before it, its right child the last rank
+// of the first half.
 void in_order_edges(Rank first, Rank ranks, const Sends& sends, double bytes) {
   const Rank parent = first + ranks - 1;
   const Rank right = ranks / 2;

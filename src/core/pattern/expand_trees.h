@@ -5,7 +5,7 @@
 
 namespace ranktree::core::pattern::expansion {
 
-// From the root to everyone, the whole message over every edge.
+// From the root to all ranks, the whole message over every edge.
 void bcast_linear(const Call& call, const Sends& sends);
 void bcast_chain(const Call& call, const Sends& sends);     // rank after rank
 void bcast_binary(const Call& call, const Sends& sends);    // numbered level by level
@@ -19,7 +19,7 @@ void bcast_split_binary(const Call& call, const Sends& sends);
 void bcast_scatter_recursive_doubling(const Call& call, const Sends& sends);
 void bcast_scatter_ring(const Call& call, const Sends& sends);
 
-// From everyone to the root, the whole vector over every edge.
+// From all ranks to the root, the whole vector over every edge.
 void reduce_linear(const Call& call, const Sends& sends);
 void reduce_chain(const Call& call, const Sends& sends);
 void reduce_binary(const Call& call, const Sends& sends);
@@ -29,7 +29,7 @@ void reduce_in_order_binary(const Call& call,
 
 // One block a rank.
 void gather_linear(const Call& call, const Sends& sends);
-void gather_linear_sync(const Call& call, const Sends& sends);  // asked for by an empty message, sent as two
+void gather_linear_sync(const Call& call, const Sends& sends);  // the root requests each block, sent as two messages
 void gather_binomial(const Call& call, const Sends& sends);
 void scatter_linear(const Call& call, const Sends& sends);
 void scatter_binomial(const Call& call, const Sends& sends);

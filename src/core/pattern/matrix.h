@@ -1,4 +1,4 @@
-// A pattern as a whole matrix that somebody else owns: what patterns in which most pairs talk are placed from.
+// A pattern as a dense matrix in the caller's memory, for placing patterns in which most pairs communicate.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace ranktree::core::pattern {
 
-// Row by row; the entry in row i and column j goes from rank i to rank j. What is placed is the sum of both
-// directions; the diagonal does not count.
+// Row by row; the entry in row i and column j goes from rank i to rank j. Placement uses the sum of both directions and
+// ignores the diagonal.
 template <class Number>
 struct MatrixView {
   Rank ranks = 0;

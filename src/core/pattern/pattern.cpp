@@ -52,7 +52,7 @@ bool is_good(Rank ranks, const Entry& entry) {
   return is_rank(entry.from, ranks) && is_rank(entry.to, ranks) && is_amount(entry.messages) && is_amount(entry.bytes);
 }
 
-// Texts are made for the faulty entry alone: there may be millions of good ones.
+// Builds the text for the faulty entry only: there may be millions of valid ones.
 void check_entry(Rank ranks, const Entry& entry, std::size_t index) {
   if (is_good(ranks, entry)) return;
   const std::string place = "entry " + std::to_string(index);

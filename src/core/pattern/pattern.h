@@ -1,4 +1,4 @@
-// Who talks to whom: the communication pattern of one run (treematch-2013 §2.1, reorder-2011 §3.2).
+// Which rank sends how much to which: the communication pattern of one run (treematch-2013 §2.1, reorder-2011 §3.2).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace ranktree::core::pattern {
 
 using Rank = std::int32_t;  // rank in MPI_COMM_WORLD
 
-// Traffic is kept apart by the class of call that caused it.
+// Traffic is stored separately for each class of call that caused it.
 enum class Class : std::uint8_t {
   kPointToPoint,
   kNeighbor,    // neighbourhood collectives, exact through the topology
@@ -62,7 +62,7 @@ struct Communicator {
   std::vector<Rank> remote;  // the other group of an intercommunicator, empty otherwise
 };
 
-// Calls that moved data but could not be attributed to a pair or a collective, by name: counted, never silent.
+// Calls that moved data but could not be attributed to a pair or a collective: counted by name, never dropped silently.
 using Unattributed = std::map<std::string, double>;
 
 struct Metadata {
@@ -90,7 +90,7 @@ struct Pattern {
   [[nodiscard]] Traffic& of(Class kind) { return traffic[static_cast<std::size_t>(kind)]; }
 };
 
-// One directed amount of traffic, the unit in which patterns are put together.
+// Directed traffic from one rank to another: patterns are built from such entries.
 struct Entry {
   Rank from = 0;
   Rank to = 0;

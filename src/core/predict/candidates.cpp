@@ -31,22 +31,22 @@ using schedule::Rank;
 
 constexpr std::int64_t kLeastSegment = 1024;  // bytes; a smaller one is mostly header
 constexpr double kMostSegments = 4096;
-constexpr Rank kEvaluatedRanks = 16;  // evaluation of more takes longer than a choice may
+constexpr Rank kEvaluatedRanks = 16;  // evaluating more takes longer than a choice may take
 constexpr double kEvaluatedSegments = 16;
-constexpr double kAlike = 1.01;  // costs within this are the same
-constexpr double kDear = 2.5;    // times what the cheapest costs: not worth a trial in the program's calls
-// Larger messages between nodes wait for an answer of the receiver first: 64 KiB and more with Open MPI's sockets.
+constexpr double kAlike = 1.01;         // costs within this factor count as equal
+constexpr double kMostExpensive = 2.5;  // times the cheapest: above, not worth a trial in the program's calls
+// Larger messages between nodes first wait for the receiver (rendezvous): 64 KiB and more with Open MPI's sockets.
 constexpr std::int64_t kMostAcross = 32768;
-constexpr Rank kFewNodes = 16;                 // a leader's messages to so many are sent in about a latency
-constexpr std::int64_t kWorthSparing = 65536;  // bytes, of the whole vector: below, latencies count
+constexpr Rank kFewNodes = 16;                   // a leader's messages to so many nodes take about one latency
+constexpr std::int64_t kBytesThatCount = 65536;  // bytes of the whole vector: below, latencies dominate
 
-// What makes two ways differ in kind: segments, groups and inner trees do not.
+// Segments, groups and inner trees do not make a variant another kind.
 bool same_kind(const Choice& a, const Choice& b) {
   return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
          a.plan.algorithms.front() == b.plan.algorithms.front();
 }
 
-// Among so many ranks, each of which has a vector or is to have it, what must move there at least, and no more.
+// True when the algorithm moves no more data than necessary among ranks that each have a vector or must get it.
 bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
   switch (algorithm) {
     case Algorithm::kFlat:
@@ -56,7 +56,7 @@ bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
     case Algorithm::kBinomial:
     case Algorithm::kLinear:
     case Algorithm::kNonOverlapping:
-      return collective != Collective::kReduceScatter;  // a tree for each way
+      return collective != Collective::kReduceScatter;  // one tree up and one down
     case Algorithm::kRing:
     case Algorithm::kSegmentedRing:
     case Algorithm::kPairwise:
@@ -70,16 +70,16 @@ bool moves_least(Collective collective, Algorithm algorithm, Rank ranks) {
   }
 }
 
-// Where all ranks have blocks for all, and where one has or gets them, most ways move the same.
+// False for collectives in which most variants move the same bytes: all ranks send blocks to all, or one rank does.
 bool bytes_count(const Question& question, const Machine& machine) {
   switch (question.collective) {
     case Collective::kBroadcast:
     case Collective::kReduce:
     case Collective::kAllreduce:
-      return machine.nodes() > 1 && question.bytes >= kWorthSparing;
+      return machine.nodes() > 1 && question.bytes >= kBytesThatCount;
     case Collective::kAllgather:
     case Collective::kReduceScatter:
-      return machine.nodes() > 1 && question.bytes * machine.ranks() >= kWorthSparing;
+      return machine.nodes() > 1 && question.bytes * machine.ranks() >= kBytesThatCount;
     default:
       return false;
   }
@@ -90,14 +90,14 @@ bool by_levels(const Choice& choice) {
   return levels && !choice.plan.algorithms.empty();
 }
 
-// By the machine's levels, on all of which one algorithm is between nodes.
+// True for plans by the machine's levels whose algorithm between nodes moves no more data than necessary.
 bool spares(const Question& question, const Choice& choice, const Machine& machine) {
   if (!by_levels(choice) || !bytes_count(question, machine)) return false;
   if (choice.way == Way::kMessages && choice.plan.form == Form::kSameIndex) return false;
   return moves_least(question.collective, choice.plan.algorithms.front(), machine.nodes());
 }
 
-// From leader to leader, or between single ranks, where bytes take no longer than the latency.
+// True for flat sends between leaders, or between single ranks, whose bytes take no longer than the latency.
 bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
   const bool tree = question.collective == Collective::kBroadcast || question.collective == Collective::kReduce;
   const bool alone = choice.groups == 1 && machine.ranks() == machine.nodes();
@@ -114,7 +114,8 @@ bool alike(const Candidate& a, const Candidate& b) {
 
 bool is_shared(const Candidate& each) { return each.choice.way == Way::kShared; }
 
-// The cheapest that is wanted is among them: where there is no other place in that of the dearest that may go.
+// Makes sure that `chosen` has the cheapest candidate that is wanted: if full, it replaces the most expensive one that
+// may go.
 template <typename Wanted, typename MayGo>
 void keep(std::span<const Candidate> found, std::vector<Candidate>& chosen, std::size_t most, const Wanted& wanted,
           const MayGo& may_go) {
@@ -125,12 +126,13 @@ void keep(std::span<const Candidate> found, std::vector<Candidate>& chosen, std:
   (place == chosen.rend() ? chosen.back() : *place) = *best;
 }
 
-// Of those in order of cost, the cheapest of each kind before a second of any kind; what is picked, in order of cost.
-std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, std::size_t most) {
+// From candidates in order of cost: the cheapest of each kind before a second one of any kind. Returned in order of
+// cost.
+std::vector<Candidate> pick(std::span<const Candidate> found, double most_expensive, std::size_t most) {
   std::vector<Candidate> chosen;
   for (const bool again : {false, true}) {
     for (const Candidate& each : found) {
-      if (chosen.size() == most || each.seconds > dearest) break;
+      if (chosen.size() == most || each.seconds > most_expensive) break;
       const bool known = std::any_of(chosen.begin(), chosen.end(), [&](const Candidate& other) {
         return again ? alike(other, each) || other.choice == each.choice : same_kind(other.choice, each.choice);
       });
@@ -139,10 +141,10 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double dearest, st
   }
   const auto at_once = [](const Candidate& each) { return each.at_once; };
   const auto is_other = [](const Candidate& each) { return !each.at_once && !is_shared(each); };
-  // The forms make it too dear.
+  // The closed forms overestimate its cost.
   keep(found, chosen, most, at_once, is_other);
-  // Shared memory is always worth a trial: what it costs depends on how ranks wait, which no parameter tells. So is, of
-  // its ways, one that spares the network: its segments overlap more than the forms say.
+  // Shared memory is always worth a trial: its cost depends on how ranks wait, which no parameter describes. So is one
+  // of its variants with the fewest bytes between nodes: its segments overlap more than the closed forms assume.
   keep(found, chosen, most, is_shared, is_other);
   keep(found, chosen, most, [](const Candidate& each) { return is_shared(each) && each.spares; }, is_shared);
   std::stable_sort(chosen.begin(), chosen.end(),
@@ -173,7 +175,7 @@ class Search {
   }
 
  private:
-  // Without those that do what another does at the same cost.
+  // Leaves out algorithms that do the same as another at the same cost.
   [[nodiscard]] std::vector<Algorithm> worth_trying() const {
     std::vector<Algorithm> worth;
     for (const Algorithm algorithm : algorithms_of(question_.collective)) {
@@ -185,7 +187,7 @@ class Search {
     return worth;
   }
 
-  // With no segments and with the best, where it helps.
+  // Adds the choice without segments, and with the best segment where that is cheaper.
   void add(Choice choice, const Hierarchy& hierarchy) {
     if (!question_.commutative && reduces(question_.collective)) {
       if (choice.way == Way::kShared ? !machine_.hierarchy().in_rank_order() : false) return;
@@ -207,14 +209,13 @@ class Search {
     found_.push_back({choice, std::min(cut, whole)});
   }
 
-  // Where several segments are under way at a time, so that the latency of one is the time of another, which the closed
-  // forms do not know.
+  // True where several segments are in flight at once, so that their latencies overlap; the closed forms ignore that.
   [[nodiscard]] bool overlaps_segments(const Choice& choice) const {
     return machine_.nodes() > 1 &&
            (choice.way == Way::kShared || (choice.groups != 1 && choice.plan.form == Form::kLanes));
   }
 
-  // The longest segment whose messages between nodes are short enough.
+  // The longest segment whose messages between nodes are at most kMostAcross.
   [[nodiscard]] std::int64_t longest_segment(const Choice& choice) const {
     const bool flat = choice.way == Way::kMessages && choice.groups == 1;
     const bool lanes = choice.way == Way::kMessages && !flat && choice.plan.form != Form::kLeaders;
@@ -222,7 +223,7 @@ class Search {
     return kMostAcross * slices * parts_of(choice.plan.algorithms.front(), flat ? machine_.ranks() : machine_.nodes());
   }
 
-  // In lanes, smaller nodes have fewer ranks to carry slices: the smallest counts.
+  // Smaller nodes have fewer ranks to carry slices: the smallest node counts.
   [[nodiscard]] Rank slices_of_node() const {
     Rank slices = 1;
     for (int level = machine_.across(); level < machine_.hierarchy().levels(); ++level) {
@@ -231,7 +232,7 @@ class Search {
     return slices;
   }
 
-  // In how many messages a rank sends a segment.
+  // The number of messages in which a rank sends a segment.
   static Rank parts_of(Algorithm algorithm, Rank ranks) {
     switch (algorithm) {
       case Algorithm::kRing:
@@ -248,7 +249,7 @@ class Search {
     }
   }
 
-  // A power of two near m / X*, or the longest where that is shorter; 0 where segments do not help.
+  // A power of two near m / X*, or the longest segment where that is shorter; 0 where segments do not help.
   [[nodiscard]] std::int64_t best_segment(const ClosedForm& form, const Choice& choice) const {
     const double bytes = form.share * static_cast<double>(question_.bytes);
     const double segments = std::min(form.best_segments(static_cast<double>(question_.bytes)), kMostSegments);
@@ -269,12 +270,12 @@ class Search {
   void add_levels(Form form) {
     const Hierarchy& hierarchy = machine_.hierarchy();
     const auto given = static_cast<std::size_t>(hierarchy.given_levels());
-    // Between nodes one algorithm, inside another; where all levels are of one kind, the outermost is apart.
+    // One algorithm between nodes and one inside. Where all levels are of one kind, the outermost has its own.
     const auto across = static_cast<std::size_t>(levels_across_nodes(machine_.parameters()));
     const std::size_t outer = across == 0 || across >= given ? 1 : across;
     for (const Algorithm far : outer_algorithms(form)) {
-      if (far == Algorithm::kSegmentedRing) continue;  // sees one segment at a time: the ring
-      // Always by a ring between leaders.
+      if (far == Algorithm::kSegmentedRing) continue;  // on one segment at a time it equals the ring
+      // Leaders always use a ring.
       if (question_.collective == Collective::kReduceScatter && far != Algorithm::kRing) continue;
       for (const Algorithm near : inner_algorithms(form, far)) {
         Choice choice{.way = Way::kMessages};
@@ -303,7 +304,7 @@ class Search {
     return {Algorithm::kFlat, Algorithm::kBinomial};
   }
 
-  // Ranks of which nothing is known but their number: hier-bcast-2014's groups, their number by the model.
+  // For ranks without levels: hier-bcast-2014's groups, their number by the model.
   void add_groups() {
     for (const Form form : forms_of(question_.collective)) {
       for (const Algorithm algorithm : worth_trying()) {
@@ -317,7 +318,7 @@ class Search {
   }
 
   void add_shared() {
-    if (question_.collective == Collective::kAlltoall) return;  // there is no such way
+    if (question_.collective == Collective::kAlltoall) return;  // shared memory has no alltoall
     for (const Algorithm algorithm : worth_trying()) {
       if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
@@ -332,7 +333,7 @@ class Search {
                      [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   }
 
-  // The closed forms' favourites, message by message.
+  // Evaluates the best by the closed forms message by message.
   void evaluate_few(std::size_t most) {
     if (machine_.ranks() > kEvaluatedRanks) return;
     const std::size_t count = std::min(found_.size(), 2 * most);
@@ -355,7 +356,7 @@ class Search {
 
 std::vector<Candidate> candidates(const Question& question, const Hierarchy& machine, const Parameters& parameters,
                                   int most) {
-  // Where memory is shared and ranks are all on one level, that level is a node.
+  // Where ranks share memory and are all on one level, that level is a node.
   const bool one_node = question.shared_memory && machine.levels() == 1 && levels_across_nodes(parameters) > 0;
   const Parameters fitting = one_node ? matched(parameters, machine.given_levels(), 0) : parameters;
   const Machine seen(machine, fitting);
@@ -364,7 +365,7 @@ std::vector<Candidate> candidates(const Question& question, const Hierarchy& mac
 
 std::vector<Candidate> worth_a_trial(std::span<const Candidate> possible, std::size_t most) {
   if (possible.empty() || most == 0) return {};
-  return pick(possible, kDear * possible.front().seconds, most);
+  return pick(possible, kMostExpensive * possible.front().seconds, most);
 }
 
 }  // namespace ranktree::core::predict

@@ -1,4 +1,4 @@
-// The ways worth trying for one operation, cheapest by the model first.
+// The variants worth trying for one operation, cheapest by the model first.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ranktree::core::predict {
 
 struct Question {
   schedule::Collective collective = schedule::Collective::kBroadcast;
-  std::int64_t bytes = 0;  // MPI's message: of the whole vector, or of one block where there are blocks
+  std::int64_t bytes = 0;  // MPI's message: the whole vector, or one block in collectives of blocks
   bool commutative = true;
   bool shared_memory = false;  // Way::kShared may be proposed
 };
@@ -23,23 +23,23 @@ struct Question {
 struct Candidate {
   Choice choice;
   double seconds = 0;  // by the model
-  // Of operations whose bytes between nodes count: no way moves fewer there, whatever the order of ranks.
+  // For operations where the bytes between nodes matter: no variant moves fewer, whatever the rank order.
   bool spares = false;
-  // Of short broadcasts and reductions among few nodes: all messages between nodes are under way at the same time,
-  // which takes one latency where the forms count one for each.
+  // For short broadcasts and reductions among few nodes: all messages between nodes are in flight at once, which takes
+  // one latency where the closed forms count one for each message.
   bool at_once = false;
 };
 
-// At most `most`, cheapest first, never native (the model does not know what the MPI does): the cheapest of each kind,
-// and then others. Deterministic. Milliseconds at most for any number of ranks: closed forms, evaluation of schedules
-// only up to 16 ranks. No algorithm twice with costs within 1 %. Where shared memory may be proposed its best way is
-// among them, whatever it costs, and the best one that spares bytes; so is the best one whose messages are all under
-// way at once; a dear way of another kind may be, too.
+// At most `most`, cheapest first: the cheapest of each kind, then others. Never the native call, whose cost the model
+// does not know. Deterministic. Takes milliseconds at most for any number of ranks: closed forms, and evaluation of
+// schedules up to 16 ranks only. No algorithm appears twice with costs within 1 %. The result always has the best
+// shared-memory variant where one may be proposed, the best one with the fewest bytes between nodes, and the best one
+// with all messages in flight at once. It may have an expensive variant of another kind.
 std::vector<Candidate> candidates(const Question& question, const schedule::Hierarchy& machine,
                                   const Parameters& parameters, int most);
 
-// Of candidates that can be carried out, cheapest first, those to be tried in the program's own calls: of different
-// kinds as far as possible, none that costs 2.5 times the cheapest but those that candidates() has whatever they cost.
+// From candidates that this communicator can run, cheapest first, the ones to try in the program's own calls: of
+// different kinds as far as possible, none above 2.5x the cheapest except those that candidates() always includes.
 std::vector<Candidate> worth_a_trial(std::span<const Candidate> possible, std::size_t most);
 
 }  // namespace ranktree::core::predict

@@ -24,7 +24,7 @@ using schedule::Collective;
 using schedule::Form;
 using schedule::Rank;
 
-constexpr std::string_view kWays[] = {"native", "messages", "shared", "levels"};
+constexpr std::string_view kVariants[] = {"native", "messages", "shared", "levels"};
 constexpr std::size_t kMaxLevels = 64;  // algorithms in one text
 
 struct Unit {
@@ -63,9 +63,9 @@ class Reader {
 
   [[nodiscard]] Choice read() const {
     const std::vector<std::string_view> words = parts_of(text_, ':');
-    const auto* const way = std::find(std::begin(kWays), std::end(kWays), words[0]);
-    if (way == std::end(kWays)) fail("way", "native, messages, shared or levels", words[0]);
-    Choice choice{.way = static_cast<Way>(way - std::begin(kWays))};
+    const auto* const way = std::find(std::begin(kVariants), std::end(kVariants), words[0]);
+    if (way == std::end(kVariants)) fail("variant", "native, messages, shared or levels", words[0]);
+    Choice choice{.way = static_cast<Way>(way - std::begin(kVariants))};
     std::size_t next = 1;
     if (choice.way == Way::kMessages || choice.way == Way::kShared) {
       choice.plan.form = default_form(collective_);
@@ -141,7 +141,7 @@ class Reader {
     return read * unit;
   }
 
-  // What no machine can follow.
+  // Refuses choices that are invalid on every machine.
   void check(const Choice& choice) const {
     if (choice.way != Way::kMessages) return;
     const bool flat = choice.groups == 1;
@@ -165,7 +165,7 @@ class Reader {
   Collective collective_;
 };
 
-// What counts of a choice: fields that its way does not use are left as they are by default.
+// The fields that count: those the variant does not use have their defaults.
 auto used(const Choice& choice) {
   const bool messages = choice.way == Way::kMessages;
   const bool has_plan = messages || choice.way == Way::kShared;
@@ -181,9 +181,9 @@ bool Choice::operator==(const Choice& other) const { return used(*this) == used(
 
 std::string to_text(const Choice& choice) {
   const auto [way, form, algorithms, segment, groups] = used(choice);
-  std::string text(kWays[static_cast<std::size_t>(way)]);
+  std::string text(kVariants[static_cast<std::size_t>(way)]);
   if (!algorithms.empty()) text += ":" + algorithms_text(algorithms);
-  // Always, since the default form is another for each collective.
+  // The form is always written, since each collective has another default.
   if (way == Way::kMessages && groups != 1) text += ":form=" + std::string(form_name(form));
   if (segment != 0) text += ":segment=" + size_text(segment);
   if (groups != 0) text += ":groups=" + std::to_string(groups);

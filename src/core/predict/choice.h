@@ -1,4 +1,4 @@
-// A way to carry out one collective operation, as it is chosen, written in rules and logged.
+// A variant of one collective operation, as the chooser selects it, rules store it and logs print it.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 namespace ranktree::core::predict {
 
 enum class Way : std::uint8_t {
-  kNative,    // the MPI's own call
+  kNative,    // the native call
   kMessages,  // a schedule by point-to-point messages
   kShared,    // inside a node by shared memory, the plan's schedule across nodes (of leaders; segments overlap)
-  kLevels     // the MPI's own collective on the communicators of each level (hier-bcast-2014 §3 as printed)
+  kLevels     // native collectives on the communicators of each level (hier-bcast-2014 §3 as printed)
 };
 
 struct Choice {
   Way way = Way::kNative;
-  // kMessages: a plan over the hierarchy. kShared: its first algorithm across nodes, its segment; the form is not used.
-  // Segments are in bytes here (kMessages: rounded down to whole elements, at least one).
+  // kMessages: a plan over the hierarchy. kShared: its first algorithm runs across nodes, with its segment; the form is
+  // not used. Segments are in bytes here (kMessages rounds them down to whole elements, at least one).
   schedule::Plan plan;
   // kMessages and kLevels: 0 for the machine's levels, 1 for no hierarchy, G > 1 for G runs of consecutive ranks.
   schedule::Rank groups = 0;
-  // Fields that the way does not use do not count.
+  // Compares only the fields that the variant uses.
   bool operator==(const Choice&) const;
 };
 
 // "native", "messages:binomial/flat:form=lanes:segment=32K:groups=4", "shared:binomial:segment=128K",
-// "levels:groups=4". Segment and groups are left out when 0; a form left out is the collective's default_form(); sizes
-// take K, M, G (powers of 1024).
+// "levels:groups=4". Segment and groups are omitted when 0; an omitted form is the collective's default_form(); sizes
+// accept K, M, G (powers of 1024).
 std::string to_text(const Choice& choice);
 
 // Throws Error(kInput) naming the field, what was expected and what was found.

@@ -20,7 +20,7 @@ using schedule::Algorithm;
 using schedule::Collective;
 using schedule::Rank;
 
-// The papers' letters for one level.
+// The papers' symbols for one level.
 struct Letters {
   double p;
   double log;     // log2 p
@@ -44,7 +44,7 @@ Letters letters_of(const Stretch& level, double reduce) {
           .g = reduce};
 }
 
-// Not segmented.
+// A cost without segments.
 ClosedForm once(double latency, double per_byte) { return {.once = {latency, per_byte}, .share = 0}; }
 ClosedForm once(const Line& line) { return {.once = line, .share = 0}; }
 
@@ -137,7 +137,7 @@ ClosedForm alltoall_form(Algorithm algorithm, const Letters& n) {
 
 Algorithm tree_of(Algorithm algorithm) { return schedule::is_tree(algorithm) ? algorithm : Algorithm::kBinomial; }
 
-// A level's form for one segment, and what its busiest rank does for it.
+// A level's cost for one segment, and its busiest rank's share of that cost.
 struct Part {
   Line whole;
   Line step;
@@ -150,7 +150,7 @@ std::optional<Part> part_of(Collective collective, Algorithm algorithm, const St
   return Part{.whole = form->whole(), .step = pipelined ? form->step : form->whole()};
 }
 
-// Sums parts whose bytes are `scale` times the segment's.
+// Adds up parts whose bytes are `scale` times the segment's.
 class Sum {
  public:
   void add(const std::optional<Part>& part, double scale = 1) {
@@ -173,7 +173,7 @@ struct Plan {
   double reduce;
 };
 
-// Up the inner levels by trees, the operation across, down again.
+// Trees up the inner levels, the operation across, trees down again.
 std::optional<ClosedForm> up_and_down(const Plan& plan) {
   Sum sum;
   const bool tree = plan.collective == Collective::kAllreduce && schedule::is_tree(plan.algorithms[0]);
@@ -202,7 +202,7 @@ double ranks_of(const Plan& plan) {
   return all;
 }
 
-// Blocks of all ranks below a level go together there.
+// On each level, the blocks of all ranks below a group travel together.
 std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
   Sum sum;
   double below = 1;  // ranks under one child of a level
@@ -228,7 +228,7 @@ std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
   return sum.form();
 }
 
-// Each rank's blocks up to the leaders and down from them; between two leaders all blocks of one group for the other.
+// Each rank's blocks travel up to the leaders and down from them. Two leaders exchange all blocks between their groups.
 std::optional<ClosedForm> alltoall_by_leaders(const Plan& plan) {
   Sum sum;
   const double all = ranks_of(plan);
@@ -244,7 +244,7 @@ std::optional<ClosedForm> alltoall_by_leaders(const Plan& plan) {
   return sum.form();
 }
 
-// On each level every rank has as many bytes as in the beginning, for the children of its group there.
+// On each level every rank has as many bytes as at the beginning, for the children of its group there.
 std::optional<ClosedForm> alltoall_in_lanes(const Plan& plan) {
   Sum sum;
   const double all = ranks_of(plan);
@@ -276,7 +276,8 @@ std::optional<ClosedForm> by_leaders(const Plan& plan) {
   }
 }
 
-// Slices inside, from everything to the rank's own or back: by rings, or from and to one rank by a binomial tree.
+// Slices inside groups, from the whole vector to the rank's own slice or back: by rings, or by a binomial tree from and
+// to one rank.
 Part ring_inside(const Stretch& level, double reduce) {
   const Letters n = letters_of(level, reduce);
   const Line line{(n.p - 1) * n.a, n.share * (n.B + n.g)};

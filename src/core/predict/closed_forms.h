@@ -1,6 +1,6 @@
-// Hockney's costs in closed form: of every base algorithm and of its hierarchical transformations (hier-bcast-2014 §3,
-// hier-reduce-2016 §3, corrected and extended as docs/models.md tells). Exact for powers of two (one less for binary
-// trees) and groups of one size, estimates for other numbers.
+// Hockney's costs in closed form, for every base algorithm and its hierarchical transformations (hier-bcast-2014 §3,
+// hier-reduce-2016 §3, corrected and extended as docs/models.md explains). Exact for powers of two (one less for binary
+// trees) and groups of equal size, estimates for other numbers.
 #pragma once
 
 #include <cstdint>
@@ -22,45 +22,46 @@ struct Line {
 inline Line operator+(const Line& a, const Line& b) { return {a.latency + b.latency, a.per_byte + b.per_byte}; }
 inline Line operator*(double times, const Line& line) { return {times * line.latency, times * line.per_byte}; }
 
-// An algorithm that moves a share of the bytes in segments: the first one goes along `path`, each further one ends
-// `step` later, since the busiest rank needs so long for it; `once` is what is not segmented. All in terms of the whole
-// message's bytes but path and step, which are in terms of a segment's.
+// An algorithm that moves a share of the bytes in segments. The first segment travels along `path`; each further one
+// completes `step` later, the time the busiest rank needs for it; `once` is the unsegmented part. `path` and `step` are
+// in terms of a segment's bytes, all else of the whole message's.
 struct ClosedForm {
   Line path;
   Line step;
   Line once;
   double share = 1;  // of the bytes, cut into segments
 
-  // For `bytes` in segments of `segment` bytes; 0: all at once.
+  // Seconds for `bytes` in segments of `segment` bytes; 0: unsegmented.
   [[nodiscard]] double seconds(double bytes, double segment = 0) const;
-  // How many segments are best: X* = sqrt(m (B - B_step) / a_step), at least 1.
+  // The best number of segments: X* = sqrt(m (B - B_step) / a_step), at least 1.
   [[nodiscard]] double best_segments(double bytes) const;
-  // Everything at once.
+  // The cost without segments.
   [[nodiscard]] Line whole() const { return once + Line{path.latency, share * path.per_byte}; }
 };
 
-// One level of a hierarchy: ranks that talk there, and their link. Where `senders` ranks of a node share its wire, the
-// link is theirs together: latency + (senders-1) gap, senders x per_byte.
+// One level of a hierarchy: the ranks that communicate there, and their link. Where `senders` ranks of a node share its
+// wire, the link is for all of them together: latency + (senders-1) gap, senders x per_byte.
 struct Stretch {
   schedule::Rank ranks = 1;
   Line link;
 };
 
-// Nothing where only evaluation tells (allreduce: non-overlapping; segments of algorithms that have none).
+// Returns nothing where only evaluation gives the cost (allreduce: non-overlapping; segments of algorithms without
+// them).
 std::optional<ClosedForm> base_form(schedule::Collective collective, schedule::Algorithm algorithm,
                                     const Stretch& level, double reduce_per_byte);
 
-// By a plan's algorithms, one for each level, outermost first; levels.size() of them. In lanes those of the inner
-// levels are rings (alltoall: as the plan says). Nothing where there is no such form, or no base form.
+// By a plan's algorithms, one for each of levels.size() levels, outermost first. In lanes, inner levels use rings
+// (alltoall: the plan's algorithms). Returns nothing where there is no such form, or no base form.
 std::optional<ClosedForm> plan_form(schedule::Collective collective, schedule::Form form,
                                     std::span<const schedule::Algorithm> algorithms, std::span<const Stretch> levels,
                                     double reduce_per_byte);
 
-// Digits of a rank number: steps of a binomial tree; levels of a complete binary tree.
+// Bits of a rank number: the steps of a binomial tree; the levels of a complete binary tree.
 int log2_above(schedule::Rank ranks);
 int binary_levels(schedule::Rank ranks);
-// The digits that are 1 in all numbers below it: blocks that a rank sends in Bruck's alltoall. ranks/2 log2 ranks for
-// powers of two.
+// The number of bits set in all numbers below `ranks`: the blocks that a rank sends in Bruck's alltoall. It is ranks/2
+// log2 ranks for powers of two.
 std::int64_t blocks_by_bits(schedule::Rank ranks);
 
 }  // namespace ranktree::core::predict

@@ -25,9 +25,9 @@ using schedule::Collective;
 using schedule::Form;
 using schedule::Rank;
 
-constexpr double kSame = 1 - 1e-9;  // costs that differ by rounding are the same
+constexpr double kSame = 1 - 1e-9;  // costs that differ only by rounding count as equal
 
-// The G that are worth a look.
+// The values of G to evaluate.
 std::vector<Rank> groups_to_try(Rank ranks, double continuous) {
   std::vector<Rank> tried = divisors_of(ranks);
   if (ranks <= kAllGroups) {
@@ -43,7 +43,7 @@ std::vector<Rank> groups_to_try(Rank ranks, double continuous) {
   return tried;
 }
 
-// Of the forms that add up one level's G-1 and the other's q-1, or log2 of both and such.
+// For forms that add terms of G-1 and q-1, or of log2 of both.
 bool has_minimum_inside(const Grouping& grouping, const Question& question, const Line& link, double reduce, double p) {
   const auto m = static_cast<double>(question.bytes);
   const bool leaders = grouping.form == Form::kLeaders;
@@ -93,7 +93,7 @@ struct Numbers {
   double g;
 };
 
-// By bits, log2 rounded up rounds of a level; they move as many bytes in all only where p is a power of two.
+// Each level takes log2 rounds, rounded up. The total bytes are the same only where p is a power of two.
 std::optional<Condition> about_bruck(const Numbers& n) {
   const auto ranks = static_cast<Rank>(n.p);
   const auto groups = static_cast<Rank>(n.G);
@@ -114,7 +114,7 @@ std::optional<Condition> about_bruck(const Numbers& n) {
               cost(rounds, blocks));
 }
 
-// (p+1-G-q)(mB-a) more than directly.
+// The alltoall costs (p+1-G-q)(mB-a) more than the flat one.
 std::optional<Condition> about_alltoall(Algorithm algorithm, Form form, const Numbers& n) {
   if (form != Form::kLanes) return std::nullopt;
   return algorithm == Algorithm::kFlat ? less("m < alpha/beta", n.m, n.a / n.B) : about_bruck(n);

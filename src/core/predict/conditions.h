@@ -1,4 +1,4 @@
-// When groups pay and how many: the papers' optima and conditions, as corrected in docs/models.md.
+// Whether groups are worth using, and how many: the papers' optima and conditions, as corrected in docs/models.md.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ranktree::core::predict {
 
-// One algorithm on both levels of G groups of consecutive ranks.
+// One algorithm on both levels of G groups of consecutive ranks, and the best G.
 struct Grouping {
   schedule::Form form = schedule::Form::kLeaders;
   schedule::Algorithm algorithm = schedule::Algorithm::kChain;
@@ -23,25 +23,25 @@ struct Grouping {
 };
 
 struct BestGroups {
-  schedule::Rank groups = 1;  // the cheapest; of equal ones the fewest. 1 or the number of ranks: groups do not pay
+  schedule::Rank groups = 1;  // the cheapest; among equal ones the fewest. 1 or the number of ranks: no gain
   double seconds = 0;
-  // The cheapest that divides the ranks.
+  // The cheapest G that divides the ranks.
   schedule::Rank divisor = 1;
   double divisor_seconds = 0;
-  // Where the closed form over real G is least, sqrt(p) on equal links; 0 where it has no minimum inside.
+  // The real G where the closed form is least, sqrt(p) on equal links; 0 where it has no minimum between 1 and p.
   double continuous = 0;
 };
 
-// By the closed forms, on a machine whose levels, if it has several, do not matter. All G are tried for up to
-// kAllGroups ranks; for more, all divisors and what is next to the continuous optimum. Nothing where there is no form.
+// By the closed forms, ignoring the machine's levels. Tries all G for up to kAllGroups ranks; for more, all divisors
+// and the neighbours of the continuous optimum. Returns nothing where there is no closed form.
 inline constexpr schedule::Rank kAllGroups = 1024;
 std::optional<BestGroups> best_groups(const Question& question, const Grouping& grouping, const Machine& machine);
 
 // The divisors of a positive number, ascending. O(sqrt(number)).
 std::vector<schedule::Rank> divisors_of(schedule::Rank number);
 
-// The best G of two levels of flat or chain algorithms whose links differ: a message costs `inside` or `outside`
-// seconds. G* = sqrt(p inside / outside).
+// The best real G for two levels of flat or chain algorithms on different links, where a message costs `inside` or
+// `outside` seconds: G* = sqrt(p inside / outside).
 double best_real_groups(double ranks, double inside, double outside);
 
 // A condition of the papers for two levels to win over one.
@@ -50,7 +50,7 @@ struct Condition {
   bool holds = false;
 };
 
-// For G groups of ranks on links that are alike. One sentence; nothing where the papers and docs/models.md have none.
+// For G groups of ranks on equal links, as one sentence; nothing where the papers and docs/models.md have no condition.
 struct Case {
   schedule::Collective collective = schedule::Collective::kBroadcast;
   Grouping grouping;

@@ -28,7 +28,7 @@ using schedule::Rank;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// Groups on a level: children on the one above.
+// The number of groups on a level: the children on the level above.
 std::int32_t groups_on(const Hierarchy& hierarchy, int level) {
   std::int32_t groups = 1;
   for (int above = 0; above < level; ++above) groups = hierarchy.first_child(above, groups);
@@ -46,7 +46,7 @@ Algorithm algorithm_on(const Hierarchy& hierarchy, const schedule::Plan& plan, i
   return plan.algorithms[plan.algorithms.size() == 1 ? 0 : at(hierarchy.given_level(level))];
 }
 
-// In which many ranks of a node send at once when ranks know nothing of nodes.
+// True for algorithms in which many ranks of a node send at once when ranks ignore nodes.
 bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
   switch (algorithm) {
     case Algorithm::kRing:
@@ -64,9 +64,11 @@ bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
   }
 }
 
-Line dearer(const Line& a, const Line& b) { return {std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)}; }
+Line slower_of(const Line& a, const Line& b) {
+  return {std::max(a.latency, b.latency), std::max(a.per_byte, b.per_byte)};
+}
 
-// Chains and binomial trees over ranks in the order of nodes: few of their edges leave a node.
+// Chains and binomial trees over ranks in the order of nodes, where few edges leave a node.
 std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algorithm, const Machine& machine) {
   const bool broadcast = question.collective == Collective::kBroadcast;
   const bool chain = algorithm == Algorithm::kChain || algorithm == Algorithm::kPipeline;
@@ -78,7 +80,7 @@ std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algo
   Line inside;
   for (int level = 0; level < machine.hierarchy().levels(); ++level) {
     Line& part = level < machine.across() ? across : inside;
-    part = dearer(part, machine.link(level, 1));
+    part = slower_of(part, machine.link(level, 1));
   }
   const Line combine{0, broadcast ? 0 : machine.parameters().reduce_per_byte};
   across = across + combine;
@@ -86,22 +88,22 @@ std::optional<ClosedForm> tree_in_order(const Question& question, Algorithm algo
   const double far = chain ? machine.nodes() - 1 : log2_above(machine.nodes());
   const double all = chain ? machine.ranks() - 1 : log2_above(machine.ranks());
   const Line path = far * across + (all - far) * inside;
-  return ClosedForm{.path = path, .step = chain ? dearer(across, inside) : path};
+  return ClosedForm{.path = path, .step = chain ? slower_of(across, inside) : path};
 }
 
-// Ranks on one level, whatever the machine has between them: the dearest link counts.
+// All ranks on one level, whatever the machine has between them: the most expensive link counts.
 std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorithm, const Machine& machine) {
   if (const auto tree = tree_in_order(question, algorithm, machine)) return tree;
   const bool crowded = machine.nodes() > 1 && crowds_the_wire(algorithm, machine.hierarchy().in_rank_order());
   Line link;
   for (int level = 0; level < machine.hierarchy().levels(); ++level) {
     const Line here = machine.link(level, crowded ? machine.ranks_of_node() : 1);
-    link = dearer(link, here);
+    link = slower_of(link, here);
   }
   return base_form(question.collective, algorithm, {machine.ranks(), link}, machine.parameters().reduce_per_byte);
 }
 
-// G runs of ranks; the larger ones count.
+// G runs of ranks: the larger ones count.
 std::optional<ClosedForm> grouped_form(const Question& question, const Choice& choice, const Machine& machine) {
   const Rank ranks = machine.ranks();
   const Rank groups = std::min(choice.groups, ranks);
@@ -120,18 +122,18 @@ std::optional<ClosedForm> levels_form(const Question& question, const Choice& ch
   const Hierarchy& hierarchy = machine.hierarchy();
   const std::size_t given = choice.plan.algorithms.size();
   if (given != 1 && given != at(hierarchy.given_levels())) return std::nullopt;
-  const bool everyone = choice.plan.form != schedule::Form::kLeaders;
+  const bool all_ranks = choice.plan.form != schedule::Form::kLeaders;
   std::vector<Stretch> levels;
   std::vector<Algorithm> algorithms;
   for (int level = 0; level < hierarchy.levels(); ++level) {
-    levels.push_back({machine.children(level), machine.link(level, everyone ? machine.ranks_of_node() : 1)});
+    levels.push_back({machine.children(level), machine.link(level, all_ranks ? machine.ranks_of_node() : 1)});
     algorithms.push_back(algorithm_on(hierarchy, choice.plan, level));
   }
   return plan_form(question.collective, choice.plan.form, algorithms, levels, machine.parameters().reduce_per_byte);
 }
 
-// Bytes that the busiest rank of a node writes and reads in shared memory, for each byte of the message, and how often
-// the ranks of a node wait for each other.
+// The bytes that the busiest rank of a node writes and reads in shared memory for each byte of the message, and how
+// often the ranks of a node wait for each other.
 struct Shared {
   double waits;
   double moved;
@@ -176,9 +178,10 @@ std::optional<ClosedForm> shared_form(const Question& question, Algorithm algori
   const double scale = blocks ? local : 1;
   const Line whole = across->whole();
   const Line step = across->share == 1 ? across->step : whole;
-  // The network moves one segment while memory moves another: the slower of the two is what each further one costs.
+  // The network moves one segment while memory moves another: the slower of the two determines the cost of each further
+  // segment.
   return ClosedForm{.path = inside + Line{whole.latency, scale * whole.per_byte},
-                    .step = dearer(inside, {step.latency, scale * step.per_byte})};
+                    .step = slower_of(inside, {step.latency, scale * step.per_byte})};
 }
 
 }  // namespace
@@ -220,7 +223,7 @@ std::vector<std::int32_t> Machine::node_of() const {
   return nodes;
 }
 
-int Machine::meeting_level(Rank a, Rank b) const {
+int Machine::common_level(Rank a, Rank b) const {
   std::int32_t first = hierarchy_->position_of(a);
   std::int32_t second = hierarchy_->position_of(b);
   int level = hierarchy_->levels() - 1;
@@ -244,7 +247,7 @@ std::optional<ClosedForm> form_of(const Question& question, const Choice& choice
 Hockney hockney_of(const Machine& machine) {
   Hockney model{.link =
                     [&machine](Rank from, Rank to) {
-                      const LevelParameters& level = machine.level(machine.meeting_level(from, to));
+                      const LevelParameters& level = machine.level(machine.common_level(from, to));
                       return Link{level.latency, level.per_byte, level.gap};
                     },
                 .reduce = machine.parameters().reduce_per_byte,

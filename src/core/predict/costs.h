@@ -1,4 +1,4 @@
-// What one way of carrying out an operation costs on one machine.
+// The cost of one variant of an operation on one machine.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace ranktree::core::predict {
 
-// A hierarchy with what was measured on its levels.
+// A hierarchy with the parameters measured on its levels.
 class Machine {
  public:
-  // Levels that the parameters do not have are as their last one. Keeps references.
+  // Levels beyond the parameters' use their last level. Keeps references to both arguments.
   Machine(const schedule::Hierarchy& hierarchy, const Parameters& parameters);
 
   [[nodiscard]] const schedule::Hierarchy& hierarchy() const { return *hierarchy_; }
@@ -28,17 +28,17 @@ class Machine {
   // Levels of the hierarchy whose ranks are on different nodes.
   [[nodiscard]] int across() const { return across_; }
   [[nodiscard]] schedule::Rank nodes() const { return nodes_; }
-  // Of the fullest node.
+  // The number of ranks on the fullest node.
   [[nodiscard]] schedule::Rank ranks_of_node() const { return ranks_of_node_; }
-  // Most children of a group of a level.
+  // The largest number of children of a group on a level.
   [[nodiscard]] schedule::Rank children(int level) const { return children_[static_cast<std::size_t>(level)]; }
   [[nodiscard]] const LevelParameters& level(int level) const;
   // The link of a level when `senders` ranks of each node talk there at once.
   [[nodiscard]] Line link(int level, schedule::Rank senders) const;
   // The node of each rank, counted along the hierarchy.
   [[nodiscard]] std::vector<std::int32_t> node_of() const;
-  // The level on which two ranks meet. O(levels log groups).
-  [[nodiscard]] int meeting_level(schedule::Rank a, schedule::Rank b) const;
+  // The level of the lowest common ancestor of two ranks. O(levels log groups).
+  [[nodiscard]] int common_level(schedule::Rank a, schedule::Rank b) const;
 
  private:
   const schedule::Hierarchy* hierarchy_;
@@ -49,18 +49,18 @@ class Machine {
   std::vector<schedule::Rank> children_;
 };
 
-// In closed form, whatever the segment; nothing where there is none. Estimates where ranks of one level of the choice
-// meet on several of the machine (the dearest link counts), and for kShared. O(levels).
+// In closed form, for any segment; nothing where there is none. An estimate for kShared, and where ranks on one level
+// of the choice span several levels of the machine: the most expensive link counts. O(levels).
 std::optional<ClosedForm> form_of(const Question& question, const Choice& choice, const Machine& machine);
 
-// By following every message; for kMessages only, elements of one byte, root 0. O(steps log steps). Throws as
-// transform() does, Error(kUnsupported) for other ways.
+// Follows every message: kMessages only, with elements of one byte and root 0. O(steps log steps). Throws as
+// transform() does, and Error(kUnsupported) for other variants.
 double evaluated(const Question& question, const Choice& choice, const Machine& machine);
 
-// The machine's links as Hockney sees them.
+// The machine's links under Hockney's model.
 Hockney hockney_of(const Machine& machine);
 
-// The schedule that a choice of way kMessages means.
+// The schedule of a kMessages choice.
 schedule::Schedule schedule_of(const Question& question, const Choice& choice, const schedule::Hierarchy& machine);
 
 }  // namespace ranktree::core::predict

@@ -24,14 +24,14 @@ using schedule::Step;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// What may happen: an end, a local step or a message. At one time in this order, so that what has ended counts first.
+// Events: a completion, a local step or a message. At one time in this order, so that completions count first.
 enum class Kind : std::uint8_t { kEnd, kLocal, kMessage };
 struct Event {
   double time = 0;
   Kind kind = Kind::kEnd;
   std::int32_t step = 0;
   Rank rank = 0;
-  Rank peer = -1;  // of a message, whose receiver
+  Rank peer = -1;  // the receiver of a message
   std::int32_t peer_step = -1;
 };
 struct Later {
@@ -100,7 +100,7 @@ class Clock {
     });
   }
 
-  // Begins what the event is about, or puts it off until its ports may be free.
+  // Begins the event's step, or delays it until its ports may be free.
   void attempt(Event event) {
     const double start =
         event.kind == Kind::kMessage ? message_start(event) : std::max(event.time, state(event.rank).compute_free);
@@ -123,7 +123,7 @@ class Clock {
     return std::max({start, wires_.of(event.rank).out, wires_.of(event.peer).in});
   }
 
-  // When it will have ended.
+  // Returns the time of completion.
   double send(const Event& event) {
     const Link link = model_.link(event.rank, event.peer);
     const double moving = link.per_element * static_cast<double>(step_of(event.rank, event.step).from.count);

@@ -7,7 +7,7 @@
 namespace ranktree::core::predict {
 namespace {
 
-// Weighted sums, weights 1 / seconds^2.
+// Sums with weights 1 / seconds^2.
 struct Sums {
   double weight = 0;
   double x = 0;

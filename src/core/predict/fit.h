@@ -1,4 +1,4 @@
-// From measured times to the models' numbers.
+// Fits the models' parameters to measured times.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ struct Sample {
   double seconds = 0;  // above 0
 };
 
-// The line whose relative errors have the least sum of squares, so that short messages count as much as long ones;
-// neither number negative. At least one sample; of samples with one size a line without slope.
+// The line with the least sum of squared relative errors, so that short messages count as much as long ones; neither
+// number is negative. Needs at least one sample; samples of a single size give a line without slope.
 Line fit_line(std::span<const Sample> samples);
 
 }  // namespace ranktree::core::predict

@@ -29,8 +29,8 @@ using schedule::Step;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// At one time in this order: what has ended counts first, then what has arrived; the processor's work in program order,
-// so that a rank sends a segment on before it takes the next one.
+// At one time in this order: completions first, then arrivals; then the processor's work in program order, so that a
+// rank forwards a segment before it receives the next one.
 enum class Kind : std::uint8_t { kEnd, kArrival, kReceive, kLocal, kSend };
 struct Event {
   double time = 0;
@@ -47,14 +47,14 @@ struct Later {
   }
 };
 
-// Sends of one rank to another, and the receives there, in program order; they meet one by one.
+// Sends of one rank to another, and the receives there, in program order; the i-th send matches the i-th receive.
 struct Channel {
   std::vector<std::int32_t> sends;
   std::vector<std::int32_t> receives;
   std::size_t sent = 0;
   std::size_t posted = 0;
   std::size_t received = 0;
-  std::vector<double> arrived;  // of the sends so far
+  std::vector<double> arrived;  // arrival times of the sends so far
 };
 
 class Clock {
@@ -90,7 +90,7 @@ class Clock {
 
  private:
   struct Port {
-    double processor = 0;  // when each is free
+    double processor = 0;  // the times at which processor and ports are free
     double out = 0;
     double in = 0;
   };
@@ -126,7 +126,7 @@ class Clock {
     }
   }
 
-  // What has arrived and is wanted waits for the processor.
+  // A message that has arrived and has a receive posted waits for the processor.
   void take_arrived(Channel& pair, Rank rank, double now) {
     for (; pair.received < std::min(pair.posted, pair.arrived.size()); ++pair.received) {
       events_.push({std::max(now, pair.arrived[pair.received]), Kind::kReceive, pair.receives[pair.received], rank});
@@ -145,7 +145,7 @@ class Clock {
     events_.push({end, Kind::kEnd, event.step, event.rank});
   }
 
-  // Of the processor alone.
+  // Steps that only the processor carries out.
   double work(const Event& event, const Step& step) {
     const double each = step.action == Action::kReduce ? model_.reduce : model_.copy;
     const double takes = event.kind == Kind::kReceive ? model_.link(step.peer, event.rank).overhead_receive
@@ -153,7 +153,7 @@ class Clock {
     return port(event.rank).processor = event.time + takes;
   }
 
-  // When the message has left.
+  // Returns the time at which the message has left.
   double send(const Event& event, const Step& step) {
     const LogGPLink link = model_.link(event.rank, event.peer);
     Port& mine = port(event.rank);
@@ -171,7 +171,7 @@ class Clock {
     return leaves + moving;
   }
 
-  // The first byte is there.
+  // The first byte has arrived.
   void arrive(const Event& event) {
     const LogGPLink link = model_.link(event.rank, event.peer);
     const double moving = static_cast<double>(step_of(event.rank, event.step).from.count) * link.per_byte;
@@ -204,7 +204,7 @@ double evaluate(std::span<const Program> schedule, const LogGP& model) { return 
 LogGP loggp_of(const Machine& machine) {
   LogGP model{.link =
                   [&machine](Rank from, Rank to) {
-                    const LevelParameters& level = machine.level(machine.meeting_level(from, to));
+                    const LevelParameters& level = machine.level(machine.common_level(from, to));
                     return LogGPLink{
                         .latency = std::max(0.0, level.latency - level.overhead_send - level.overhead_receive),
                         .overhead_send = level.overhead_send,
@@ -240,8 +240,8 @@ std::optional<double> loggp_form(schedule::Collective collective, schedule::Meth
       return segments > 1 ? std::nullopt : std::optional((p - 2) * period + hop);
     case Algorithm::kChain:
     case Algorithm::kPipeline:
-      // A rank inside both receives and sends each segment; where that is more than its port takes, receiving holds up
-      // sending, and only evaluation tells.
+      // A rank inside the pipeline both receives and sends each segment. Where that is more than its port can do,
+      // receiving delays sending, and only evaluation gives the cost.
       if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
       return (p - 1) * hop + (segments - 1) * period;
     case Algorithm::kBinomial:

@@ -1,4 +1,4 @@
-// What a schedule costs under LogGP (A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman: LogGP, incorporating long
+// The cost of a schedule under LogGP (A. Alexandrov, M. Ionescu, K. Schauser, C. Scheiman: LogGP, incorporating long
 // messages into the LogP model, 1995): latency L, overheads o of the processors, gap g between messages, gap G a byte.
 #pragma once
 
@@ -26,22 +26,22 @@ struct LogGP {
   std::function<LogGPLink(schedule::Rank from, schedule::Rank to)> link;
   double reduce = 0;  // seconds per element combined
   double copy = 0;    // seconds per element copied
-  // As Hockney::node_of: ranks of a node share a wire, on which a message takes max(g, nG).
+  // As Hockney::node_of: ranks of a node share a wire, which a message occupies for max(g, nG).
   std::vector<std::int32_t> node_of;
 };
 
-// Seconds until the last rank is done when all begin together. A message of n elements: the sender's processor is busy
-// for o, then its port for max(g, nG); the last byte arrives nG + L after the first has left; then the receiver's
-// processor is busy for o. A message leaves whether its receive is posted or not, those to one peer in program order;
-// its buffer is free once it has left. Combining and copying take the processor. (nG where the paper has (n-1)G.)
-// Throws Error(kMismatch) when some rank waits for ever. O(steps log steps).
+// Seconds until the last rank finishes when all begin together. For a message of n elements, the sender's processor is
+// busy for o, then its port for max(g, nG); the last byte arrives nG + L after the first has left; then the receiver's
+// processor is busy for o. A message leaves whether or not its receive is posted, messages to one peer in program
+// order; its buffer is free once it has left. Combining and copying take the processor. (nG where the paper has
+// (n-1)G.) Throws Error(kMismatch) when a rank waits forever. O(steps log steps).
 double evaluate(std::span<const schedule::Program> schedule, const LogGP& model);
 
-// The machine's links: L is what the overheads leave of Hockney's latency.
+// The machine's links: L is Hockney's latency without the overheads.
 LogGP loggp_of(const Machine& machine);
 
-// Of flat, chain, pipeline and binomial broadcast and of barriers by dissemination, on links that are alike; nothing
-// for others. Segments in elements, 0 for everything.
+// In closed form: flat, chain, pipeline and binomial broadcast, and barriers by dissemination, on equal links; nothing
+// for others. Segments are in elements, 0 for unsegmented.
 std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, schedule::Rank ranks,
                                  double count, const LogGPLink& link);
 

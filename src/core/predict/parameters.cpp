@@ -14,11 +14,11 @@ constexpr double kSwitchLatency = 5e-7;
 constexpr double kWirePerByte = 1e-10;
 constexpr double kWireGap = 1e-7;
 constexpr double kWireOverhead = 3e-7;
-// Between two ranks of a node through the MPI; less the more they share.
+// Between two ranks of a node through the MPI; the more levels they share, the less.
 constexpr double kMemoryLatency = 5e-7;
 constexpr double kMemoryPerByte = 2e-10;
 constexpr double kMemoryOverhead = 1e-7;
-// A core that streams through memory.
+// A core streaming through memory.
 constexpr double kReducePerByte = 1e-10;
 constexpr double kCopyPerByte = 1e-10;
 constexpr double kSharedLatency = 2e-7;
@@ -70,7 +70,7 @@ Parameters matched(const Parameters& parameters, int levels, int across) {
   Parameters fitted = parameters;
   fitted.levels.clear();
   for (int level = 0; level < levels; ++level) {
-    // Counted from the node: outwards above it, inwards below.
+    // Counted from the node: outwards above it, inwards below it.
     const int wanted = known_across + level - across;
     const bool wire = level < across;
     const int first = wire ? 0 : known_across;
@@ -82,7 +82,7 @@ Parameters matched(const Parameters& parameters, int levels, int across) {
     found.name = usual.levels[at].name;
     fitted.levels.push_back(found);
   }
-  if (fitted.shared_latency == 0 && fitted.shared_per_byte == 0) {  // there was a rank a node
+  if (fitted.shared_latency == 0 && fitted.shared_per_byte == 0) {  // measured with one rank per node
     fitted.shared_latency = usual.shared_latency;
     fitted.shared_per_byte = usual.shared_per_byte;
   }

@@ -1,4 +1,4 @@
-// Choices that were found good, by what an operation is: what `ranktree tune` writes.
+// The best variants by kind of operation: what `ranktree tune` writes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ranktree::core::predict {
 
-// Both ends belong to it.
+// A closed interval.
 template <class Number>
 struct Interval {
   Number first = 0;
@@ -23,20 +23,20 @@ struct Interval {
 
 struct Rule {
   schedule::Collective collective = schedule::Collective::kBroadcast;
-  Interval<schedule::Rank> ranks;  // of the communicator
-  Interval<schedule::Rank> nodes;  // that its ranks are on
-  Interval<std::int64_t> bytes;    // as Question::bytes
+  Interval<schedule::Rank> ranks;  // number of ranks in the communicator
+  Interval<schedule::Rank> nodes;  // number of nodes these ranks are on
+  Interval<std::int64_t> bytes;    // message size, as Question::bytes
   Choice choice;
   bool operator==(const Rule&) const = default;
 };
 
 struct Rules {
-  std::string mpi;      // what they were measured with; may be empty
-  std::string machine;  // likewise
+  std::string mpi;      // the MPI library they were measured with; may be empty
+  std::string machine;  // the machine they were measured on; may be empty
   std::vector<Rule> rules;
 };
 
-// The first that fits; null where none does.
+// The first rule that matches; null where none does.
 const Rule* find_rule(const Rules& rules, schedule::Collective collective, schedule::Rank ranks, schedule::Rank nodes,
                       std::int64_t bytes);
 

@@ -1,4 +1,4 @@
-// Which steps of a schedule may begin, as others end: for all who follow schedules in time.
+// Which steps of a schedule may begin as others complete, for code that follows schedules in time.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class Waits {
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) prepare(rank);
   }
 
-  // How many steps each step of a rank waits for.
+  // The number of steps that each step of a rank waits for.
   [[nodiscard]] std::span<const std::int32_t> missing(schedule::Rank rank) const { return ranks_[at(rank)].missing; }
 
-  // Calls ready(rank, step) for those that wait for nothing, rank after rank in program order.
+  // Calls ready(rank, step) for the steps that wait for nothing, rank by rank in program order.
   template <class Ready>
   void begin(Ready ready) const {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -31,7 +31,7 @@ class Waits {
     }
   }
 
-  // A step has ended; calls ready(rank, step) for those that waited for it alone.
+  // A step is complete: calls ready(rank, step) for the steps that waited for it alone.
   template <class Ready>
   void complete(schedule::Rank rank, std::int32_t step, Ready ready) {
     State& mine = ranks_[at(rank)];
@@ -41,11 +41,11 @@ class Waits {
     }
   }
 
-  // Throws Error(kMismatch) when some rank has not ended.
+  // Throws Error(kMismatch) when some rank has not finished.
   void check_end() const {
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       if (ranks_[rank].done == schedule_[rank].steps.size()) continue;
-      throw Error(Fault::kMismatch, "predict: rank " + std::to_string(rank) + " waits for ever");
+      throw Error(Fault::kMismatch, "predict: rank " + std::to_string(rank) + " waits forever");
     }
   }
 
@@ -74,16 +74,16 @@ class Waits {
   std::vector<State> ranks_;
 };
 
-// A node's wire, each way: when it is free again.
+// The wire of a node: the times at which each direction is free again.
 struct Wire {
   double out = 0;
   double in = 0;
 };
 
-// The wires that ranks of one node share; without nodes every rank has its own and none is here.
+// The wires that ranks of one node share. Without nodes every rank has its own, and there are none here.
 class Wires {
  public:
-  // Throws Error(kMismatch) unless there is a node for each of `ranks` or none at all.
+  // Throws Error(kMismatch) unless there is a node for each of `ranks`, or none at all.
   Wires(const std::vector<std::int32_t>& node_of, std::size_t ranks) : node_of_(&node_of) {
     if (node_of.empty()) return;
     if (node_of.size() != ranks) {

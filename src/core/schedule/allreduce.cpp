@@ -17,7 +17,7 @@ Range reduce_and_broadcast(Builder& builder, const Team& team, const Reduction& 
   return target;
 }
 
-// In each round a segment of every block goes round the ring (hier-reduce-2016 §2.1, as Open MPI does it).
+// In each round a segment of every block travels around the ring (hier-reduce-2016 §2.1, as Open MPI does it).
 void reduce_scatter_in_rounds(Builder& builder, const Team& team, const Blocks& operand, const Range& target,
                               std::int64_t segment) {
   const std::int64_t most = operand(0).count;

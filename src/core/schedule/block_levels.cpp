@@ -17,10 +17,10 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// Some blocks in a row, in a range of elements.
+// Adjacent blocks in a range of elements.
 struct Region {
   Range range;
-  std::int64_t base = 0;  // elements of all blocks before
+  std::int64_t base = 0;  // the range's first element among all blocks
 };
 
 class BlockLevels {
@@ -32,13 +32,13 @@ class BlockLevels {
 
   [[nodiscard]] const Packing& packing() const { return packing_; }
 
-  // All blocks, in the caller's buffer when they are packed there.
+  // All blocks, in the caller's buffer when they are packed there in this order.
   [[nodiscard]] Region all(Buffer buffer) const {
     if (packing_.is_given()) return {.range = {buffer, 0, packing_.total()}, .base = 0};
     return {.range = levels_.builder.scratch(packing_.total()), .base = 0};
   }
 
-  // Between the caller's places and the hierarchy's order; nothing where they are the same.
+  // Copies between the caller's buffer and the hierarchy's order; nothing where the two are the same.
   void copy_given(const Region& all, Buffer buffer, bool to_caller) const {
     if (packing_.is_given()) return;
     for (std::int32_t position = 0; position < levels_.request.ranks; ++position) {
@@ -54,7 +54,7 @@ class BlockLevels {
     return {buffer, by_rank_.first(rank), by_rank_.first(rank + 1) - by_rank_.first(rank)};
   }
 
-  // The blocks of a member of this rank's team on a level, all of the group below it.
+  // The blocks of a member of this rank's team on a level: those of the whole group below it.
   [[nodiscard]] Blocks blocks(int level, const Region& region) const {
     return [this, level, region](Rank member) {
       const std::int32_t child = child_of(level, member);
@@ -64,53 +64,54 @@ class BlockLevels {
     };
   }
 
-  // Room for the blocks of this rank's child of a level.
-  [[nodiscard]] Region room(int level) const {
-    const std::int32_t child = child_of(level, levels_.seat.team(level).me());
+  // Space for the blocks of this rank's child of a level.
+  [[nodiscard]] Region space(int level) const {
+    const std::int32_t child = child_of(level, levels_.view.team(level).me());
     const std::int64_t begin = packing_.first(levels_.hierarchy.first_position(level, child));
     const std::int64_t end = packing_.first(levels_.hierarchy.first_position(level, child + 1));
     return {.range = levels_.builder.scratch(end - begin), .base = begin};
   }
 
-  // From every rank to the leaders of level `top`: their groups' blocks end in `region`, which only they need.
+  // Moves blocks from every rank to the leaders of level `top`. Their groups' blocks finish in `region`, which only
+  // they need.
   void up(int top, Range own, const Region& region) const {
-    for (int level = levels_.last(); level >= top && levels_.seat.leads(level); --level) {
+    for (int level = levels_.last(); level >= top && levels_.view.leads(level); --level) {
       const Blocks all = blocks(level, region);
-      const Rank first = levels_.seat.first(level);
-      gather(levels_.builder, levels_.seat.team(level), first, tree(level), own, all);
+      const Rank first = levels_.view.first(level);
+      gather(levels_.builder, levels_.view.team(level), first, tree(level), own, all);
       const std::int32_t begin = child_of(level, 0);
-      const std::int32_t end = child_of(level, levels_.seat.children(level));
+      const std::int32_t end = child_of(level, levels_.view.children(level));
       const std::int64_t from = packing_.first(levels_.hierarchy.first_position(level, begin));
       const std::int64_t to = packing_.first(levels_.hierarchy.first_position(level, end));
       own = within(region.range, from - region.base, to - from);
     }
   }
 
-  // From the leaders of level `top`, who have their groups' blocks in `region`, to every rank's `own`.
+  // Moves blocks from the leaders of level `top`, which have their groups' blocks in `region`, to every rank's `own`.
   void down(int top, Region region, const Range& own) const {
     for (int level = top; level <= levels_.last(); ++level) {
-      if (!levels_.seat.leads(level)) continue;
-      const bool leads = levels_.seat.lane(level) == 0;
+      if (!levels_.view.leads(level)) continue;
+      const bool leads = levels_.view.lane(level) == 0;
       const bool last = level == levels_.last();
-      if (!leads && !last) region = room(level);
+      if (!leads && !last) region = space(level);
       const Blocks all = blocks(level, region);
-      const Range mine = last ? own : all(levels_.seat.team(level).me());
-      scatter(levels_.builder, levels_.seat.team(level), levels_.seat.first(level), tree(level), all, mine);
+      const Range mine = last ? own : all(levels_.view.team(level).me());
+      scatter(levels_.builder, levels_.view.team(level), levels_.view.first(level), tree(level), all, mine);
     }
   }
 
-  // The highest level on which this rank is the first of its team; none: the number of levels.
+  // The highest level on which this rank is the first of its team, or the number of levels when there is none.
   [[nodiscard]] int led() const {
     int level = levels_.last() + 1;
-    while (level > 0 && levels_.seat.leads(level - 1) && levels_.seat.lane(level - 1) == 0) --level;
+    while (level > 0 && levels_.view.leads(level - 1) && levels_.view.lane(level - 1) == 0) --level;
     return level;
   }
 
-  // Room for the group that this rank leads on its highest level.
-  [[nodiscard]] Region led_room() const {
+  // Space for the group that this rank leads on its highest level.
+  [[nodiscard]] Region led_space() const {
     const int level = led();
     if (level > levels_.last()) return {};
-    return room(level - 1);
+    return space(level - 1);
   }
 
  private:
@@ -118,16 +119,16 @@ class BlockLevels {
     return levels_.algorithm(level) == Algorithm::kFlat ? Algorithm::kFlat : Algorithm::kBinomial;
   }
   [[nodiscard]] std::int32_t child_of(int level, Rank member) const {
-    return levels_.hierarchy.first_child(level, levels_.seat.group(level)) + member;
+    return levels_.hierarchy.first_child(level, levels_.view.group(level)) + member;
   }
 
   const Levels& levels_;
   Packing packing_;
-  Packing by_rank_;  // where blocks are without displacements
+  Packing by_rank_;  // the layout without displacements
 };
 
 void exchange_blocks(const Levels& levels, const Blocks& blocks) {
-  const Team team = levels.seat.team(0);
+  const Team team = levels.view.team(0);
   switch (levels.algorithm(0)) {
     case Algorithm::kFlat:
       allgather_flat(levels.builder, team, blocks);
@@ -144,18 +145,18 @@ void exchange_blocks(const Levels& levels, const Blocks& blocks) {
 
 void gather_by_leaders(const Levels& levels) {
   const BlockLevels blocks(levels);
-  const Rank rank = levels.seat.rank();
+  const Rank rank = levels.view.rank();
   const bool in_place = levels.root() && levels.request.in_place;
   const Range own =
       in_place ? blocks.place(Buffer::kOutput, rank) : Range{Buffer::kInput, 0, block_count(levels.request, rank)};
-  const Region region = levels.root() ? blocks.all(Buffer::kOutput) : blocks.led_room();
+  const Region region = levels.root() ? blocks.all(Buffer::kOutput) : blocks.led_space();
   blocks.up(0, own, region);
   if (levels.root()) blocks.copy_given(region, Buffer::kOutput, true);
 }
 
 void scatter_by_leaders(const Levels& levels) {
   const BlockLevels blocks(levels);
-  const Rank rank = levels.seat.rank();
+  const Rank rank = levels.view.rank();
   Region region;
   Range own{Buffer::kOutput, 0, block_count(levels.request, rank)};
   if (levels.root()) {
@@ -169,46 +170,46 @@ void scatter_by_leaders(const Levels& levels) {
 
 void allgather_by_leaders(const Levels& levels) {
   const BlockLevels blocks(levels);
-  const Rank rank = levels.seat.rank();
+  const Rank rank = levels.view.rank();
   const Region region = blocks.all(Buffer::kOutput);
   const Range own = levels.request.in_place ? blocks.place(Buffer::kOutput, rank)
                                             : Range{Buffer::kInput, 0, block_count(levels.request, rank)};
   blocks.up(1, own, region);
-  if (levels.seat.leads(0)) exchange_blocks(levels, blocks.blocks(0, region));
+  if (levels.view.leads(0)) exchange_blocks(levels, blocks.blocks(0, region));
   for (int level = 1; level <= levels.last(); ++level) {
-    if (levels.seat.leads(level)) broadcast(levels.builder, levels.lanes(level), levels.tree(level), region.range);
+    if (levels.view.leads(level)) broadcast(levels.builder, levels.lanes(level), levels.tree(level), region.range);
   }
   blocks.copy_given(region, Buffer::kOutput, true);
 }
 
 void reduce_scatter_by_leaders(const Levels& levels) {
   const BlockLevels blocks(levels);
-  const Seat& seat = levels.seat;
+  const View& view = levels.view;
   const Region operand = blocks.all(levels.operand().buffer);
   blocks.copy_given(operand, levels.operand().buffer, false);
   Range held = operand.range;
-  for (int level = levels.last(); level >= 1 && seat.leads(level); --level) {
-    const Range target = seat.lane(level) == 0 ? levels.builder.scratch(held.count) : held;
-    held = reduce(levels.builder, seat.team(level), {levels.tree(level), seat.first(level), levels.in_order()}, held,
+  for (int level = levels.last(); level >= 1 && view.leads(level); --level) {
+    const Range target = view.lane(level) == 0 ? levels.builder.scratch(held.count) : held;
+    held = reduce(levels.builder, view.team(level), {levels.tree(level), view.first(level), levels.in_order()}, held,
                   target);
   }
   Region region;
-  if (seat.leads(0)) {
-    const Team team = seat.team(0);
+  if (view.leads(0)) {
+    const Team team = view.team(0);
     const Blocks from = blocks.blocks(0, {.range = held, .base = 0});
-    region = blocks.room(0);
+    region = blocks.space(0);
     if (!levels.in_order() && levels.algorithm(0) == Algorithm::kRing) {
       reduce_scatter_ring(levels.builder, team, from, region.range);
     } else {
       reduce_scatter_pairwise(levels.builder, team, levels.in_order(), from, region.range);
     }
   }
-  blocks.down(1, region, {Buffer::kOutput, 0, block_count(levels.request, seat.rank())});
+  blocks.down(1, region, {Buffer::kOutput, 0, block_count(levels.request, view.rank())});
 }
 
-// Everything of a group goes to its leader, leaders exchange what is for each other's groups, and everything for a
-// group goes to its ranks. One message between two groups each way, but a leader has all its ranks' bytes to move three
-// times.
+// All data of a group goes to its leader, leaders exchange what they hold for each other's groups, and all data for a
+// group goes to its ranks. Two groups exchange one message in each direction, but a leader moves the bytes of all its
+// ranks three times.
 void alltoall_by_leaders(const Levels& levels) {
   const std::int64_t size = levels.request.count;
   if (size == 0) return;
@@ -217,15 +218,15 @@ void alltoall_by_leaders(const Levels& levels) {
   Request rows = levels.request;
   rows.collective = Collective::kGather;
   rows.count = row;
-  check_request(rows, levels.seat.rank(), true);
-  const Levels whole{rows, hierarchy, levels.plan, levels.seat, levels.builder};
+  check_request(rows, levels.view.rank(), true);
+  const Levels whole{rows, hierarchy, levels.plan, levels.view, levels.builder};
   const BlockLevels blocks(whole);
-  const bool leads = levels.seat.leads(0);
-  const Region given = leads ? blocks.room(0) : blocks.led_room();
+  const bool leads = levels.view.leads(0);
+  const Region given = leads ? blocks.space(0) : blocks.led_space();
   blocks.up(1, {levels.operand().buffer, 0, row}, given);
   Region taken;
   if (leads) {
-    const std::int32_t child = hierarchy.first_child(0, 0) + levels.seat.team(0).me();
+    const std::int32_t child = hierarchy.first_child(0, 0) + levels.view.team(0).me();
     const std::int32_t begin = hierarchy.first_position(0, child);
     const std::int32_t end = hierarchy.first_position(0, child + 1);
     std::vector<Pieces> held(static_cast<std::size_t>(hierarchy.ranks()));
@@ -236,7 +237,7 @@ void alltoall_by_leaders(const Levels& levels) {
       }
     }
     exchange_bundles(levels, Carriers(hierarchy, true), 0, false, held);
-    taken = blocks.room(0);
+    taken = blocks.space(0);
     for (std::int32_t to = begin; to < end; ++to) {
       deliver(levels, held[static_cast<std::size_t>(to)], within(taken.range, (to - begin) * row, row));
     }

@@ -16,7 +16,7 @@ namespace {
 void broadcast_tree(Builder& builder, const Team& team, Algorithm tree, const Range& data) {
   const Node node = node_of(tree, team.me(), team.size());
   if (node.parent >= 0) builder.receive(team.rank(node.parent), data);
-  if (tree == Algorithm::kBinomial) {  // the largest subtree has the longest way to go
+  if (tree == Algorithm::kBinomial) {  // the largest subtree has the longest path
     for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
       builder.send(team.rank(*child), data);
     }
@@ -25,15 +25,15 @@ void broadcast_tree(Builder& builder, const Team& team, Algorithm tree, const Ra
   for (const Rank child : node.children) builder.send(team.rank(child), data);
 }
 
-// A level of a complete binary tree has first the members below member 1, then as many places below member 2.
+// A level of a complete binary tree first has the members below member 1, then as many slots below member 2.
 struct Place {
-  Rank half = 0;    // of the data that comes down: 0 below member 1
-  Rank mirror = 0;  // the member at the same place in the other half; may be beyond the last
-  Rank index = 0;   // among those of its half, level by level
+  Rank half = 0;    // the half of the data that comes down here: 0 below member 1
+  Rank mirror = 0;  // the corresponding member of the other half; may be beyond the last
+  Rank index = 0;   // in its half, level by level
 };
 
 Place place_of(Rank member) {
-  const Rank level = power_of_two_in(member + 1);  // members above, and places on the level
+  const Rank level = power_of_two_in(member + 1);  // members above this level, and slots on it
   const Rank width = std::max(level / 2, 1);
   const Rank half = (member + 1 - level) / width;
   return {.half = half,
@@ -53,8 +53,9 @@ Rank second_half_size(Rank size) {
   return count;
 }
 
-// Not before this rank's own half is complete (step `complete`), which a whole half would hold up on its port. The
-// first half may have more members than the second; those without a mirror are served by the second half in turn.
+// Begins only when this rank's own half is complete (step `complete`), because a whole half in the other direction
+// would occupy its port. The first half may have more members than the second; members of the second half serve those
+// without a mirror in turn.
 void exchange_halves(Builder& builder, const Team& team, const Range& data, std::int32_t complete) {
   const Place place = place_of(team.me());
   const Range mine = part_of(data, place.half, 2);

@@ -14,7 +14,7 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// Until the program is complete, an arena's scratch has addresses of its own.
+// The scratch of an arena has addresses of its own until the program is complete.
 constexpr std::int64_t kArenaSize = 4503599627370496;  // 2^52
 
 bool reads(const Step& step) { return step.action != Action::kReceive; }
@@ -43,7 +43,7 @@ void Accesses::write(std::int64_t first, std::int64_t count, std::int32_t step, 
   const auto begin = cut(first);
   const auto end = cut(first + count);
   for (auto piece = begin; piece != end; ++piece) {
-    // Readers waited for the writer themselves.
+    // The readers themselves waited for the writer.
     const auto& [writer, readers] = piece->second;
     waits.insert(waits.end(), readers.begin(), readers.end());
     if (readers.empty() && writer >= 0) waits.push_back(writer);

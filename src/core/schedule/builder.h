@@ -1,5 +1,5 @@
-// Writes the program of one rank: steps in the order in which one would do them one after the other. Which steps must
-// wait for which follows from the elements they touch.
+// Writes the program of one rank: steps in the order in which a sequential program would do them. The dependencies
+// between steps follow from the elements they touch.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ranktree::core::schedule {
 
-// For each part of a buffer the step that wrote it last and the steps that have read it since.
+// For each part of a buffer, the step that wrote it last and the steps that have read it since.
 class Accesses {
  public:
   Accesses();
@@ -36,23 +36,23 @@ class Builder {
   // must not come back to s once s + arenas has begun.
   explicit Builder(Rank rank, int arenas = 1);
 
-  // Ranges of no elements make no step.
+  // A step whose range has no elements is left out.
   void send(Rank to, const Range& from);
-  // Also after another step, when one is given, although they share no elements.
+  // `after`, when given, is one more step that this one depends on, although they share no elements.
   void receive(Rank from, const Range& into, std::int32_t after = -1);
   void reduce(const Range& from, const Range& into);
   void copy(const Range& from, const Range& into);  // nothing when they are the same
 
-  // Empty messages, after the given steps. They return the step's index.
+  // Empty messages that depend on the given steps. Both return the index of their step.
   std::int32_t signal(Rank to, std::span<const std::int32_t> after);
   std::int32_t await(Rank from, std::span<const std::int32_t> after);
 
-  // The latest step's index, -1 before the first.
+  // The index of the latest step, -1 before the first.
   [[nodiscard]] std::int32_t latest() const { return static_cast<std::int32_t>(program_.steps.size()) - 1; }
 
-  // What follows works on this segment.
+  // The steps that follow work on this segment.
   void enter(std::int64_t segment);
-  // Fresh elements in the area of the current segment.
+  // New elements in the scratch area of the current segment.
   Range scratch(std::int64_t count);
 
   Program take() &&;

@@ -33,11 +33,11 @@ void append(Pieces& pieces, const Pieces& more) {
   for (const Range& piece : more) append(pieces, piece);
 }
 
-// All children move by the same distance at once: the bundles whose child is `offset` children on.
+// All children move bundles by the same distance at once: those whose destination child is `offset` children further.
 struct Round {
   Rank distance = 0;
   std::vector<Rank> offsets;
-  // How far bundles have moved before: by the bits below the distance; directly: not at all.
+  // How far bundles have moved in earlier rounds: by the bits below the distance; not at all in the flat exchange.
   [[nodiscard]] Rank moved(Rank offset) const { return offset % distance; }
 };
 
@@ -61,10 +61,10 @@ class LevelExchange {
         hierarchy_(levels.hierarchy),
         carriers_(carriers),
         level_(level),
-        group_(levels.seat.group(level)),
-        children_(levels.seat.children(level)),
-        me_(levels.seat.team(level).me()),
-        position_(levels.hierarchy.position_of(levels.seat.rank())),
+        group_(levels.view.group(level)),
+        children_(levels.view.children(level)),
+        me_(levels.view.team(level).me()),
+        position_(levels.hierarchy.position_of(levels.view.rank())),
         to_output_(to_output && level == 0 && levels.hierarchy.in_rank_order()),
         towards_(at(children_)) {}
 
@@ -93,7 +93,8 @@ class LevelExchange {
     }
   }
 
-  // What one child's carriers, of whom this rank or its partner is one, hand on in a round; alike at both ends.
+  // What the carriers of one child, one of which is this rank or its partner, pass on in a round; the same on both
+  // sides.
   template <class Act>
   void each_bundle(const Round& round, Rank sender, Act act) const {
     for (const Rank offset : round.offsets) {
@@ -138,7 +139,7 @@ class LevelExchange {
     }
   }
 
-  // From all ranks below a child to one destination.
+  // The elements that all ranks below a child have for one destination.
   [[nodiscard]] std::int64_t elements(Rank child) const {
     return (hierarchy_.first_position(level_, object(child) + 1) - begin_of(child)) * levels_.request.count;
   }
@@ -157,7 +158,7 @@ class LevelExchange {
   std::int32_t position_;
   bool to_output_;
   std::vector<std::vector<std::int32_t>> towards_;  // by child: destinations that this rank carries for
-  std::map<Bundle, Pieces> bundles_;                // that this rank has now
+  std::map<Bundle, Pieces> bundles_;                // those that this rank holds now
 };
 
 }  // namespace

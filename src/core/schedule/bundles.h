@@ -12,23 +12,25 @@
 
 namespace ranktree::core::schedule {
 
-// Blocks for one destination, in the order of the positions that they come from.
+// The blocks for one destination, in the order of the positions they come from.
 using Pieces = std::vector<Range>;
 
-// One range with all pieces: where they are, if they follow each other there, else a copy.
+// All pieces as one range: the elements where they are if they are adjacent there, else a copy.
 Range joined(Builder& builder, const Pieces& pieces);
 
-// Who has which blocks on the way. Ranks are told by their positions in the hierarchy.
+// Which rank carries which blocks between levels. A rank is named by its position in the hierarchy.
 class Carriers {
  public:
-  // Leaders carry everything of their groups; else everyone carries for those who are in the same lane of each level,
-  // modulo the group's children where groups differ in size.
+  // With `leaders`, the leader of a group carries all blocks of the group. Otherwise each rank carries the blocks for
+  // the destinations in its own lane on each level, modulo the number of the group's children where groups differ in
+  // size.
   Carriers(const Hierarchy& hierarchy, bool leaders);
 
-  // Which position below a child of a level has that child's blocks for destination `to`. The destination itself, where
-  // all carry and it is below the child. O(levels).
+  // The position below a child of a level that holds the child's blocks for destination `to`. Without leaders it is the
+  // destination itself when that is below the child. O(levels).
   [[nodiscard]] std::int32_t position(int level, std::int32_t child, std::int32_t to) const;
-  // To which child of a group, counted from its first, blocks for `to` go: its own where it is in the group.
+  // The child of a group, counted from its first, that blocks for `to` go to: the group's own child when `to` is in the
+  // group.
   [[nodiscard]] Rank towards(int level, std::int32_t group, std::int32_t to) const {
     return lane(level, to) % hierarchy_.children(level, group);
   }
@@ -43,15 +45,15 @@ class Carriers {
   std::vector<std::vector<Rank>> lanes_;  // of each level, by position
 };
 
-// Among the children of this rank's group of a level. `held` has, by destination, what this rank carries for its child,
-// and afterwards what it carries for the group. kFlat: a message to each carrier in each other child, holding blocks of
-// all ranks of the child. kBruck: those travel by the bits of the distance between children, in log2 rounds. Groups may
-// differ in size: then a carrier sends to several in a larger one. With `to_output`, what this rank receives for itself
-// goes straight into the output where it can. O(ranks + what is carried).
+// Exchanges blocks among the children of this rank's group on one level. `held` lists, by destination, what this rank
+// carries: for its child before the call, for the group after it. kFlat sends a message to each carrier in every other
+// child, with the blocks of all ranks of the child. kBruck sends by the bits of the distance between children, in log2
+// rounds. Groups may differ in size; a carrier then sends to several carriers in a larger group. With `to_output`,
+// blocks for this rank go straight into the output where possible. O(ranks + blocks carried).
 void exchange_bundles(const Levels& levels, const Carriers& carriers, int level, bool to_output,
                       std::vector<Pieces>& held);
 
-// Copies one block from every rank, in the order of positions, to its place by rank in `into`.
+// Copies one block from every rank, given in the order of positions, to its place in rank order in `into`.
 void deliver(const Levels& levels, const Pieces& pieces, const Range& into);
 
 }  // namespace ranktree::core::schedule

@@ -1,4 +1,4 @@
-// Which send meets which receive: the rule of schedule.h, for all who follow schedules message by message.
+// Matches sends with receives by the rule of schedule.h, for code that follows schedules message by message.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,15 @@ struct Message {
   std::int32_t receive = 0;
 };
 
-// The i-th send of a rank to another meets the i-th receive there. Steps with one peer are posted in program order.
+// The i-th send of one rank to another matches the i-th receive there. Steps with one peer are posted in program order.
 class Channels {
  public:
-  // Once for each message of each program, in program order.
+  // Call once for each message of each program, in program order.
   void add(Rank rank, const Step& step, std::int32_t index) { queue(rank, step).steps.push_back(index); }
 
-  // Posts the steps of `rank` that `step`, which may begin now, was the next of, and tells of the messages that both
-  // ends have posted since. missing[i]: how many steps step i of `rank` waits for.
+  // Call when `step` of `rank` may begin. Posts the queued steps up to the first that may not begin yet, and calls
+  // `matched` for each message whose send and receive are now both posted. missing[i] is the number of steps that step
+  // i of `rank` waits for.
   template <class Matched>
   void post(Rank rank, const Step& step, std::span<const std::int32_t> missing, Matched matched) {
     const bool sends = step.action == Action::kSend;

@@ -8,8 +8,8 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// How often the partial result moves: with every partner that is appended, and first of all when one is prepended to an
-// operand that may not be written.
+// How often the partial result moves: once for every partner that is appended, and once more when the first partner is
+// prepended to an operand that may not be written.
 int moves_of(const Partners& partners, bool in_order, bool writable) {
   int moves = partners.has_neighbour() ? 1 : 0;
   for (Rank distance = 1; distance < partners.power(); distance *= 2) {

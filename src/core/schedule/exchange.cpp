@@ -27,7 +27,7 @@ Range joined(const Blocks& blocks, Rank first, Rank count) {
   return within(begin, 0, last.first + last.count - begin.first);
 }
 
-// A few scratch buffers taken in turn.
+// A few scratch buffers used in turn.
 class Turns {
  public:
   Turns(Builder& builder, std::int64_t count) : builder_(builder), count_(count) {}
@@ -69,8 +69,9 @@ void pairwise_commutative(Builder& builder, const Team& team, const Blocks& oper
   }
 }
 
-// At step k to member me+k and from member me-k, so the operands arrive from the ranks below downwards, then from the
-// last rank downwards: each is put before what is there already, and the two runs are put together at the end.
+// Step k sends to member me+k and receives from member me-k, so operands arrive from the next lower rank downwards,
+// then from the last rank downwards. Each is prepended to the partial result of its run, and the two runs are combined
+// at the end.
 void pairwise_in_order(Builder& builder, const Team& team, const Blocks& operand, const Range& target) {
   const Rank size = team.size();
   const Rank me = team.me();
@@ -86,7 +87,7 @@ void pairwise_in_order(Builder& builder, const Team& team, const Blocks& operand
   for (Rank step = 1; step < size; ++step) {
     const Rank from = (me - step + size) % size;
     builder.send(team.rank((me + step) % size), operand((me + step) % size));
-    const bool first = from + 1 == size;  // of those above
+    const bool first = from + 1 == size;  // the first operand of a higher rank
     const Range arrived = first ? high : turns.next(own.count);
     builder.receive(team.rank(from), arrived);
     if (!first) builder.reduce(arrived, from < me ? low : high);
@@ -116,9 +117,9 @@ void allgather_ring(Builder& builder, const Team& team, const Blocks& blocks) {
   }
 }
 
-// Of other sizes: the blocks of this member and those after it, around a circle, so that a run of blocks is two ranges
-// where it passes the last member (J. Bruck et al., Efficient algorithms for all-to-all communications, IEEE TPDS
-// 1997).
+// For other numbers of ranks: the blocks of this member and those that follow cyclically, so that a run of blocks is
+// two ranges where it passes the last member (J. Bruck et al., Efficient algorithms for all-to-all communications, IEEE
+// TPDS 1997).
 void allgather_doubling(Builder& builder, const Team& team, const Blocks& blocks) {
   const Rank size = team.size();
   if (power_of_two_in(size) == size) {

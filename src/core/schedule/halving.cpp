@@ -13,9 +13,9 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// What one rank does at one distance: it keeps one half of its elements and gives the other to its partner.
+// One rank's part of a halving: it keeps one half of its elements and sends the other half to its partner.
 struct Halving {
-  Rank partner = 0;  // its number
+  Rank partner = 0;  // its number among the partners
   Rank distance = 0;
   Range kept;  // in the target
   Range given;
@@ -38,7 +38,7 @@ std::vector<Halving> halvings_of(const Partners& partners, const Range& target) 
   return halvings;
 }
 
-// Takes in the neighbour that stands aside, lower or higher.
+// Combines the operand of the neighbour that drops out, lower or higher.
 void take_in(const Partners& partners, bool in_order, Moving& sum, std::int64_t count) {
   if (!partners.has_neighbour()) return;
   if (in_order && partners.neighbour_is_lower()) {
@@ -58,7 +58,7 @@ int moves_of(const Partners& partners, const std::vector<Halving>& halvings, boo
   return moves;
 }
 
-// Afterwards the last halving's kept elements are complete, in the target.
+// Afterwards the elements that the last halving keeps are complete, in the target.
 void reduce_scatter(Builder& builder, const Partners& partners, bool in_order, const Range& operand,
                     const Range& target) {
   const std::vector<Halving> halvings = halvings_of(partners, target);

@@ -19,7 +19,7 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// Number of the group of each rank, refined by one more list of colours. Groups are numbered by their lowest ranks.
+// The group of each rank after one more list of colours refines the groups. Groups are numbered by their lowest ranks.
 std::vector<std::int32_t> refine(const std::vector<std::int32_t>& groups, const std::vector<std::int32_t>& colours) {
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> numbers;
   std::vector<std::int32_t> refined;
@@ -43,8 +43,8 @@ std::vector<Rank> order_of(const std::vector<std::vector<std::int32_t>>& groups)
   return order;
 }
 
-// Where the children of each group begin, counted along the order; `below` has the groups of the next level, or every
-// rank for itself.
+// Where the children of each group begin, counted along the order. `below` has the groups of the next level, or one
+// entry for every rank.
 std::vector<std::int32_t> starts_of(const std::vector<Rank>& order, const std::vector<std::int32_t>& groups,
                                     const std::vector<std::int32_t>& below) {
   std::vector<std::int32_t> starts{0};
@@ -128,7 +128,7 @@ Hierarchy Hierarchy::from_colours(std::span<const std::vector<std::int32_t>> col
 
 void Hierarchy::drop_trivial_levels() {
   for (std::size_t level = starts_.size(); level-- > 0 && starts_.size() > 1;) {
-    // A level whose groups have one child each numbers its groups as the level below does its own.
+    // A level whose groups have one child each has the same group numbers as the level below.
     const auto groups = static_cast<std::int64_t>(starts_[level].size()) - 1;
     if (starts_[level].back() != groups) continue;
     starts_.erase(starts_.begin() + static_cast<std::ptrdiff_t>(level));

@@ -1,4 +1,4 @@
-// Ranks in groups of groups: what the hierarchical transformation follows. A value, made once for a communicator and
+// Ranks in groups of groups: the input of the hierarchical transformation. A value, made once for a communicator and
 // shared by all its schedules.
 //
 // A hierarchy of L levels: level 0 is across the outermost groups, level L-1 inside the innermost ones. On level l, the
@@ -15,7 +15,7 @@ namespace ranktree::core::schedule {
 
 class Hierarchy {
  public:
-  // One level, ranks in their order. O(1) memory.
+  // One level that holds the ranks in their order. O(1) memory.
   static Hierarchy flat(Rank ranks);
 
   // Two levels: `groups` runs of consecutive ranks whose sizes differ by one at most, the larger ones first
@@ -23,19 +23,19 @@ class Hierarchy {
   // ranks.
   static Hierarchy grouped(Rank ranks, Rank groups);
 
-  // colours[l][r] tells the groups of one level of splits apart, outermost first; the colours of a level need be
-  // different only within one group of the level above. One level more than there are lists. Groups are numbered by
-  // their lowest ranks. O(ranks x levels x log). Throws Error(kInput) when lists differ in length or are empty.
+  // Two ranks are in one group of level l if they are in one group of level l-1 and colours[l] is the same for both.
+  // Lists stand outermost first; the result has one level more than there are lists. Groups are numbered by their
+  // lowest ranks. O(ranks x levels x log). Throws Error(kInput) when lists differ in length or are empty.
   static Hierarchy from_colours(std::span<const std::vector<std::int32_t>> colours);
 
-  // Levels on which no group has two children are left out: with one group, or with groups of one rank, a hierarchy is
-  // flat and its schedules are those of the base algorithm. At least 1.
+  // The number of levels, at least 1. Levels on which no group has two children are left out, so a hierarchy with one
+  // group, or with groups of one rank, is flat and its schedules are those of the base algorithm.
   [[nodiscard]] int levels() const { return static_cast<int>(starts_.size()); }
-  // The number a level had before others were left out: 0 .. lists of colours.
+  // The index a level had before others were left out: 0 .. number of lists of colours.
   [[nodiscard]] int given_level(int level) const { return given_[static_cast<std::size_t>(level)]; }
   [[nodiscard]] int given_levels() const { return given_levels_; }
   [[nodiscard]] Rank ranks() const { return ranks_; }
-  // True when every group is a run of consecutive ranks: rank order is kept by combining group after group.
+  // True when every group is a run of consecutive ranks: combining group after group then keeps rank order.
   [[nodiscard]] bool in_rank_order() const { return order_.empty(); }
 
   // The children of group `group` of a level are numbered first_child() .. first_child()+children()-1 on the next.
@@ -45,11 +45,12 @@ class Hierarchy {
   }
   // The group a child belongs to. O(log groups).
   [[nodiscard]] std::int32_t group_of(int level, std::int32_t child) const;
-  // Where the positions below a child of a level begin; for the number after the last child, where they end. O(levels).
+  // The first position below a child of a level; for the number after the last child, the number of positions.
+  // O(levels).
   [[nodiscard]] std::int32_t first_position(int level, std::int32_t child) const;
-  // The fewest children any group of a level has.
+  // The fewest children that any group of a level has.
   [[nodiscard]] std::int32_t width(int level) const { return widths_[static_cast<std::size_t>(level)]; }
-  // Children of the last level are positions of ranks.
+  // Children of the last level are positions of ranks in the hierarchy's order.
   [[nodiscard]] Rank rank_at(std::int32_t position) const {
     return order_.empty() ? position : order_[static_cast<std::size_t>(position)];
   }

@@ -1,6 +1,6 @@
 // Hierarchical forms in which every rank carries a slice between groups. On level l a rank works on the part of the
-// vector that its lanes below have left it; on the last level that is everything. A lane beyond the width of its level
-// gives its operand away and gets the result back, but carries nothing.
+// vector that its lanes below have left it; on the last level that is the whole vector. A lane beyond the width of its
+// level passes its operand to another and receives the result, but carries nothing.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -23,29 +23,29 @@ void run(const Levels& levels, const std::vector<Stage>& stages) {
   pipeline(levels.builder, levels.request.count, levels.plan.segment, stages);
 }
 
-// What a rank that carries on `level` works on there.
+// The slice that a carrying rank works on at `level`.
 Range slice_on(const Levels& levels, int level, const Range& whole) {
   Range slice = whole;
   for (int below = levels.last(); below > level; --below) {
-    slice = part_of(slice, levels.seat.lane(below), levels.hierarchy.width(below));
+    slice = part_of(slice, levels.view.lane(below), levels.hierarchy.width(below));
   }
   return slice;
 }
 
 // The slices of a level by lane.
 Blocks slices_on(const Levels& levels, int level, const Range& whole) {
-  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.seat.children(level));
+  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.view.children(level));
 }
 
-// The same by the hierarchy's numbers, for operations that keep rank order.
+// The same slices in the hierarchy's order, for operations that keep rank order.
 Blocks slices_in_order(const Levels& levels, int level, const Range& whole) {
-  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.seat.children(level),
-                levels.seat.first(level));
+  return slices(slice_on(levels, level, whole), levels.hierarchy.width(level), levels.view.children(level),
+                levels.view.first(level));
 }
 
 // Inside groups, from `operand` to this rank's slice of `work`.
 void reduce_scatter_on(const Levels& levels, int level, const Range& operand, const Range& work) {
-  const Team team = levels.seat.team(level);
+  const Team team = levels.view.team(level);
   const Blocks from = slices_in_order(levels, level, operand);
   const Range target = slices_in_order(levels, level, work)(team.me());
   if (levels.in_order() || levels.algorithm(level) == Algorithm::kPairwise) {
@@ -57,14 +57,14 @@ void reduce_scatter_on(const Levels& levels, int level, const Range& operand, co
 
 bool in_roots_group(const Levels& levels, int level) {
   for (int above = 0; above < level; ++above) {
-    if (levels.seat.lane(above) != 0) return false;
+    if (levels.view.lane(above) != 0) return false;
   }
   return true;
 }
 
 Stage inward(const Levels& levels, int level, Handed<Range>& work) {
   return [&levels, &work, level](const Segment& segment) {
-    if (!levels.seat.carries(level)) return;
+    if (!levels.view.carries(level)) return;
     const bool first = level == levels.last();
     reduce_scatter_on(levels, level, first ? segment.of(levels.operand()) : work[segment], work[segment]);
   };
@@ -72,7 +72,7 @@ Stage inward(const Levels& levels, int level, Handed<Range>& work) {
 
 Stage outward(const Levels& levels, int level) {
   return [&levels, level](const Segment& segment) {
-    if (!levels.seat.carries(level)) return;
+    if (!levels.view.carries(level)) return;
     allgather_ring(levels.builder, levels.lanes(level), slices_on(levels, level, segment.of(levels.output())));
   };
 }
@@ -83,12 +83,12 @@ void broadcast_in_lanes(const Levels& levels) {
   std::vector<Stage> stages;
   for (int level = levels.last(); level >= 1; --level) {
     stages.emplace_back([&levels, level](const Segment& segment) {
-      if (!levels.seat.carries(level) || !in_roots_group(levels, level)) return;
+      if (!levels.view.carries(level) || !in_roots_group(levels, level)) return;
       scatter_blocks(levels.builder, levels.lanes(level), slices_on(levels, level, segment.of(levels.output())));
     });
   }
   stages.emplace_back([&levels](const Segment& segment) {
-    if (!levels.seat.carries(0)) return;
+    if (!levels.view.carries(0)) return;
     broadcast(levels.builder, levels.lanes(0), levels.algorithm(0), slice_on(levels, 0, segment.of(levels.output())));
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
@@ -104,16 +104,16 @@ void reduce_in_lanes(const Levels& levels) {
   });
   for (int level = levels.last() - 1; level >= 1; --level) stages.push_back(inward(levels, level, work));
   stages.emplace_back([&](const Segment& segment) {
-    if (!levels.seat.carries(0)) return;
+    if (!levels.view.carries(0)) return;
     const Range slice = slice_on(levels, 0, work[segment]);
-    reduce(levels.builder, levels.seat.team(0), {levels.algorithm(0), levels.seat.first(0), levels.in_order()}, slice,
+    reduce(levels.builder, levels.view.team(0), {levels.algorithm(0), levels.view.first(0), levels.in_order()}, slice,
            slice);
   });
   for (int level = 1; level <= levels.last(); ++level) {
     stages.emplace_back([&levels, &work, level](const Segment& segment) {
-      if (!levels.seat.carries(level) || !in_roots_group(levels, level)) return;
+      if (!levels.view.carries(level) || !in_roots_group(levels, level)) return;
       const Blocks blocks = slices_on(levels, level, work[segment]);
-      gather(levels.builder, levels.lanes(level), 0, Algorithm::kBinomial, blocks(levels.seat.lane(level)), blocks);
+      gather(levels.builder, levels.lanes(level), 0, Algorithm::kBinomial, blocks(levels.view.lane(level)), blocks);
     });
   }
   run(levels, stages);
@@ -128,22 +128,22 @@ void allreduce_in_lanes(const Levels& levels) {
   });
   for (int level = levels.last() - 1; level >= 1; --level) stages.push_back(inward(levels, level, work));
   stages.emplace_back([&](const Segment& segment) {
-    if (!levels.seat.carries(0)) return;
+    if (!levels.view.carries(0)) return;
     const Range slice = slice_on(levels, 0, work[segment]);
-    allreduce(levels.builder, levels.seat.team(0), {levels.algorithm(0), levels.in_order(), 0}, slice, slice);
+    allreduce(levels.builder, levels.view.team(0), {levels.algorithm(0), levels.in_order(), 0}, slice, slice);
   });
   for (int level = 1; level <= levels.last(); ++level) stages.push_back(outward(levels, level));
   run(levels, stages);
 }
 
-// From the innermost level outwards: on each, blocks go to the rank that is in the destination's lane there, so that
-// after the outermost they have arrived. Each message holds blocks of all ranks below the sender's child.
+// From the innermost level outwards, blocks go to the rank that is in the destination's lane on that level, so they
+// have arrived after the outermost. Each message holds blocks of all ranks below the sender's child.
 void alltoall_in_lanes(const Levels& levels) {
   const std::int64_t size = levels.request.count;
   if (size == 0) return;
   const Hierarchy& hierarchy = levels.hierarchy;
   const Range output{Buffer::kOutput, 0, size * hierarchy.ranks()};
-  const bool in_place = levels.request.in_place;  // what arrives would come over what has not left
+  const bool in_place = levels.request.in_place;  // arriving blocks would overwrite blocks not yet sent
   const Range given = in_place ? levels.builder.scratch(output.count) : Range{Buffer::kInput, 0, output.count};
   if (in_place) levels.builder.copy(output, given);
   std::vector<Pieces> held;
@@ -153,7 +153,7 @@ void alltoall_in_lanes(const Levels& levels) {
   }
   const Carriers carriers(hierarchy, false);
   for (int level = levels.last(); level >= 0; --level) exchange_bundles(levels, carriers, level, true, held);
-  deliver(levels, held[static_cast<std::size_t>(hierarchy.position_of(levels.seat.rank()))], output);
+  deliver(levels, held[static_cast<std::size_t>(hierarchy.position_of(levels.view.rank()))], output);
 }
 
 }  // namespace ranktree::core::schedule

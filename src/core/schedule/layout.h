@@ -11,26 +11,26 @@
 
 namespace ranktree::core::schedule {
 
-// Throws Error(kInput). Of a list of counts only the rank's own is looked at unless it must know `all` of them.
+// Throws Error(kInput). Of a list of counts only the rank's own is checked, unless the rank must know `all` of them.
 void check_request(const Request& request, Rank rank, bool all);
 
 inline std::int64_t block_count(const Request& request, Rank rank) {
   return request.counts.empty() ? request.count : request.counts[static_cast<std::size_t>(rank)];
 }
 
-// The block of a rank in the caller's buffer of all blocks, when there are displacements.
+// The block of a rank in the caller's buffer of all blocks, where the request has displacements.
 inline Range given_block(const Request& request, Buffer buffer, Rank rank) {
   return {buffer, request.displacements[static_cast<std::size_t>(rank)], block_count(request, rank)};
 }
 
-// Blocks one after the other in the order of a hierarchy's positions (rank order where it is flat). O(1) for blocks of
-// one size, else O(ranks) once.
+// Blocks one after the other in the order of a hierarchy's positions, which is rank order in a flat one. O(1) for
+// blocks of equal size, else O(ranks) once.
 class Packing {
  public:
   Packing(const Request& request, const Hierarchy& hierarchy);
 
   [[nodiscard]] std::int64_t total() const { return first(ranks_); }
-  // Where the block at a position begins.
+  // The first element of the block at a position.
   [[nodiscard]] std::int64_t first(std::int32_t position) const {
     return firsts_.empty() ? size_ * position : firsts_[static_cast<std::size_t>(position)];
   }

@@ -21,31 +21,31 @@ void run(const Levels& levels, const std::vector<Stage>& stages) {
   pipeline(levels.builder, levels.request.count, levels.plan.segment, stages);
 }
 
-// A stage of leaders passing `held` up one level. The root's partial results, or all of an allreduce's, are made where
-// the result will be.
+// A stage in which leaders pass `held` up one level. The root's partial results, or all of an allreduce's, are placed
+// where the result will be.
 Stage up(const Levels& levels, int level, Handed<Range>& held, bool in_output) {
   return [&levels, &held, level, in_output](const Segment& segment) {
-    const Seat& seat = levels.seat;
-    if (!seat.leads(level)) return;
+    const View& view = levels.view;
+    if (!view.leads(level)) return;
     if (level == levels.last()) held[segment] = segment.of(levels.operand());
-    const bool leads_on = seat.lane(level) == 0 && seat.children(level) > 1;
+    const bool leads_on = view.lane(level) == 0 && view.children(level) > 1;
     Range target = held[segment];
     if (leads_on) target = in_output ? segment.of(levels.output()) : levels.builder.scratch(segment.count);
     const Algorithm algorithm =
         levels.request.collective == Collective::kReduce ? levels.algorithm(level) : levels.tree(level);
-    held[segment] = reduce(levels.builder, seat.team(level), {algorithm, seat.first(level), levels.in_order()},
+    held[segment] = reduce(levels.builder, view.team(level), {algorithm, view.first(level), levels.in_order()},
                            held[segment], target);
   };
 }
 
 Stage down(const Levels& levels, int level, Algorithm algorithm) {
   return [&levels, level, algorithm](const Segment& segment) {
-    if (!levels.seat.leads(level)) return;
+    if (!levels.view.leads(level)) return;
     broadcast(levels.builder, levels.lanes(level), algorithm, segment.of(levels.output()));
   };
 }
 
-// The members without a partner in every group get the result from the lane that theirs folds onto.
+// In every group, members beyond the width of the level get the result from the lane of their number modulo the width.
 void serve_others(const Levels& levels, int level, const Range& result) {
   const Team team = levels.lanes(level);
   const Rank width = levels.hierarchy.width(level);
@@ -80,9 +80,9 @@ void allreduce_by_leaders(const Levels& levels) {
   std::vector<Stage> stages;
   for (int level = levels.last(); level >= 1; --level) stages.push_back(up(levels, level, held, true));
   stages.emplace_back([&](const Segment& segment) {
-    if (!levels.seat.leads(0)) return;
+    if (!levels.view.leads(0)) return;
     const Range target = segment.of(levels.output());
-    const Team team = levels.seat.team(0);
+    const Team team = levels.view.team(0);
     if (const Algorithm algorithm = levels.named(0); is_tree(algorithm)) {
       reduce(levels.builder, team, {algorithm, 0, levels.in_order()}, held[segment], target);
       broadcast(levels.builder, team, algorithm, target);
@@ -99,16 +99,16 @@ void allreduce_same_index(const Levels& levels) {
   std::vector<Stage> stages;
   for (int level = levels.last(); level >= 0; --level) {
     stages.emplace_back([&levels, &held, level](const Segment& segment) {
-      if (!levels.seat.carries(level)) return;
+      if (!levels.view.carries(level)) return;
       if (level == levels.last()) held[segment] = segment.of(levels.operand());
       held[segment] =
-          allreduce(levels.builder, levels.seat.team(level), {levels.algorithm(level), levels.in_order(), 0},
+          allreduce(levels.builder, levels.view.team(level), {levels.algorithm(level), levels.in_order(), 0},
                     held[segment], segment.of(levels.output()));
     });
   }
   for (int level = 1; level <= levels.last(); ++level) {
     stages.emplace_back([&levels, level](const Segment& segment) {
-      if (levels.seat.carries(level)) serve_others(levels, level, segment.of(levels.output()));
+      if (levels.view.carries(level)) serve_others(levels, level, segment.of(levels.output()));
     });
   }
   run(levels, stages);
@@ -117,11 +117,11 @@ void allreduce_same_index(const Levels& levels) {
 void barrier_by_leaders(const Levels& levels) {
   std::vector<std::int32_t> waits;
   for (int level = levels.last(); level >= 1; --level) {
-    if (levels.seat.leads(level)) arrive(levels.builder, levels.lanes(level), levels.tree(level), waits);
+    if (levels.view.leads(level)) arrive(levels.builder, levels.lanes(level), levels.tree(level), waits);
   }
-  if (levels.seat.leads(0)) barrier(levels.builder, levels.lanes(0), levels.algorithm(0), waits);
+  if (levels.view.leads(0)) barrier(levels.builder, levels.lanes(0), levels.algorithm(0), waits);
   for (int level = 1; level <= levels.last(); ++level) {
-    if (levels.seat.leads(level)) release(levels.builder, levels.lanes(level), levels.tree(level), waits);
+    if (levels.view.leads(level)) release(levels.builder, levels.lanes(level), levels.tree(level), waits);
   }
 }
 

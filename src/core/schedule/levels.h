@@ -13,33 +13,33 @@
 
 namespace ranktree::core::schedule {
 
-// The algorithm itself if the collective has it, else the collective's binomial tree, recursive doubling, or first.
+// `named` if the collective has this algorithm, else the collective's binomial tree, recursive doubling, or first one.
 Algorithm fitting(Collective collective, Algorithm named);
 
 struct Levels {
   const Request& request;
   const Hierarchy& hierarchy;
   const Plan& plan;
-  const Seat& seat;
+  const View& view;
   Builder& builder;
 
-  [[nodiscard]] int last() const { return seat.levels() - 1; }
+  [[nodiscard]] int last() const { return view.levels() - 1; }
   [[nodiscard]] bool in_order() const { return !request.commutative; }
-  [[nodiscard]] bool root() const { return seat.rank() == request.root; }
+  [[nodiscard]] bool root() const { return view.rank() == request.root; }
   [[nodiscard]] Range output() const { return {Buffer::kOutput, 0, request.count}; }
   [[nodiscard]] Range operand() const {
     return {request.in_place ? Buffer::kOutput : Buffer::kInput, 0, request.count};
   }
 
-  // As the plan has it.
+  // The algorithm that the plan gives for a level.
   [[nodiscard]] Algorithm named(int level) const {
     const int given = hierarchy.given_level(level);
     return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(given)];
   }
   [[nodiscard]] Algorithm algorithm(int level) const { return fitting(request.collective, named(level)); }
   [[nodiscard]] Algorithm tree(int level) const { return is_tree(named(level)) ? named(level) : Algorithm::kBinomial; }
-  // Numbered by lanes: the member that counts as first is 0.
-  [[nodiscard]] Team lanes(int level) const { return seat.team(level).rotated(seat.first(level)); }
+  // The team numbered by lanes: the member that counts as first is 0.
+  [[nodiscard]] Team lanes(int level) const { return view.team(level).rotated(view.first(level)); }
 };
 
 // leaders.cpp
@@ -62,7 +62,7 @@ void allgather_by_leaders(const Levels& levels);
 void reduce_scatter_by_leaders(const Levels& levels);
 void alltoall_by_leaders(const Levels& levels);
 
-// Scratch areas for the longest of these: up and down all levels.
+// Scratch areas for the longest of these operations, which goes up and down all levels.
 int arenas_of(const Hierarchy& hierarchy);
 
 }  // namespace ranktree::core::schedule

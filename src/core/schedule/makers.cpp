@@ -73,7 +73,7 @@ void make_barrier(const Call& call) {
   barrier(call.builder, call.team, call.method.algorithm, waits);
 }
 
-// Where all blocks are in a buffer, in rank order: the caller's places for algorithms that take them one by one.
+// Where all blocks are in a buffer, in rank order: the caller's layout, for algorithms that access blocks one by one.
 Blocks given_blocks(const Call& call, Buffer buffer, const Packing& packing) {
   return [&call, buffer, &packing](Rank rank) {
     if (!call.request.displacements.empty()) return given_block(call.request, buffer, rank);
@@ -81,7 +81,7 @@ Blocks given_blocks(const Call& call, Buffer buffer, const Packing& packing) {
   };
 }
 
-// The same in one range without gaps.
+// The same blocks packed in one range.
 Blocks packed_blocks(const Range& whole, const Packing& packing) {
   return [&whole, &packing](Rank rank) { return packing.range(whole, rank, rank + 1); };
 }
@@ -143,7 +143,7 @@ void make_allgather(const Call& call) {
   for (Rank rank = 0; !direct && rank < call.request.ranks; ++rank) call.builder.copy(packed(rank), given(rank));
 }
 
-// In place the result lies over blocks that others still want, so it is made elsewhere.
+// With MPI_IN_PLACE the result would overwrite blocks that other ranks still need, so it is made in scratch.
 void make_reduce_scatter(const Call& call) {
   const Packing packing(call.request, call.hierarchy);
   const Range operand{call.operand().buffer, 0, packing.total()};
@@ -212,8 +212,8 @@ Program make(const Request& request, const Method& method, Rank rank) {
   const bool rooted = request.collective == Collective::kGather || request.collective == Collective::kScatter;
   check_request(request, rank, !rooted || method.algorithm != Algorithm::kFlat || rank == request.root);
   const Hierarchy hierarchy = Hierarchy::flat(request.ranks);
-  const Seat seat(hierarchy, rank, 0);
-  const Team team = seat.team(0);
+  const View view(hierarchy, rank, 0);
+  const Team team = view.team(0);
   Builder builder(rank, arenas_for(1));
   kMakers[static_cast<std::size_t>(request.collective)]({request, method, hierarchy, team, builder});
   return std::move(builder).take();

@@ -1,4 +1,4 @@
-// The makers of base schedules: one function, a request and an algorithm in, the steps of one rank out.
+// Schedules of the base algorithms: one function turns a request and an algorithm into the steps of one rank.
 //
 // Buffers, in elements (p ranks, n = Request::count; a block of rank i has counts[i] elements, n when counts is empty):
 //   broadcast       output n everywhere; at the root it holds the data beforehand
@@ -9,7 +9,7 @@
 //   scatter         input at the root only: all blocks; output: own block
 //   allgather       input: own block; output: all blocks
 //   reduce_scatter  input: all blocks; output: own block
-//   alltoall        input p n, output p n; counts are not taken
+//   alltoall        input p n, output p n; counts must be empty
 #pragma once
 
 #include <cstdint>
@@ -34,26 +34,27 @@ enum class Collective : std::uint8_t {
   kAlltoall
 };
 
-// Operands are combined.
+// Collectives that combine operands.
 constexpr bool reduces(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kAllreduce ||
          collective == Collective::kReduceScatter;
 }
 
-// One rank has, or gets, what the others get, or have.
+// Collectives in which one rank sends to all others, or receives from all others.
 constexpr bool has_root(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce ||
          collective == Collective::kGather || collective == Collective::kScatter;
 }
 
-// One vector, the same elements of which on all ranks belong together: it may be cut anywhere.
+// Collectives of one vector, which may be cut anywhere because element i of one rank belongs to element i of the
+// others.
 constexpr bool takes_segments(Collective collective) {
   return collective == Collective::kBroadcast || collective == Collective::kReduce ||
          collective == Collective::kAllreduce;
 }
 
 enum class Algorithm : std::uint8_t {
-  kFlat,               // root <-> everyone, everyone <-> everyone
+  kFlat,               // root <-> every rank, every rank <-> every rank
   kChain,              // rank after rank; the papers' linear tree
   kPipeline,           // the chain with segments; without a segment size it is the chain
   kBinary,             // complete binary tree, numbered level by level
@@ -62,7 +63,7 @@ enum class Algorithm : std::uint8_t {
   kInOrderBinary,      // binary tree whose subtrees are consecutive ranks
   kScatterRing,        // broadcast: binomial scatter, ring allgather
   kScatterDoubling,    // broadcast: binomial scatter, recursive doubling allgather
-  kRabenseifner,       // recursive halving, then a gather or an allgather back the same way
+  kRabenseifner,       // recursive halving, then a gather or an allgather over the same partners
   kLinear,             // allreduce: flat reduce, flat broadcast
   kNonOverlapping,     // allreduce: reduce, then broadcast, on one in-order binary tree, segmented
   kRecursiveDoubling,  // whole vectors with partners at distance 1, 2, 4, ...
@@ -78,27 +79,28 @@ std::string_view algorithm_name(Algorithm algorithm);     // "flat", "scatter-ri
 std::optional<Collective> collective_from_name(std::string_view word);
 std::optional<Algorithm> algorithm_from_name(std::string_view word);
 
-// What is asked for. All but in_place is the same on every rank.
+// One call of a collective. All fields but in_place are the same on every rank.
 struct Request {
   Collective collective = Collective::kBroadcast;
   Rank ranks = 1;
   Rank root = 0;
   std::int64_t count = 0;
-  // Gather, scatter, allgather, reduce_scatter with blocks of different sizes: the elements of each rank's block, and
-  // where it begins in the buffer that holds all (one after the other when empty; reduce_scatter takes none). The flat
-  // gather and scatter read no other rank's entries, unless at the root: MPI_Gatherv gives them nowhere else.
+  // Gather, scatter, allgather and reduce_scatter with blocks of different sizes: the elements of each rank's block,
+  // and where the block begins in the buffer of all blocks (packed when empty; reduce_scatter takes none). On ranks
+  // other than the root, the flat gather and scatter read only their own entries, because MPI_Gatherv provides no
+  // others.
   std::vector<std::int64_t> counts;
   std::vector<std::int64_t> displacements;
   // False: operands must be combined in rank order.
   bool commutative = true;
-  // MPI_IN_PLACE on this rank: the operand or own block is in the output already, where MPI has it (reduce_scatter: all
-  // blocks are; alltoall: likewise; scatter: the root's block stays in the input and the output is not touched).
+  // MPI_IN_PLACE on this rank: the operand or own block is already in the output, where MPI defines it (reduce_scatter
+  // and alltoall: all blocks are; scatter: the root's block stays in the input and the output is not touched).
   bool in_place = false;
 };
 
 struct Method {
   Algorithm algorithm = Algorithm::kBinomial;
-  // Elements that are moved at once; 0 for everything. Broadcast, reduce and allreduce only. Segmented ring: of a
+  // Elements moved at once; 0 moves all. Broadcast, reduce and allreduce only. For the segmented ring, elements of one
   // block.
   std::int64_t segment = 0;
 };
@@ -106,16 +108,17 @@ struct Method {
 // The algorithms of a collective, in the order of the enumeration.
 std::span<const Algorithm> algorithms_of(Collective collective);
 
-// False when the algorithm combines operands out of rank order whatever it is told: for commutative operations only.
-// True also for algorithms that do not combine.
+// False when the algorithm always combines operands out of rank order, so that it serves commutative operations only.
+// True for algorithms that do not combine.
 bool keeps_rank_order(Collective collective, Algorithm algorithm);
 
 // The steps of `rank`, in time and memory proportional to their number (x log). Throws Error(kInput) when the request
-// contradicts itself (root or rank outside, negative counts, lists of another length), Error(kUnsupported) when the
-// collective has no such algorithm, or a non-commutative operation meets one that does not keep rank order.
+// is inconsistent (root or rank outside the communicator, negative counts, lists of another length),
+// Error(kUnsupported) when the collective has no such algorithm or the algorithm does not keep the rank order that a
+// non-commutative operation needs.
 Program make(const Request& request, const Method& method, Rank rank);
 
-// Of all ranks, for tests and models.
+// The programs of all ranks, for tests and models.
 Schedule make_all(const Request& request, const Method& method);
 
 }  // namespace ranktree::core::schedule

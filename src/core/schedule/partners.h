@@ -1,4 +1,4 @@
-// Algorithms that want a power of two: the ranks beyond it hand their operands to a neighbour first.
+// Algorithms that need a power of two ranks: each rank beyond it first passes its operand to a neighbour.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 namespace ranktree::core::schedule {
 
 // Members 2i and 2i+1 for i < size - power() become one partner, so that partners stay in the order of their ranks. The
-// second stands aside, or the first where the second is `kept`, the root.
+// second drops out, or the first where the second is `kept`, the root.
 class Partners {
  public:
   explicit Partners(const Team& team, Rank kept = 0)
       : team_(team), power_(power_of_two_in(team.size())), pairs_(team.size() - power_), kept_(kept) {}
 
   [[nodiscard]] Rank power() const { return power_; }
-  // This rank's number among the partners, also when it stands aside: its neighbour's.
+  // This rank's number among the partners; the number of its neighbour when this rank drops out.
   [[nodiscard]] Rank me() const { return number(team_.me()); }
   [[nodiscard]] bool aside() const { return stands_aside(team_.me()); }
   [[nodiscard]] bool has_neighbour() const { return team_.me() < 2 * pairs_; }
@@ -29,7 +29,7 @@ class Partners {
     if (partner >= pairs_) return team_.rank(partner + pairs_);
     return team_.rank(stands_aside(2 * partner) ? 2 * partner + 1 : 2 * partner);
   }
-  // True when the neighbour that stands aside is the lower of the two.
+  // True when the neighbour that drops out is the lower of the two.
   [[nodiscard]] bool neighbour_is_lower() const { return team_.me() % 2 == 1; }
 
  private:
@@ -44,8 +44,8 @@ class Partners {
   Rank kept_;
 };
 
-// A partial result that is combined with one partner's after the other's. It moves between the target and a spare
-// buffer of the same shape, because a reduction writes into its right operand, and ends in the target if the number of
+// A partial result that is combined with one partner's after the other's. A reduction writes into its right operand, so
+// the result moves between the target and a second buffer of the same shape. It finishes in the target if the number of
 // moves is known beforehand.
 class Moving {
  public:
@@ -54,11 +54,11 @@ class Moving {
   Moving(Builder& builder, const Range& operand, const Range& target, int moves)
       : builder_(builder), held_(operand), whole_(operand), target_(target), moves_(moves) {}
 
-  // The part from element `first` on, counted from the beginning of the operand.
+  // The part that begins at element `first` of the operand.
   [[nodiscard]] Range part(std::int64_t first, std::int64_t count) const { return at(held_, first, count); }
   [[nodiscard]] bool writable() const { return held_ == target_ || in_spare_; }
 
-  // Elements of the higher ranks arrive from `peer` and are combined with ours.
+  // Receives elements of higher ranks from `peer` and combines them with this rank's.
   void append(Rank peer, std::int64_t first, std::int64_t count) {
     const Range next = move();
     builder_.receive(peer, at(next, first, count));
@@ -66,7 +66,7 @@ class Moving {
     hold(next);
   }
 
-  // Elements of the lower ranks.
+  // Receives elements of lower ranks from `peer` and combines them with this rank's.
   void prepend(Rank peer, std::int64_t first, std::int64_t count) {
     const Range arrived = at(allocated(arrival_), first, count);
     builder_.receive(peer, arrived);
@@ -78,7 +78,7 @@ class Moving {
     builder_.reduce(arrived, part(first, count));
   }
 
-  // The part is in the target afterwards.
+  // Moves the part into the target if it is not there.
   void finish(std::int64_t first, std::int64_t count) {
     builder_.copy(part(first, count), at(target_, first, count));
     held_ = target_;

@@ -15,13 +15,13 @@ namespace {
 
 // Where the operands of a node arrive one after the other. A reduction writes into its right operand, so the partial
 // result moves from buffer to buffer; with three of them the next operand can arrive while two are combined. The last
-// is the target, so that nothing is copied.
+// buffer is the target, so that nothing is copied.
 class Landing {
  public:
   Landing(Builder& builder, std::size_t count, const Range& target)
       : builder_(builder), left_(count), target_(target) {}
 
-  // For the next operand; `busy` still holds the partial result.
+  // The buffer for the next operand; `busy` still holds the partial result.
   Range next(const std::optional<Range>& busy) {
     --left_;
     if (left_ == 0 && !(busy && overlap(*busy, target_))) return target_;
@@ -45,7 +45,7 @@ std::vector<Rank> ranks_of(const Team& team, Rank first, Rank end) {
   return ranks;
 }
 
-// In rank order whatever the root: it takes the others' operands in theirs.
+// In rank order for any root: the root receives the operands in rank order.
 Range reduce_flat(Builder& builder, const Team& team, Rank root, const Range& operand, const Range& target) {
   if (team.me() != root) {
     builder.send(team.rank(root), operand);
@@ -65,7 +65,7 @@ Range reduce_tree(Builder& builder, const Team& team, Algorithm tree, const Rang
   return result;
 }
 
-// Rank order needs the lowest rank at the tree's root; the result goes on from there.
+// Rank order needs the lowest rank at the tree's root, which then sends the result to the operation's root.
 Range reduce_tree_in_order(Builder& builder, const Team& team, const Reduction& reduction, const Range& operand,
                            const Range& target) {
   const bool leads = team.me() == 0;
@@ -81,7 +81,8 @@ Range reduce_tree_in_order(Builder& builder, const Team& team, const Reduction& 
 }  // namespace
 
 Range combine(Builder& builder, const Operands& operands, const Range& target) {
-  const std::size_t own = operands.lower.empty() ? 0 : 1;  // has to be moved to where it may be written
+  const std::size_t own =
+      operands.lower.empty() ? 0 : 1;  // 1 if the own operand must first be copied to writable elements
   if (operands.lower.empty() && operands.higher.empty()) return operands.own;
   Landing landing(builder, operands.lower.size() + own + operands.higher.size(), target);
   std::optional<Range> partial;

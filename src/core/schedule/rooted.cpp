@@ -12,8 +12,8 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// The subtrees of a binomial tree over members counted from the root. Each is a run of members around a circle: two
-// runs of blocks where it passes the last member.
+// The subtrees of a binomial tree over members counted from the root. Each is a cyclic run of members, so two runs of
+// blocks where it passes the last member.
 class Subtrees {
  public:
   Subtrees(const Team& team, Rank root, const Blocks& blocks)
@@ -21,7 +21,7 @@ class Subtrees {
 
   [[nodiscard]] const Team& team() const { return team_; }
 
-  // The blocks of `count` members from `member` on.
+  // The blocks of `count` members beginning with `member`.
   [[nodiscard]] std::vector<Range> runs(Rank member, Rank count) const {
     const Rank first = (root_ + member) % size_;
     const Rank before_end = std::min(count, size_ - first);
@@ -36,8 +36,8 @@ class Subtrees {
     return sum;
   }
 
-  // Away from the root a subtree's blocks follow each other from its first member on. Where those of `child` are in the
-  // buffer of `parent`.
+  // Ranks other than the root hold a subtree's blocks one after the other from its first member. Returns where the
+  // blocks of `child` are in the buffer of `parent`.
   [[nodiscard]] Range place(const Range& buffer, Rank parent, Rank child) const {
     return within(buffer, elements(parent, child - parent), elements(child, binomial_span(child, size_)));
   }
@@ -55,7 +55,7 @@ class Subtrees {
   Team team_;
 };
 
-// A subtree's buffer in the pieces in which it goes to or comes from its parent.
+// A subtree's buffer in the pieces that it exchanges with its parent.
 std::vector<Range> pieces(const Subtrees& subtrees, Rank parent, const Range& buffer) {
   if (parent != 0) return {buffer};
   std::vector<Range> cut;

@@ -11,8 +11,8 @@
 //  - The i-th send of rank a to rank b is received by the i-th receive of b from a, in program order. Sends to one peer
 //    are posted in program order, and so are receives from one peer: by MPI's rule that messages do not overtake, one
 //    tag a call is enough. Steps with different peers are free.
-//  - No schedule relies on buffering: it ends also when every send waits for its receive (rendezvous).
-//  - Programs that begin in program order are fast ones: where a port is the bottleneck, earlier steps go first.
+//  - No schedule relies on buffering: it completes even when every send waits for its receive (rendezvous).
+//  - Running steps in program order is fast: where a port is the bottleneck, earlier steps go first.
 //  - Messages have at least one element, except in barriers, whose messages are all empty.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace ranktree::core::schedule {
 
 using Rank = std::int32_t;
 
-// The buffers of one rank. Which of them a collective has, and how long they are, is told in makers.h.
+// The buffers of one rank. makers.h lists which of them a collective has, and their lengths.
 enum class Buffer : std::uint8_t {
   kInput,   // MPI's send buffer; never written
   kOutput,  // MPI's receive buffer, or the only buffer of a broadcast
@@ -46,7 +46,7 @@ inline bool overlap(const Range& a, const Range& b) {
          b.first < a.first + a.count;
 }
 
-// `count` elements of a range, from its element `first` on.
+// `count` elements of a range, beginning at its element `first`.
 inline Range within(const Range& whole, std::int64_t first, std::int64_t count) {
   return {.buffer = whole.buffer, .first = whole.first + first, .count = count};
 }
@@ -90,7 +90,7 @@ struct Program {
   bool operator==(const Program&) const = default;
 };
 
-// One program a rank. Executors make only their own; tests and models make all.
+// One program for each rank. Executors make only their own; tests and models make all.
 using Schedule = std::vector<Program>;
 
 }  // namespace ranktree::core::schedule

@@ -35,7 +35,7 @@ bool conflict(const Step& a, const Step& b) {
   return reads(a) && writes(b) && overlap(a.from, b.into);
 }
 
-// For each step the set of those it waits for, through others too.
+// For each step, the set of steps it waits for, directly or through others.
 class Ancestors {
  public:
   explicit Ancestors(const Program& program)
@@ -73,7 +73,7 @@ void check_order(const Program& program) {
   }
 }
 
-// Carries out what may happen next until nothing may.
+// Carries out steps that may happen until none may.
 class Run {
  public:
   Run(std::span<const Program> schedule, std::vector<Memory>* memory, std::uint64_t seed, Rank withheld)
@@ -87,7 +87,7 @@ class Run {
 
   [[nodiscard]] bool finished(std::size_t rank) const { return ranks_[rank].done == schedule_[rank].steps.size(); }
 
-  // The first step of a rank that never began to happen.
+  // The first step of a rank that never happened.
   [[nodiscard]] std::size_t stuck(std::size_t rank) const {
     const auto& complete = ranks_[rank].complete;
     return at(std::find(complete.begin(), complete.end(), 0) - complete.begin());
@@ -103,7 +103,7 @@ class Run {
   struct Event {
     std::size_t rank = 0;
     std::int32_t step = 0;
-    std::size_t peer = 0;  // of a message, whose receiver
+    std::size_t peer = 0;  // the receiver of a message
     std::int32_t peer_step = -1;
   };
 
@@ -195,7 +195,7 @@ class Run {
   std::vector<Event> possible_;
 };
 
-// Nobody may leave before everybody has come.
+// No rank may leave the barrier before every rank has entered it.
 void prove_barrier(std::span<const Program> schedule, std::uint64_t seed) {
   for (std::size_t withheld = 0; withheld < schedule.size(); ++withheld) {
     const Run run(schedule, nullptr, seed, static_cast<Rank>(withheld));
@@ -221,7 +221,7 @@ void prove(const Request& request, std::span<const Program> schedule, std::uint6
   }
   const Run run(schedule, &memory, seed, -1);
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-    if (!run.finished(rank)) fail(schedule[rank], run.stuck(rank), "waits for ever");
+    if (!run.finished(rank)) fail(schedule[rank], run.stuck(rank), "waits forever");
     symbols.check_after(schedule[rank], memory[rank]);
   }
   if (request.collective == Collective::kBarrier) prove_barrier(schedule, seed);

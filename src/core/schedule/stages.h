@@ -1,4 +1,4 @@
-// Segments that go through stages one behind the other.
+// Segments that pass through a pipeline of stages.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ struct Segment {
 
 using Stage = std::function<void(const Segment&)>;
 
-// Scratch areas that `stages` stages need: one for each segment under way, and two so that the next ones can begin
-// before the last has ended.
+// Scratch areas that `stages` stages need: one for each segment in flight, and two more so that the next segments can
+// begin before the oldest completes.
 inline int arenas_for(std::size_t stages) { return static_cast<int>(stages) + 2; }
 
 // At time t stage k works on segment t-k, earlier stages first. All ranks write their steps in this order, so messages
-// of two stages between the same two ranks match although later segments overtake earlier ones on the way.
+// of two stages between the same two ranks match although later segments overtake earlier ones.
 inline void pipeline(Builder& builder, std::int64_t count, std::int64_t segment, const std::vector<Stage>& stages) {
   const std::int64_t size = segment > 0 ? segment : std::max<std::int64_t>(count, 1);
   const std::int64_t segments = (count + size - 1) / size;
@@ -42,7 +42,7 @@ inline void pipeline(Builder& builder, std::int64_t count, std::int64_t segment,
   }
 }
 
-// What a segment's stages hand on to each other.
+// What the stages of one segment pass to each other.
 template <class Value>
 class Handed {
  public:

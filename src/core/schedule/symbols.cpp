@@ -25,9 +25,9 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 }
 
 std::uint64_t only(Rank rank) { return std::uint64_t{1} << static_cast<unsigned>(rank); }
-std::uint64_t everyone(Rank ranks) { return ranks == 64 ? ~std::uint64_t{0} : only(ranks) - 1; }
+std::uint64_t all_of(Rank ranks) { return ranks == 64 ? ~std::uint64_t{0} : only(ranks) - 1; }
 
-// The right operand takes the left one in.
+// Combines the left operand into the right one.
 Symbol combined(const Program& program, std::size_t step, const Symbol& left, const Symbol& right) {
   if (left.element != right.element) {
     fail(program, step, "combines element " + std::to_string(left.element) + " with " + std::to_string(right.element));
@@ -153,8 +153,8 @@ std::int64_t Symbols::input_size(Rank rank) const {
   }
 }
 
-// All blocks where the caller has them, as data of `owner`; or only the owner's own, or each as its own rank's data
-// when there is no owner.
+// Fills all blocks of the caller's layout with data of `owner`, or only the owner's own block. Without an owner each
+// block holds its own rank's data.
 void Symbols::fill_all(std::vector<Symbol>& buffer, Rank owner, bool own_only) const {
   for (Rank rank = 0; rank < request_.ranks; ++rank) {
     if (own_only && rank != owner) continue;
@@ -203,11 +203,11 @@ Memory Symbols::before(const Program& program) const {
   return memory;
 }
 
-// Own block of all, as it ends at its rank.
+// The own block of a rank with its final content.
 std::vector<Symbol> Symbols::expected_blocks(Rank rank) const {
   std::vector<Symbol> result(at(output_size(rank)), Symbol{kAnything, 0, true});
   const std::uint64_t ranks =
-      request_.collective == Collective::kScatter ? only(request_.root) : everyone(request_.ranks);
+      request_.collective == Collective::kScatter ? only(request_.root) : all_of(request_.ranks);
   for (std::int64_t i = 0; i < block_count(request_, rank) && !result.empty(); ++i) {
     result[at(i)] = {first(rank) + i, ranks, true};
   }
@@ -236,7 +236,7 @@ std::vector<Symbol> Symbols::expected(Rank rank) const {
     default:
       for (std::size_t i = 0; i < result.size(); ++i) {
         const bool broadcast = request_.collective == Collective::kBroadcast;
-        result[i] = {static_cast<std::int64_t>(i), broadcast ? only(request_.root) : everyone(request_.ranks), true};
+        result[i] = {static_cast<std::int64_t>(i), broadcast ? only(request_.root) : all_of(request_.ranks), true};
       }
   }
   return result;

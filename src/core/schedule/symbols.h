@@ -1,4 +1,4 @@
-// Elements that know what they are made of: what a collective begins with, and what it must end with.
+// Elements that record what they are made of: the state before a collective and the state it must produce.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace ranktree::core::schedule {
 struct Symbol {
   static constexpr std::int64_t kUndefined = -1;
   static constexpr std::int64_t kCanary = -2;  // the caller's, between blocks
-  std::int64_t element = kUndefined;           // which element of the vector, or of all blocks, this is
-  std::uint64_t ranks = 0;                     // whose operands are in it
-  bool ordered = true;                         // they were combined in rank order
+  std::int64_t element = kUndefined;           // index in the vector, or in the buffer of all blocks
+  std::uint64_t ranks = 0;                     // bit r: the operand of rank r is combined into it
+  bool ordered = true;                         // its operands were combined in rank order
   bool operator==(const Symbol&) const = default;
 };
 
@@ -26,12 +26,12 @@ class Memory {
   std::vector<Symbol> output;
   std::vector<Symbol> scratch;
 
-  // Throws for steps outside of the buffers, of different counts at both ends, that write to the input, or without
-  // elements unless `empty` is true.
+  // Throws for steps outside the buffers, with different counts of `from` and `into`, that write to the input, or
+  // without elements unless `empty` is true.
   void check_ranges(const Program& program, bool empty) const;
-  // A copy or a reduction.
+  // Carries out a copy or a reduction.
   void apply(const Program& program, std::size_t step);
-  // What a step reads. Throws when it is undefined.
+  // The elements that a step reads. Throws when one is undefined.
   [[nodiscard]] std::vector<Symbol> get(const Program& program, std::size_t step) const;
   void put(const Range& into, const std::vector<Symbol>& symbols);
 
@@ -43,7 +43,7 @@ class Symbols {
  public:
   Symbols(const Request& request, const std::vector<bool>& in_place);
   [[nodiscard]] Memory before(const Program& program) const;
-  // Throws where the output of a rank is not what the collective promises.
+  // Throws where the output of a rank differs from the collective's result.
   void check_after(const Program& program, const Memory& memory) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace ranktree::core::schedule {
 
-Rank Team::rank(Rank member) const { return seat_->member(level_, (member + shift_) % size_); }
+Rank Team::rank(Rank member) const { return view_->member(level_, (member + shift_) % size_); }
 
 Team Team::rotated(Rank first) const {
   Team team = *this;
@@ -16,7 +16,7 @@ Team Team::rotated(Rank first) const {
   return team;
 }
 
-Seat::Seat(const Hierarchy& hierarchy, Rank rank, Rank root)
+View::View(const Hierarchy& hierarchy, Rank rank, Rank root)
     : hierarchy_(&hierarchy), rank_(rank), places_(at(hierarchy.levels())) {
   std::int32_t mine = hierarchy.position_of(rank);
   std::int32_t roots = hierarchy.position_of(root);
@@ -34,26 +34,26 @@ Seat::Seat(const Hierarchy& hierarchy, Rank rank, Rank root)
   }
 }
 
-bool Seat::leads(int level) const {
+bool View::leads(int level) const {
   for (int below = level + 1; below < levels(); ++below) {
     if (lane(below) != 0) return false;
   }
   return true;
 }
 
-bool Seat::carries(int level) const {
+bool View::carries(int level) const {
   for (int below = level + 1; below < levels(); ++below) {
     if (lane(below) >= hierarchy_->width(below)) return false;
   }
   return true;
 }
 
-Team Seat::team(int level) const {
+Team View::team(int level) const {
   const Place& place = places_[at(level)];
   return {*this, level, place.children, place.child};
 }
 
-Rank Seat::member(int level, Rank child) const {
+Rank View::member(int level, Rank child) const {
   std::int32_t object = hierarchy_->first_child(level, places_[at(level)].group) + child;
   for (int below = level + 1; below < levels(); ++below) {
     const Place& place = places_[at(below)];

@@ -128,9 +128,9 @@ bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const P
   }
   if (!hierarchy.in_rank_order()) return false;
   const Request request{.collective = collective, .ranks = hierarchy.ranks()};
-  const Seat seat(hierarchy, 0, 0);
+  const View view(hierarchy, 0, 0);
   Builder builder(0);
-  const Levels levels{request, hierarchy, plan, seat, builder};
+  const Levels levels{request, hierarchy, plan, view, builder};
   for (int level = 0; level < hierarchy.levels(); ++level) {
     if (!keeps_order_on(levels, level)) return false;
   }
@@ -143,9 +143,9 @@ Program transform(const Request& request, const Hierarchy& hierarchy, const Plan
   if (hierarchy.levels() == 1) {
     return make(request, {fitting(request.collective, given_algorithm(hierarchy, plan, 0)), plan.segment}, rank);
   }
-  const Seat seat(hierarchy, rank, has_root(request.collective) ? request.root : 0);
+  const View view(hierarchy, rank, has_root(request.collective) ? request.root : 0);
   Builder builder(rank, arenas_of(hierarchy));
-  find(request.collective, plan.form)->maker({request, hierarchy, plan, seat, builder});
+  find(request.collective, plan.form)->maker({request, hierarchy, plan, view, builder});
   return std::move(builder).take();
 }
 

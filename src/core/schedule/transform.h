@@ -1,9 +1,9 @@
 // The hierarchical transformation: from an algorithm for each level and a hierarchy of ranks to a schedule
 // (hier-bcast-2014 §3, hier-reduce-2016 §3, hsplit-2018 §6 for more than two levels).
 //
-// Who takes part on a level: in the group of the root, the root and the groups it is in count as first; elsewhere the
-// lowest rank comes first. A group's leader is its first rank, so the root leads its groups and no rank passes data on
-// only because it leads.
+// Which ranks take part on a level: the root's group and, above it, the groups that contain the root count as first;
+// elsewhere the lowest rank comes first. The leader of a group is its first rank. So the root leads its groups, and no
+// rank forwards data only because it is a leader.
 //
 // Segments are pipelined across levels: while segment s is moved on one level, segment s-1 is on the next.
 #pragma once
@@ -21,15 +21,16 @@
 namespace ranktree::core::schedule {
 
 enum class Form : std::uint8_t {
-  // Leaders only talk across groups: broadcast down the levels, reduce up, allreduce, barrier and alltoall up and down.
+  // Only leaders communicate across groups: broadcast goes down the levels, reduce up, and allreduce, barrier and
+  // alltoall up and down.
   kLeaders,
   // Allreduce of hier-reduce-2016 §3.2: in each group, then among the ranks with the same index in each group, on whole
   // vectors. Moves (ranks of a group) times the bytes of the other forms between groups.
   kSameIndex,
-  // Every rank carries its slice between groups: reduce-scatter inside, the operation on slices across, allgather
-  // inside. Alltoall: blocks go to the rank inside that is in their destination's lane, and then across.
-  // The first w ranks of a group have slices, w the size of the smallest group, so that slices fit in unequal groups
-  // (alltoall: every rank; lanes are counted modulo the size of a smaller group).
+  // Every rank carries a slice between groups: reduce-scatter inside, the operation on slices across, allgather inside.
+  // Alltoall: blocks first go to the rank inside the group that is in their destination's lane, then across. The first
+  // w ranks of a group have slices, where w is the size of the smallest group, so slices also match in unequal groups.
+  // In alltoall every rank has a lane, counted modulo the size of a smaller group.
   kLanes
 };
 
@@ -38,24 +39,24 @@ std::optional<Form> form_from_name(std::string_view word);
 
 struct Plan {
   Form form = Form::kLeaders;
-  // One for each level that the hierarchy was given, outermost first, or one for all. In lanes, the algorithm of the
-  // outermost level; inside, rings for commutative operations and pairwise exchange for others, unless kPairwise is
-  // said. Alltoall in lanes has the algorithm of each level.
+  // One algorithm for each level that the hierarchy was given, outermost first, or one for all levels. In lanes, the
+  // algorithm is that of the outermost level; inside, commutative operations use rings and others pairwise exchange,
+  // unless the plan names kPairwise. Alltoall in lanes uses the algorithm of each level.
   std::vector<Algorithm> algorithms;
-  std::int64_t segment = 0;  // elements, 0 for everything
+  std::int64_t segment = 0;  // elements; 0: unsegmented
 };
 
-// What is right for most: lanes for allreduce and alltoall, leaders for all else.
+// The usual choice: lanes for allreduce and alltoall, leaders for all other collectives.
 Form default_form(Collective collective);
 
-// The forms a collective has.
+// The forms that a collective has.
 std::span<const Form> forms_of(Collective collective);
 
 // False when operands would be combined out of rank order.
 bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan);
 
-// The steps of `rank`; on a hierarchy of one level exactly those of make() with the algorithm of that level. O(steps x
-// log + levels). Throws as make() does.
+// The steps of `rank`. On a hierarchy of one level they are exactly those of make() with the algorithm of that level.
+// O(steps x log + levels). Throws as make() does.
 Program transform(const Request& request, const Hierarchy& hierarchy, const Plan& plan, Rank rank);
 Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Plan& plan);
 

@@ -16,7 +16,7 @@
 namespace ranktree::core::schedule {
 namespace {
 
-// Ranks begin .. middle-1, combined, are combined with ranks middle .. end-1.
+// The combined ranks begin .. middle-1 are combined with ranks middle .. end-1.
 struct Merge {
   Rank begin = 0;
   Rank middle = 0;
@@ -24,7 +24,7 @@ struct Merge {
   auto operator<=>(const Merge&) const = default;
 };
 
-// Neighbours with neighbours until one is left: runs of ranks that begin at bounds[0], bounds[1], ...
+// Combines neighbours until one run is left. The runs of ranks begin at bounds[0], bounds[1], ...
 void append_doubling(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
   const std::size_t size = bounds.size() - 1;
   for (std::size_t distance = 1; distance < size; distance *= 2) {
@@ -34,7 +34,7 @@ void append_doubling(const std::vector<Rank>& bounds, std::vector<Merge>& merges
   }
 }
 
-// The tree of the header, of runs.
+// The tree of the header, over runs.
 void append_tree(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
   const auto size = static_cast<Rank>(bounds.size() - 1);
   const Rank pairs = size - power_of_two_in(size);
@@ -49,7 +49,7 @@ void append_tree(const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
   append_doubling(left, merges);
 }
 
-// What one level does in a group whose children are these runs; false where it is not known.
+// Appends what one level does in a group whose children are these runs; false where the order is not known.
 bool append_level(Algorithm algorithm, const std::vector<Rank>& bounds, std::vector<Merge>& merges) {
   if (algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling || bounds.size() <= 3) {
     append_tree(bounds, merges);

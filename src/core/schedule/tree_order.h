@@ -1,12 +1,13 @@
-// The one order in which reproducible reductions combine: a tree that only the number of ranks decides.
+// The one order in which reproducible reductions combine: a tree that depends only on the number of ranks.
 //
-// Of p ranks, 2^k the largest power of two in p: ranks 2i and 2i+1 for i < p - 2^k are combined first; the 2^k that are
-// left are combined with their neighbours, then pairs with pairs, and so on. For p = 5: (((0 1) 2) (3 4)). It is what
-// recursive doubling and Rabenseifner's algorithm do on ranks in their order, whole vectors or halves of them,
-// whichever the root; so the one takes short vectors and the other long ones, and every bit of the result is the same.
+// Let 2^k be the largest power of two in p ranks. Ranks 2i and 2i+1 for i < p - 2^k are combined first. The remaining
+// 2^k are combined with their neighbours, then pairs with pairs, and so on; for p = 5: (((0 1) 2) (3 4)). Recursive
+// doubling and Rabenseifner's algorithm combine in this order on ranks in their order, for any root, on whole vectors
+// or halves of them. So the former serves short vectors and the latter long ones, and every bit of the result is the
+// same.
 //
-// Levels change nothing where each group is a run of ranks that the tree combines by itself before anything else, as
-// groups of 2^j ranks all are (each level must then combine in this order as well).
+// Levels do not change the order where each group is a run of ranks that the tree combines before it combines them with
+// others, as all groups of 2^j ranks are. Each level must then combine in this order as well.
 #pragma once
 
 #include "core/schedule/hierarchy.h"
@@ -15,8 +16,8 @@
 
 namespace ranktree::core::schedule {
 
-// True for collectives that combine nothing, and where operands that are not commutative are combined by that tree, for
-// any number of ranks, root, counts and segments.
+// True for collectives that combine nothing, and where non-commutative operands are combined by that tree for any
+// number of ranks, root, counts and segments.
 bool keeps_tree_order(Collective collective, Algorithm algorithm);
 
 // The same for a plan on a hierarchy. O(ranks log ranks).

@@ -1,4 +1,4 @@
-// Trees over members 0 .. size-1, rooted at 0: one node at a time.
+// Trees over members 0 .. size-1 with root 0: one node at a time.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace ranktree::core::schedule {
 
 struct Node {
-  Rank parent = -1;            // of the root: -1
+  Rank parent = -1;            // -1 for the root
   std::vector<Rank> children;  // ascending
 };
 
@@ -18,10 +18,10 @@ struct Node {
 // log size).
 Node node_of(Algorithm tree, Rank member, Rank size);
 
-// Members in the subtree of a binomial tree.
+// The number of members in the subtree of a member in a binomial tree.
 Rank binomial_span(Rank member, Rank size);
 
-// True for the algorithms that node_of() knows.
+// True for the algorithms that node_of() accepts.
 bool is_tree(Algorithm algorithm);
 
 }  // namespace ranktree::core::schedule

@@ -25,7 +25,8 @@ constexpr unsigned kKindBits = 5;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 constexpr std::uint64_t kIdMask = (std::uint64_t{1} << 58U) - 1;
 
-// Which name stands for several objects with the same PUs, the first of these. A group has no meaning of its own.
+// Several objects with the same PUs get the name that comes first here. A Group comes last: it has no meaning of its
+// own.
 constexpr std::array kByPrecedence{Kind::kNode, Kind::kNumaNode, Kind::kPackage, Kind::kDie,  Kind::kL5, Kind::kL4,
                                    Kind::kL3,   Kind::kL2,       Kind::kL1,      Kind::kCore, Kind::kPu, Kind::kGroup};
 
@@ -90,7 +91,7 @@ NodeMap::NodeMap(const topo::Tree& node) : node_(node) {
       logical_[at(objects[i].second)] = static_cast<std::int32_t>(i);
     }
   }
-  // A tree makes no level of a NUMA node that is the whole machine, but there is one.
+  // The tree has no level for a NUMA node that spans the whole machine, but that node exists.
   one_numa_node_ = !by_kind.contains(Kind::kNumaNode);
   if (one_numa_node_) kinds_.insert(std::lower_bound(kinds_.begin(), kinds_.end(), Kind::kNumaNode), Kind::kNumaNode);
   for (Leaf leaf = 0; leaf < node_.leaf_count(); ++leaf) {
@@ -102,7 +103,8 @@ NodeMap::NodeMap(const topo::Tree& node) : node_(node) {
   }
 }
 
-// The leaves below an object are consecutive, so the first and the last PU decide. -1 when there is none.
+// The lowest object that contains the PUs, -1 when there is none. The first and the last PU decide, because the leaves
+// below an object are consecutive.
 Object NodeMap::container(std::span<const int> pus) const {
   if (pus.empty()) return -1;
   Leaf first = node_.leaf_count();

@@ -1,4 +1,4 @@
-// Where one rank is in the machine: the objects that contain it, outermost first (hsplit-2018 §4.1, Algorithm 1).
+// The objects of the machine that contain one rank, outermost first (hsplit-2018 §4.1, Algorithm 1).
 #pragma once
 
 #include <cstddef>
@@ -16,46 +16,47 @@ namespace ranktree::core::split {
 // One object that contains a rank.
 struct Link {
   topo::Kind kind = topo::Kind::kNode;
-  std::int64_t id = 0;  // tells siblings of one kind apart; not negative
+  std::int64_t id = 0;  // distinguishes siblings of one kind; not negative
   bool operator==(const Link&) const = default;
 };
 
 using Chain = std::vector<Link>;
 
-// Longer chains are cut. hwloc's kinds and twice as many levels of network as anybody has built fit.
+// Longer chains are cut. The limit holds all of hwloc's kinds and twice the network levels of the largest known
+// machines.
 inline constexpr std::size_t kMaxDepth = 32;
 
 // A link as one number without its top bit; different links have different codes.
 std::uint64_t code_of(const Link& link);
 Link link_of(std::uint64_t code);
 
-// The name MPI programs see of chain[position]: hwloc's long one ("L3Cache", "NUMANode"), "Machine" for a node,
+// The name of chain[position] that MPI programs see: hwloc's long name ("L3Cache", "NUMANode"), "Machine" for a node,
 // "Switch0", "Switch1", ... from the outside in.
 std::string type_name(std::span<const Link> chain, std::size_t position);
 
 // hwloc's long name of a kind inside a node: "Machine", "NUMANode", "L3Cache", "PU", ...
 std::string_view resource_name(topo::Kind kind);
 
-// The number that stands for a name (of a switch, of a node): the same on every rank. 58 bits, so that two names meet
-// by chance once in 10^9 networks of 10^4 switches.
+// The number that represents the name of a switch or a node: the same on every rank. 58 bits, so a collision occurs
+// once in 10^9 networks of 10^4 switches.
 std::int64_t name_id(std::string_view name);
 
-// Objects of one node that contain a binding. Made from a node's tree once, asked often.
+// The objects of one node that contain a binding. Made once from a node's tree, queried often.
 class NodeMap {
  public:
   explicit NodeMap(const topo::Tree& node);
 
   // The part of a chain below the node, for a rank that may run on the PUs with these operating-system numbers. Objects
-  // with the same PUs are one link with the highest name (NUMANode, Package, Die, caches from L5 to L1, Core, PU,
-  // Group); its id is the logical number among all objects of that kind. Empty for a binding with no PU, with one the
-  // node lacks, or wider than every object. O(PUs + depth).
+  // with the same PUs are one link under the name that comes first in: NUMANode, Package, Die, caches from L5 to L1,
+  // Core, PU, Group. Its id is the logical number among all objects of that kind. Empty for a binding that has no PU,
+  // has a PU the node lacks, or is wider than every object. O(PUs + depth).
   [[nodiscard]] Chain locate(std::span<const int> pus) const;
 
-  // Every object below the root that contains the binding, also those that locate() merges and the one NUMA node of a
-  // machine that has one.
+  // Every object below the root that contains the binding, including those that locate() merges and the NUMA node of a
+  // machine that has only one.
   [[nodiscard]] Chain locate_all(std::span<const int> pus) const;
 
-  // The kinds of object this node has, the root's first.
+  // The kinds of object in this node, the root's first.
   [[nodiscard]] const std::vector<topo::Kind>& kinds() const { return kinds_; }
 
  private:

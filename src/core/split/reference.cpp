@@ -22,7 +22,7 @@ namespace {
 
 using topo::Kind;
 
-// An object is what it spans: the switches and the node it lies in, and its PUs (none named: all of the node).
+// An object by what it spans: the switches and the node it is in, and its PUs (empty: the whole node).
 struct Container {
   std::vector<std::string> path;
   std::set<int> pus;
@@ -86,7 +86,7 @@ bool contains_all(const Container& container, std::span<const std::vector<Contai
   });
 }
 
-// Every rank's largest container that does not hold everybody.
+// Every rank's largest container that does not contain all ranks.
 std::vector<std::optional<Container>> next_containers(std::span<const std::vector<Container>> all) {
   std::vector<std::optional<Container>> next;
   for (const std::vector<Container>& one : all) {
@@ -97,7 +97,7 @@ std::vector<std::optional<Container>> next_containers(std::span<const std::vecto
   return next;
 }
 
-// The communicator's own name: the smallest container that holds everybody.
+// The name of the communicator itself: the smallest container that contains all ranks.
 std::string name_of_parent(std::span<const std::vector<Container>> all) {
   std::string name = "Cluster";
   for (const Container& container : all.front()) {
@@ -106,7 +106,7 @@ std::string name_of_parent(std::span<const std::vector<Container>> all) {
   return name;
 }
 
-// Whether two ranks come together.
+// Whether the split puts two ranks into the same part.
 bool together(std::span<const std::optional<Container>> next, std::size_t i, std::size_t j, Leftover leftover) {
   const bool both = next[i].has_value() && next[j].has_value();
   const bool neither = !next[i].has_value() && !next[j].has_value();
@@ -114,7 +114,7 @@ bool together(std::span<const std::optional<Container>> next, std::size_t i, std
   return neither && ((i == j && leftover != Leftover::kNull) || leftover == Leftover::kGroup);
 }
 
-// The ranks that come together with rank i, by key.
+// The ranks in the same part as rank i, ordered by key.
 std::vector<int> members_with(std::span<const std::optional<Container>> next, std::size_t i, std::span<const int> keys,
                               Leftover leftover) {
   std::vector<int> members;

@@ -1,4 +1,4 @@
-// The split by its definition, slow and exact: the fast ways are compared with it.
+// The split by its definition, slow and exact: tests compare the fast implementations with it.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace ranktree::core::split {
 
-// Where one rank is.
+// The place of one rank in the machine.
 struct Spot {
   std::vector<std::string> switches;  // outermost first
   std::int64_t node = 0;              // equal for ranks of one node
-  const topo::Tree* tree = nullptr;   // the node's, with a root of kind Node
-  std::vector<int> pus;               // what it may run on
+  const topo::Tree* tree = nullptr;   // the node's tree, with a root of kind Node
+  std::vector<int> pus;               // the PUs it may run on
 };
 
-// What one rank gets from a split.
+// The result of a split on one rank.
 struct Outcome {
   std::vector<int> members;  // positions in the communicator that was split, in the new order; empty: MPI_COMM_NULL
   int count = 0;             // of siblings
@@ -28,9 +28,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// Splits a communicator whose rank i is at ranks[i] and passes keys[i] (all 0 when keys is empty). For every rank the
-// set of all objects that contain its binding is made by comparing sets of PUs; those that contain every rank are taken
-// away; the largest that is left decides. O(ranks^2 x objects x PUs).
+// Splits a communicator whose rank i is at ranks[i] and passes keys[i] (all 0 when keys is empty). For every rank it
+// collects all objects that contain its binding by comparing sets of PUs, removes those that contain every rank, and
+// splits by the largest that remains. O(ranks^2 x objects x PUs).
 std::vector<Outcome> reference_split(std::span<const Spot> ranks, std::span<const int> keys, Leftover leftover);
 
 }  // namespace ranktree::core::split

@@ -34,7 +34,8 @@ void set_only_sibling(Summary& summary, const Sibling& sibling) {
   summary.code_or = summary.code_and = sibling.code;
 }
 
-// Everything below a shorter beginning is one part, the one object that comes next; its root is the first of all.
+// With a shorter common beginning, everything below it is one part: the object that comes next. Its root is the first
+// of all.
 Sibling as_one(const Summary& summary, std::size_t depth) {
   Member root = summary.siblings[0].root;
   for (const Sibling& sibling : siblings_of(summary)) {
@@ -68,7 +69,7 @@ std::size_t count_union(std::span<const Sibling> a, std::span<const Sibling> b) 
   return count;
 }
 
-// Too many to be listed: one part stands for all, the one with the first root, so that as_one() still finds that.
+// There are too many parts to list: one entry stands for all, the one with the first root, so that as_one() finds it.
 void give_up_list(std::span<const Sibling> others, Summary& into) {
   Sibling first = into.siblings[0];
   for (const Sibling& sibling : siblings_of(into)) first = before(sibling.root, first.root) ? sibling : first;
@@ -78,7 +79,7 @@ void give_up_list(std::span<const Sibling> others, Summary& into) {
   into.overflow = 1;
 }
 
-// Keeps the parts sorted by code; from the back, in place.
+// Merges the parts sorted by code, from the back and in place.
 void unite(std::span<const Sibling> others, Summary& into) {
   std::size_t i = others.size();
   std::size_t j = into.sibling_count;
@@ -148,7 +149,7 @@ Summary summarize_absent() {
   return summary;
 }
 
-// `other` is not copied where it may be large.
+// `other` is not copied, because it may be large.
 void merge(const Summary& other, Summary& into) {
   if (other.present == 0) return merge_agreement(other, into);
   if (into.present == 0) {

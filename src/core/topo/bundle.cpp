@@ -58,7 +58,7 @@ class Bundler {
       const Object child = tree_.first_child(object) + i;
       deeper = deeper || (tree_.child_count(child) > 0 && allowed(child) >= count_);
     }
-    // Nodes stay, all of them: their number is that of the hosts.
+    // All nodes stay: their number is the number of hosts.
     const bool above_nodes = tree_.level(tree_.level_of(object)).kind < Kind::kNode;
     if (!deeper && !(above_nodes && tree_.child_count(object) > 0)) return add_bundles(here, object);
     for (int i = 0; i < tree_.child_count(object); ++i) {

@@ -102,7 +102,7 @@ int links_of(const Dragonfly& dragonfly) {
   return std::max((dragonfly.groups - 2 + dragonfly.routers_per_group) / dragonfly.routers_per_group, 1);
 }
 
-// Which router of a group has the link to another: the links lead to the other groups in order.
+// The router of a group that has the link to another group: the links lead to the other groups in order.
 int gateway(const Dragonfly& dragonfly, int group, int to) { return (to < group ? to : to - 1) / links_of(dragonfly); }
 
 double value_of(const Step& step, bool latency, const std::string& name) {
@@ -112,7 +112,7 @@ double value_of(const Step& step, bool latency, const std::string& name) {
               "network: " + name + ": its latency is not known; give it in the machine file or use hops");
 }
 
-// Nodes that are routers need no link.
+// Nodes that are routers themselves have no link.
 double link_value(const Step& link, bool latency) {
   return latency && !link.latency && link.hops == 0 ? 0 : value_of(link, latency, "node link");
 }
@@ -250,7 +250,7 @@ void Interconnect::add_near_in_dragonfly(const Dragonfly& dragonfly, int host, i
                                          std::vector<int>& found) const {
   const int group_nodes = dragonfly.nodes_per_router * dragonfly.routers_per_group;
   const int first = position_[at(host)] / group_nodes * group_nodes;
-  // The node at the same port of other routers first, so that few are spread over the group.
+  // Prefers nodes at the same port of other routers, so that a few nodes are spread over the group.
   const int wanted = std::min(group_nodes, 4 * most);
   for (int i = 0; i < wanted; ++i) {
     const int offset =

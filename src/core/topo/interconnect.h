@@ -1,4 +1,4 @@
-// Distances between nodes where the network is no tree: a torus, a dragonfly, or a table.
+// Distances between nodes where the network is not a tree: a torus, a dragonfly, or a table.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace ranktree::core::topo {
 
 enum class Metric : std::uint8_t;
 
-// What one step costs.
+// The cost of one step in the network.
 struct Step {
   double hops = 1;
   std::optional<double> latency = std::nullopt;  // seconds
 };
 
-// Routers on a grid whose sides may close. Node p is at router p / nodes_per_router; routers are numbered row by row,
-// the last dimension fastest.
+// Routers on a grid whose dimensions may wrap around. Node p is at router p / nodes_per_router; routers are numbered
+// row by row, the last dimension fastest.
 struct Torus {
   std::vector<int> sizes;
   std::vector<std::uint8_t> wraps;  // by dimension: whether the last router is a neighbour of the first
@@ -27,54 +27,54 @@ struct Torus {
   Step link{0};  // between a node and its router
 };
 
-// Groups of routers that are all connected, and groups that are all connected (J. Kim, W. Dally, S. Scott, D. Abts,
-// Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008). Each router has the same number of global links.
-// Those of a group lead to the other groups in order ("absolute" arrangement). Packets take the shortest way.
+// Fully connected groups of fully connected routers (J. Kim, W. Dally, S. Scott, D. Abts, Technology-Driven,
+// Highly-Scalable Dragonfly Topology, ISCA 2008). Each router has the same number of global links. The links of a group
+// lead to the other groups in order ("absolute" arrangement). Packets take the shortest path.
 struct Dragonfly {
   int groups = 1;
   int routers_per_group = 1;
   int nodes_per_router = 1;
-  int global_links = 0;  // of a router; 0: as many as it takes
+  int global_links = 0;  // per router; 0: as many as are needed
   Step local, global, link;
 };
 
-// Any distances, row by row.
+// A table of arbitrary distances, row by row.
 struct DistanceTable {
   int nodes = 0;
-  bool seconds = false;  // else hops
+  bool seconds = false;  // false: in hops
   std::vector<double> values;
 };
 
-// Where each host is in a network, and how far from the others, in hops or seconds. A value, immutable. Distances are
-// symmetric and 0 from a host to itself.
+// The position of each host in a network, and the distances between hosts, in hops or seconds. A value, immutable.
+// Distances are symmetric, and 0 from a host to itself.
 class Interconnect {
  public:
   using Network = std::variant<Torus, Dragonfly, DistanceTable>;
 
-  // Host i is node position[i] of the network; every host has a position of its own. Throws Error(kInput) naming what
-  // is wrong. A table that is not symmetric is made so: the mean of both directions. In hops; a table in seconds, in
-  // these.
+  // Host i is node position[i] of the network; positions are distinct. Throws Error(kInput) naming what is wrong. An
+  // asymmetric table is replaced by the mean of both directions. Distances are in hops; those of a table in seconds are
+  // in seconds.
   Interconnect(Network network, std::vector<int> position);
 
   [[nodiscard]] const Network& network() const { return network_; }
   [[nodiscard]] const std::vector<int>& positions() const { return position_; }
   [[nodiscard]] int hosts() const { return static_cast<int>(position_.size()); }
 
-  // O(1), of a torus O(dimensions).
+  // O(1); for a torus O(dimensions).
   [[nodiscard]] double distance(int a, int b) const;
-  // Not more than the distance of any two hosts.
+  // The smallest distance between two hosts.
   [[nodiscard]] double nearest() const { return nearest_; }
-  // Hosts near a host, itself left out, at most so many, the nearest first. O(result), of a table O(hosts).
+  // The nearest hosts of a host, without itself, at most `most`, in order of distance. O(result); for a table O(hosts).
   [[nodiscard]] std::vector<int> near(int host, int most) const;
 
   // The host at a node of the network, -1 where there is none.
   [[nodiscard]] int host_at(std::int64_t position) const { return host_at_[at(position)]; }
-  // Of a torus: where the host's router is.
+  // For a torus: the coordinate of the host's router.
   [[nodiscard]] int coordinate(int host, std::size_t dimension) const {
     return coordinate_[at(host) * step_.size() + dimension];
   }
 
-  // A copy that counts hops or seconds. Throws Error(kUnsupported) where they are not known.
+  // A copy that counts hops or seconds. Throws Error(kUnsupported) where these are not known.
   [[nodiscard]] Interconnect with_metric(Metric metric) const;
 
  private:
@@ -89,14 +89,14 @@ class Interconnect {
 
   Network network_;
   std::vector<int> position_;
-  std::vector<int> host_at_;     // position -> host, -1
-  std::vector<int> coordinate_;  // of a torus: host by host, a coordinate a dimension
-  std::vector<double> step_;     // what steps cost now: of a torus by dimension, of a dragonfly local and global
-  double link_ = 0;              // between a node and its router
+  std::vector<int> host_at_;     // position -> host, -1 where there is none
+  std::vector<int> coordinate_;  // of a torus: for each host one coordinate per dimension
+  std::vector<double> step_;  // cost of a step in the metric: of a torus by dimension, of a dragonfly local and global
+  double link_ = 0;           // cost between a node and its router
   double nearest_ = 0;
 };
 
-// How many nodes a network has room for. Throws Error(kInput) when its sizes make no sense or too many.
+// The number of nodes a network holds. Throws Error(kInput) when its sizes are invalid or too large.
 std::int64_t node_count(const Interconnect::Network& network);
 
 }  // namespace ranktree::core::topo

@@ -19,7 +19,7 @@ void LevelOrder::add(const std::vector<LevelKey>& path) {
   }
 }
 
-// Takes, again and again, the first level by kind that has nothing untaken above it. O(levels^2), levels are few.
+// Repeatedly takes the first level by kind that has no remaining level above it. O(levels^2); there are few levels.
 std::vector<LevelKey> LevelOrder::merge() const {
   std::vector<LevelKey> order;
   std::map<LevelKey, std::set<LevelKey>> rest = above_;

@@ -1,4 +1,4 @@
-// One order of levels that agrees with every path of every tree to be put together.
+// Merges the levels of several trees into one order that agrees with every path of every tree.
 #pragma once
 
 #include <map>

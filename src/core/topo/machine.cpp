@@ -40,7 +40,7 @@ int switch_depth(const NetworkPart& part) {
   return depth;
 }
 
-// Puts a machine together from its network down.
+// Builds the tree of a machine from its network downwards.
 class Joiner {
  public:
   explicit Joiner(const Machine& machine) : machine_(machine), builder_(levels_of(machine)) {}
@@ -139,7 +139,7 @@ bool alike(const Tree& a, const Tree& b) {
   return true;
 }
 
-// Takes a tree apart at its nodes.
+// Splits a tree into its network and the shapes of its nodes.
 class Splitter {
  public:
   explicit Splitter(const Tree& tree) : tree_(tree) {}

@@ -19,7 +19,7 @@ struct Host {
   int shape = 0;  // index into Machine::shapes
 };
 
-// A switch, or the whole network, with what is plugged into it.
+// A switch, or the whole network, with the switches and hosts connected to it.
 struct NetworkPart {
   std::string name;
   std::vector<NetworkPart> switches;
@@ -34,24 +34,24 @@ struct LinkCost {
 struct Machine {
   std::vector<Tree> shapes;  // each with a root of kind Node and no name; no two alike
   NetworkPart network;
-  // Where the network is no tree: the hosts of `network`, which has no switches then, are those of this in order.
+  // Where the network is not a tree: its hosts, in order, are those of `network`, which then has no switches.
   std::optional<Interconnect> interconnect;
-  std::map<Kind, LinkCost> costs;  // between two places that meet on a level of that kind
+  std::map<Kind, LinkCost> costs;  // between two leaves whose lowest common ancestor is on a level of that kind
 
-  // The index of a node's shape, stored if no equal one is there yet. Two nodes are alike when kinds, numbers and
-  // usable places agree; names and memory sizes do not count.
+  // The index of a node's shape, which is stored unless an equal one is there. Two nodes are equal when kinds, numbers
+  // and allowed leaves agree; names and memory sizes do not count.
   int add_shape(Tree node);
 };
 
-// Host names end up in launchers' files and in shell scripts, so nothing passes but letters, digits, '.', '-' and '_'.
+// Host names are written to launchers' files and shell scripts, so only letters, digits, '.', '-' and '_' are accepted.
 bool is_host_name(std::string_view name);
 
 // The largest number of leaves a machine may have.
 inline constexpr std::int64_t kMaxLeaves = 16'777'216;
 
-// The tree: a Cluster over everything unless the machine is one host, then switches, nodes, and what is in them. Shapes
-// with different levels are merged: a node skips levels it lacks. Throws Error(kInput) when there is no host, two hosts
-// share a name, a name is none (one host may have no name), or there are too many leaves.
+// The machine as a tree: a Cluster at the root unless the machine is one host, then switches, nodes, and their parts.
+// Shapes with different levels are merged: a node skips levels it lacks. Throws Error(kInput) when there is no host,
+// two hosts share a name, a name is invalid (a single host may have none), or there are too many leaves.
 Tree to_tree(const Machine& machine);
 
 // The parts of a tree that has a Node level. Throws Error(kUnsupported) when it has none.

@@ -53,7 +53,7 @@ UsablePus usable_pus_of(std::span<const HostPus> hosts) {
   return result;
 }
 
-// The bound ranks of one host in groups that share PUs; groups of one are dropped.
+// The bound ranks of one host, in groups that share PUs; single ranks are left out.
 std::vector<std::vector<int>> sharing(std::span<const RankPlace> places, const std::vector<int>& ranks) {
   Groups groups(ranks.size());
   std::map<int, std::size_t> first_on;
@@ -90,7 +90,7 @@ void check_host(std::span<const RankPlace> places, const std::string& host, cons
     auto& target = crowded ? oversubscribed : findings;
     target.push_back({crowded ? Trouble::kOversubscribed : Trouble::kOverlap, host, std::move(group), std::move(pus)});
   }
-  // Unbound ranks crowd the host as a whole.
+  // Unbound ranks count as oversubscribing the whole host.
   if (!unbound.empty() && ranks.size() > usable_pus.size()) {
     oversubscribed.push_back({Trouble::kOversubscribed, host, ranks, usable_pus});
   }

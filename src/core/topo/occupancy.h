@@ -1,4 +1,4 @@
-// Where the ranks of a job really are: unbound, overlapping, oversubscribed, or not where a plan wants them. Pure.
+// Checks where the ranks of a job are: unbound, overlapping, oversubscribed, or not where a plan places them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct RankPlace {
   std::vector<int> pus;  // operating-system numbers of the PUs it may run on, ascending
 };
 
-// What a job may use of one host.
+// The PUs of one host that a job may use.
 struct HostPus {
   std::string name;
   std::vector<std::vector<int>> cores;  // the usable PUs of each core, ascending
@@ -23,7 +23,7 @@ struct HostPus {
 
 enum class Trouble : std::uint8_t {
   kUnbound,        // these ranks may run on every usable PU of a host that has several
-  kOverlap,        // these bound ranks share PUs though the PUs they cover would do for all
+  kOverlap,        // these bound ranks share PUs though the PUs they cover are enough for one each
   kOversubscribed  // more ranks than the PUs they cover
 };
 std::string_view trouble_name(Trouble trouble);  // "unbound", "overlapping", "oversubscribed"
@@ -40,7 +40,7 @@ struct Finding {
 // O(ranks x PUs of a rank x log). Throws Error(kInput) when a rank has no PU.
 std::vector<Finding> check_occupancy(std::span<const RankPlace> ranks, std::span<const HostPus> hosts);
 
-// One rank that is not where it should be.
+// One rank that is not where it was expected.
 struct Misplacement {
   int rank;
   RankPlace expected;

@@ -17,8 +17,8 @@
 namespace ranktree::core::topo {
 namespace {
 
-// Hop count (the default cost): the path between two leaves through an ancestor climbs and descends one edge for each
-// branching level. Levels that never branch (one L3 a package) are drawn in the tree but shorten nothing.
+// Hop count (the default cost): the path between two leaves climbs to their common ancestor and descends, one edge for
+// each branching level. Levels that never branch (one L3 per package) are shown in the tree but do not add hops.
 std::vector<double> hop_costs(const Tree& tree) {
   std::vector<bool> branches(static_cast<std::size_t>(tree.level_count()), false);
   for (Object object = 0; object < tree.object_count(); ++object) {
@@ -146,7 +146,7 @@ Tree Tree::with_allowed(std::span<const Leaf> leaves) const {
   return copy;
 }
 
-// The leaf `handle` of a cut tree owns all PUs below `object`; it may be used when one of them may.
+// Leaf `handle` of a cut tree owns all PUs below `object`; it is allowed when one of the leaves below is.
 void Tree::give_leaf(TreeBuilder& builder, std::int32_t handle, Object object) const {
   std::vector<int> owned;
   bool usable = false;
@@ -165,7 +165,8 @@ Tree Tree::cut_at(Kind kind) const {
   if (found == levels_.end() || found + 1 == levels_.end()) return *this;
   const int cut = static_cast<int>(found - levels_.begin());
 
-  // An object above the cut stays; one on it, or a leaf that has nothing on it above, becomes a leaf on the cut level.
+  // An object above the cut stays. An object on it becomes a leaf on the cut level, as does a leaf with no ancestor on
+  // it.
   TreeBuilder builder(std::vector<Level>(levels_.begin(), found + 1));
   std::vector<std::int32_t> handle(parent_.size(), -1);
   for (Object object = 0; object < object_count(); ++object) {

@@ -1,5 +1,5 @@
-// The machine as one tree (treematch-2013 §2.2): switches, nodes, packages, ... down to the leaves, the places where
-// one rank can sit. A value: built once by a TreeBuilder, immutable afterwards, safe to share between threads.
+// The machine as one tree (treematch-2013 §2.2): switches, nodes, packages, ... down to the leaves; a leaf holds one
+// rank. A value: built once by a TreeBuilder, immutable afterwards, safe to share between threads.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ enum class Metric : std::uint8_t {
   kHops,       // edges on the path through the lowest common ancestor, levels that never branch not counted
   kLatency,    // seconds
   kBandwidth,  // seconds per byte (1 / bandwidth)
-  kGiven       // numbers given by the caller, one a level
+  kGiven       // values from the caller, one for each level
 };
 
 using Object = std::int32_t;  // index of an object (a vertex of the tree); 0 is the root
@@ -66,27 +66,28 @@ class Tree {
 
   // Level of the lowest common ancestor of two leaves; the last level when they are the same leaf. O(depth).
   [[nodiscard]] int common_level(Leaf a, Leaf b) const;
-  // Cost of a level under the metric the tree was given; 0 on the last level. See set_cost.
+  // Cost of a level under the tree's metric; 0 on the last level. See with_metric() and with_costs().
   [[nodiscard]] double cost(int level) const { return cost_[at(level)]; }
-  // cost(common_level(a, b)): 0 when a == b. O(depth). Between nodes of a network that is no tree: the cost of the Node
-  // level, which is the way out of one node and into another, and the network's distance of the two nodes.
+  // cost(common_level(a, b)): 0 when a == b. O(depth). Between nodes of a network that is not a tree: the cost of the
+  // Node level, which is the path out of one node and into another, plus the network's distance of the two nodes.
   [[nodiscard]] double distance(Leaf a, Leaf b) const;
   [[nodiscard]] Metric metric() const { return metric_; }
-  // The distances between nodes, which are numbered as they stand in the tree (os_index), where the network is no tree;
-  // else null. The level above the nodes then costs what the nearest two nodes are apart.
+  // The distances between nodes, numbered in tree order (os_index), where the network is not a tree; else null. The
+  // level above the nodes then costs the distance of the nearest two nodes.
   [[nodiscard]] const Interconnect* interconnect() const { return interconnect_.get(); }
 
   // A copy with another metric. Throws Error(kUnsupported), naming the level, when its latency or bandwidth is unknown.
   [[nodiscard]] Tree with_metric(Metric metric) const;
   // A copy with the given cost for each level (levels 0 .. level_count()-2, non-negative and finite; the last is 0).
-  // Where the network was no tree, it is one then.
+  // Its network is a tree.
   [[nodiscard]] Tree with_costs(std::span<const double> costs) const;
-  // A copy whose network is no tree. Throws Error(kMismatch) unless the root's children are the nodes, one a host.
+  // A copy with a network that is not a tree. Throws Error(kMismatch) unless the root's children are the nodes, one per
+  // host.
   [[nodiscard]] Tree with_interconnect(std::shared_ptr<const Interconnect> interconnect) const;
   // A copy in which only the given leaves are allowed.
   [[nodiscard]] Tree with_allowed(std::span<const Leaf> leaves) const;
   // A copy cut at a level: every object of that kind becomes a leaf that owns all PUs below it (Kind::kCore: one rank
-  // a core). Leaves of branches that lack the kind stay. Same tree when the last level already is that kind.
+  // per core). Leaves of branches that lack the kind stay. The same tree when the last level already has that kind.
   [[nodiscard]] Tree cut_at(Kind kind) const;
 
  private:
@@ -113,14 +114,14 @@ class Tree {
 // Builds a Tree from the root down. Objects may be added in any order as long as a parent precedes its children.
 class TreeBuilder {
  public:
-  // The levels, root first. Throws Error(kInput) when empty.
+  // The levels, root first. Throws Error(kInput) when there is none.
   explicit TreeBuilder(std::vector<Level> levels);
   // Returns a handle to pass as a parent; the first call makes the root (parent -1, level 0).
   std::int32_t add(std::int32_t parent, int level, int os_index = -1, std::string_view name = {});
   // For leaves only: the PUs they own (default: the leaf's os_index), and whether they may be used.
   void set_pus(std::int32_t leaf, std::vector<int> pus);
   void forbid(std::int32_t leaf);
-  // Checks (one root, children on deeper levels, every childless object on the last level) and numbers everything.
+  // Checks the tree (one root, children on deeper levels, every childless object on the last level) and numbers it.
   // Throws Error(kInput).
   [[nodiscard]] Tree build() &&;
 

@@ -64,7 +64,7 @@ Tree TreeBuilder::build() && {
   tree.levels_ = std::move(levels_);
   tree.names_.emplace_back();
   std::map<std::string, std::int32_t, std::less<>> name_index{{"", 0}};
-  std::vector<std::int32_t> order{0};  // object -> draft
+  std::vector<std::int32_t> order{0};  // the draft of each object
   tree.parent_.push_back(-1);
   for (std::size_t object = 0; object < order.size(); ++object) {
     Draft& draft = drafts_[at(order[object])];
@@ -136,8 +136,8 @@ void check_arities(std::span<const Level> levels, std::span<const int> arities) 
   }
 }
 
-// One object of a uniform tree. Nodes are named and numbered over the whole tree, what is inside them within its node
-// (per_node objects of this level each; 0 above or without nodes).
+// Adds one object of a uniform tree. Nodes are named and numbered over the whole tree, objects inside them within their
+// node (per_node objects of this level each; 0 above the nodes or without nodes).
 std::int32_t add_uniform(TreeBuilder& builder, std::int32_t parent, int level, Kind kind, std::int64_t index,
                          std::int64_t per_node) {
   if (kind == Kind::kNode) {
