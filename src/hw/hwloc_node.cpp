@@ -51,7 +51,7 @@ Topology make_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw Error(Fault::kSystem, "hwloc: cannot start");
   Topology topology(raw);
-  // Object numbers must not depend on who looks: keep what a cgroup hides, and mark it instead.
+  // Object numbers must not depend on the process: keep objects that a cgroup hides, and mark them instead.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -99,7 +99,7 @@ bool is_whole_machine(const hwloc_obj* object) {
   return hwloc_bitmap_isequal(object->cpuset, root->cpuset) != 0;
 }
 
-// The kinds one hwloc object stands for, outermost first: itself, with its NUMA node above or below it.
+// The kinds that one hwloc object represents, outermost first: itself, with its NUMA node above or below it.
 std::vector<std::pair<Kind, int>> kinds_at(const hwloc_obj* object) {
   const auto own = kind_of(object->type);
   if (!own) return {};
@@ -114,7 +114,7 @@ std::vector<std::pair<Kind, int>> kinds_at(const hwloc_obj* object) {
   return {numa, self};
 }
 
-// Nested objects of one kind (groups in groups) are told apart by how many lie above.
+// Nested objects of one kind (groups in groups) are distinguished by how many lie above.
 class Converter {
  public:
   explicit Converter(hwloc_obj_t root) { find_levels(root, {}, {}); }
@@ -167,8 +167,8 @@ std::string host_name(const Topology& topology, const std::string& fallback) {
   return name != nullptr && core::topo::is_host_name(name) ? name : fallback;
 }
 
-// Multiplies the arities of "kind:arity(attributes) ..." without believing them; -1 when a word is not understood,
-// which is left to hwloc to refuse.
+// Multiplies the arities of "kind:arity(attributes) ..." without trusting them; -1 for an unknown word, which hwloc
+// then refuses.
 long count_pus(const std::string& description) {
   long product = 1;
   for (std::size_t i = 0; i < description.size(); ++i) {
@@ -195,7 +195,7 @@ std::string line_of(std::string_view bytes, std::size_t position) {
   return "line " + std::to_string(1 + std::count(bytes.begin(), end, '\n'));
 }
 
-// hwloc 2.9 aborts the process at a set that begins with a comma, which may be written as an entity, too.
+// hwloc 2.9 aborts the process at a set that begins with a comma, which may also be written as an entity.
 void refuse_leading_commas(std::string_view bytes, const std::string& origin) {
   constexpr std::string_view kName = "set";  // cpuset, complete_nodeset, ...
   constexpr std::string_view kSpaces = " \t\r\n";
@@ -210,7 +210,7 @@ void refuse_leading_commas(std::string_view bytes, const std::string& origin) {
   }
 }
 
-// hwloc 2.9 follows null pointers when an object that has CPUs lacks its sets, so they are looked for first.
+// hwloc 2.9 follows null pointers when an object that has CPUs lacks its sets, so this checks them first.
 void require_sets(std::string_view bytes, const std::string& origin) {
   constexpr std::string_view kTag = "<object ";
   const bool version_2 = bytes.find("<topology version=\"2") != std::string_view::npos;
@@ -247,14 +247,14 @@ Tree live_node() {
 }
 
 Tree read_hwloc_xml(std::string_view bytes, const std::string& origin) {
-  // hwloc 2 says so on stderr, and loads nothing, when a file of its own version lacks one.
+  // hwloc 2 only reports this on stderr, and loads nothing, when a file of its own version has no NUMANode.
   if (bytes.find("<topology version=\"2") != std::string_view::npos &&
       bytes.find("\"NUMANode\"") == std::string_view::npos) {
     throw Error(Fault::kInput, origin + ": expected an hwloc XML topology with a NUMANode, found none (truncated?)");
   }
   require_sets(bytes, origin);
   refuse_leading_commas(bytes, origin);
-  // hwloc wants the terminating zero counted.
+  // hwloc expects the length to include the terminating zero.
   const std::string text(bytes);
   const Topology topology = make_topology();
   if (bytes.size() >= static_cast<std::size_t>(std::numeric_limits<int>::max()) ||

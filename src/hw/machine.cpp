@@ -47,16 +47,16 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0;
 }
 
-// One of the words that stand before hwloc's grammar.
+// One of the words in front of hwloc's grammar.
 struct NetworkLevel {
   Kind kind;
   int arity;
 };
 
-// Keeps what comes out writable as a machine file, whose nesting is bounded.
+// The limit keeps the machine writable as a machine file, whose nesting is bounded.
 constexpr std::size_t kMaxNetworkLevels = 24;
 
-// Takes the leading cluster:, switch: and node: words off; what is left is hwloc's.
+// Removes the leading cluster:, switch: and node: words; `rest` is hwloc's part.
 std::vector<NetworkLevel> take_network(const std::string& description, std::string& rest) {
   std::vector<NetworkLevel> levels;
   rest = description;
@@ -82,7 +82,7 @@ std::vector<NetworkLevel> take_network(const std::string& description, std::stri
   }
 }
 
-// The last level's word. Attributes in parentheses may hold blanks, and memory in brackets is no level of its own.
+// The word of the last level. Attributes in parentheses may contain blanks, and memory in brackets is not a level.
 std::string last_level(const std::string& text) {
   std::string plain;
   bool inside = false;
@@ -95,7 +95,7 @@ std::string last_level(const std::string& text) {
   return plain.substr(plain.find_last_of(" \t\n") + 1);
 }
 
-// hwloc insists on PUs at the end; a description that stops at cores means one PU each.
+// hwloc requires PUs at the end; a description that stops at cores means one PU per core.
 std::string with_pus(const std::string& rest) {
   const std::size_t end = rest.find_last_not_of(" \t\n");
   if (end == std::string::npos) return "core:1 pu:1";
@@ -145,7 +145,7 @@ core::topo::Tree join_xml(const std::vector<std::string>& paths) {
 Machine synthetic_machine(const std::string& description) {
   std::string rest;
   std::vector<NetworkLevel> levels = take_network(description, rest);
-  // A cluster is what lies over everything already; only its number could say more.
+  // Every machine has a cluster as its root already, so the word allows no other number than one.
   if (!levels.empty() && levels.front().kind == Kind::kCluster) {
     if (levels.front().arity != 1) refuse(description, "expected one cluster; describe its parts as switches");
     levels.erase(levels.begin());
@@ -189,7 +189,7 @@ core::topo::Tree load_tree(const std::string& spec) {
         bytes.find_first_not_of(" \t\r\n") != std::string::npos && bytes[bytes.find_first_not_of(" \t\r\n")] == '<';
     return xml ? join_xml({spec}) : to_tree(io::read_machine(bytes, spec));
   }
-  if (spec.find('/') != std::string::npos) io::read_file(spec);  // meant as a path: say why it cannot be read
+  if (spec.find('/') != std::string::npos) io::read_file(spec);  // a path: throws the reason why it cannot be read
   return to_tree(synthetic_machine(spec));
 }
 

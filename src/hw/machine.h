@@ -1,4 +1,4 @@
-// Where a machine comes from.
+// The sources of machines.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace ranktree::hw {
 
-// What `--machine` takes everywhere:
+// The values of `--machine`:
 //   "live" or nothing              this machine
 //   a.xml  or  a.xml,b.xml,...     hwloc XML, one file a node; equal nodes are stored once
 //   machine.json                   a machine file (docs/formats/machine.md)
 //   "switch:2 node:4 package:2 l3:1 core:4"   hwloc's synthetic grammar, with cluster:, switch: and node: in front
-// Throws core::Error naming what is wrong.
+// Throws core::Error naming the fault.
 core::topo::Tree load_tree(const std::string& spec);
 
-// The switches of a network around its hosts, each of which looks like `node`: a tree of one node. A place that may not
-// be used in `node` may not be used in any. Throws core::Error when `node` is more than one, or there is no host.
+// A tree of the network and its hosts, each of which looks like `node`, a tree of one node. A leaf that is not allowed
+// in `node` is not allowed on any host. Throws core::Error when `node` has several nodes, or the network has no host.
 core::topo::Tree machine_in_network(core::topo::NetworkPart network, const core::topo::Tree& node);
 
-// The synthetic form alone. Nodes are named n0, n1, ... over the whole machine.
+// The synthetic form only. Nodes are named n0, n1, ... over the whole machine.
 core::topo::Machine synthetic_machine(const std::string& description);
 
 }  // namespace ranktree::hw

@@ -31,7 +31,7 @@ std::string required_variable(const char* name, const std::string& purpose) {
   return value;
 }
 
-// Also of files of the kernel, which have no size.
+// Also reads files of the kernel, which have no size.
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw Error(Fault::kSystem, path + ": cannot open: " + std::generic_category().message(errno));
@@ -67,7 +67,7 @@ std::vector<std::string> switches_here(const std::string& source) {
   if (source == "none") return {};
   const std::string file = source == "auto" ? variable("RANKTREE_NETWORK") : source;
   if (!file.empty()) return io::switches_above(io::load_network(file), host_here());
-  // Launchers other than srun hand on the environment of the node they were started on.
+  // Launchers other than srun pass on the environment of the node they were started on.
   const std::string address = variable("SLURM_TOPOLOGY_ADDR");
   if (!core::topo::same_host(address.substr(address.rfind('.') + 1), host_here())) return {};
   return io::switches_of_address(address, variable("SLURM_TOPOLOGY_ADDR_PATTERN"));

@@ -28,7 +28,7 @@ constexpr int kMostPus = 1048576;
   throw core::Error(core::Fault::kSystem, call + ": " + std::generic_category().message(errno));
 }
 
-// The kernel refuses masks shorter than its own, whose length it does not tell: grow until it accepts.
+// The kernel refuses masks shorter than its own, whose length it does not report: grow the mask until it accepts.
 std::vector<unsigned long> affinity_mask() {
   for (int pus = CPU_SETSIZE; pus <= kMostPus; pus *= 2) {
     std::vector<unsigned long> mask(static_cast<std::size_t>(pus / kBitsAWord));
@@ -49,8 +49,8 @@ std::vector<int> pus_of(const std::vector<unsigned long>& mask) {
   return pus;
 }
 
-// The kernel cuts a requested mask down to the cpuset, so asking for everything shows what may be had. Masks belong to
-// threads: a short-lived one asks, and this one keeps its own.
+// The kernel reduces a requested mask to the cpuset, so requesting all PUs shows the usable ones. Masks belong to
+// threads: a short-lived thread makes the request, and this one keeps its mask.
 std::vector<int> usable_pus() {
   std::vector<int> pus;
   std::thread asker([&] {
@@ -63,7 +63,8 @@ std::vector<int> usable_pus() {
   return pus;
 }
 
-// The hardware threads of a core share this text; where the kernel has none each PU is a core of its own.
+// Identifies the core of a PU: its hardware threads have the same text. Where the kernel has none, each PU is a core of
+// its own.
 std::string core_of(int pu) {
   std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(pu) + "/topology/thread_siblings_list");
   std::string siblings;

@@ -37,7 +37,7 @@ class Descriptor {
   Descriptor& operator=(Descriptor&&) = delete;
 
   [[nodiscard]] int number() const { return number_; }
-  // Closing can be the moment a full disk is reported.
+  // Closing may be the moment at which a full disk is reported.
   [[nodiscard]] bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
@@ -56,7 +56,7 @@ bool write_all(int descriptor, std::string_view bytes) {
 }
 
 // Creates a new file beside `path` with the permissions of the umask (mkstemp would make it private) and sets its name;
-// -1 with errno on failure. A name left by a killed process is stepped over.
+// returns -1 with errno on failure. Names left by killed processes are skipped.
 int create_beside(const std::string& path, std::string& name) {
   constexpr int kAttempts = 100;
   constexpr mode_t kReadWrite = 0666;
@@ -68,7 +68,7 @@ int create_beside(const std::string& path, std::string& name) {
   return -1;
 }
 
-// A complete, synced file under a name of its own, removed again unless it is renamed to its path.
+// A complete, synced file under a temporary name, which is removed unless the file is renamed to its path.
 class Draft {
  public:
   Draft(const std::string& path, std::string_view bytes) : path_(path) {
@@ -83,7 +83,7 @@ class Draft {
     ::unlink(temporary_.c_str());
     fail(path, "write", reason);
   }
-  ~Draft() { ::unlink(temporary_.c_str()); }  // in vain after publish()
+  ~Draft() { ::unlink(temporary_.c_str()); }  // no effect after publish()
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   Draft(Draft&&) = delete;
@@ -115,7 +115,7 @@ std::string read_file(const std::string& path) {
     const ssize_t got = ::read(file.number(), bytes.data() + length, bytes.size() - length);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path, "read", errno);
-    if (got == 0) break;  // the file became shorter meanwhile
+    if (got == 0) break;  // the file was truncated meanwhile
     length += static_cast<std::size_t>(got);
   }
   bytes.resize(length);

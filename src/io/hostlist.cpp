@@ -16,7 +16,7 @@
 namespace ranktree::io {
 namespace {
 
-constexpr std::size_t kMaxDigits = 18;  // whatever has so many digits fits 64 bits
+constexpr std::size_t kMaxDigits = 18;  // any number of so many digits fits 64 bits
 
 // "3", or "018-020".
 struct NumberRange {
@@ -25,7 +25,7 @@ struct NumberRange {
   std::size_t width = 0;  // fewest digits
 };
 
-// A plain text, or what stands between two brackets.
+// Plain text, or the ranges between two brackets.
 struct Piece {
   std::string text;
   std::vector<NumberRange> ranges;  // empty for a plain text
@@ -44,7 +44,7 @@ NumberRange read_range(std::string_view item, const LinePlace& place) {
   const std::string_view low = item.substr(0, dash);
   NumberRange range{read_number(low, item, place), 0, low.size()};
   range.last = dash == std::string_view::npos ? range.first : read_number(item.substr(dash + 1), item, place);
-  if (range.last < range.first) place.expected("a range that ends above its start", item);
+  if (range.last < range.first) place.expected("a range in ascending order", item);
   return range;
 }
 
@@ -145,7 +145,7 @@ std::size_t expression_end(std::string_view text, std::size_t begin) {
   return text.size();
 }
 
-// A name taken apart before its last number.
+// A name split before its last number.
 struct NumberedName {
   std::string_view front;
   std::string_view digits;  // empty when the name does not end in a number of reasonable size
@@ -161,14 +161,14 @@ NumberedName take_apart(std::string_view name) {
   return parts;
 }
 
-// Whether b follows a in a range of a's width.
+// Whether b is the next number after a, in the width of a.
 bool follows(const NumberedName& a, const NumberedName& b) {
   const std::string next = std::to_string(a.number + 1);
   const std::size_t zeros = a.digits.size() > next.size() ? a.digits.size() - next.size() : 0;
   return a.number >= 0 && b.number == a.number + 1 && b.digits == std::string(zeros, '0') + next;
 }
 
-// How many names from `first` on count up in one range.
+// The number of names from `first` on that form one ascending range.
 std::size_t range_length(const std::vector<std::string>& names, std::size_t first) {
   NumberedName last = take_apart(names[first]);
   std::size_t length = 1;
@@ -180,7 +180,7 @@ std::size_t range_length(const std::vector<std::string>& names, std::size_t firs
   return length;
 }
 
-// Whether two names may stand in the same brackets.
+// Whether two names may share brackets.
 bool share_brackets(const NumberedName& a, const NumberedName& b) {
   return a.front == b.front && a.number >= 0 && b.number >= 0;
 }

@@ -1,12 +1,12 @@
-// What ibnetdiscover prints of an InfiniBand fabric: one block a switch (Switch), host adapter (Ca) or router (Rt),
-// then one line a link of it:
+// The output of ibnetdiscover for an InfiniBand fabric: one block for each switch (Switch), host adapter (Ca) or router
+// (Rt), with one line for each of its links:
 //
 //   Switch  36 "S-248a070300aa0010"         # "MF0;leaf1:MSB7700/U1" enhanced port 0 lid 3 lmc 0
 //   [1]     "H-248a070300bb0000"[1](248a070300bb0000)     # "n0 HCA-1" lid 10 4xEDR
 //   [36]    "S-248a070300cc0010"[1]         # "MF0;spine1:MSB7700/U1" lid 1 4xEDR
 //
-// A fat tree is no tree: leaf switches reach several spines. Levels are distances from the hosts, and switches of one
-// level that reach common switches of the next are below one part, which stands for all of these.
+// A fat tree is not a tree: leaf switches reach several spines. Levels are distances from the hosts. Switches of one
+// level that reach common switches of the next level are placed below one part that represents all of these.
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -43,7 +43,7 @@ struct Link {
   std::size_t line = 0;
 };
 
-// The same once ids are known: a port of a device, and whom it leads to.
+// The link once ids are known: a port of a device, and the device it leads to.
 struct End {
   std::size_t far = 0;
   int port = 0;
@@ -57,7 +57,7 @@ struct Device {
   std::vector<Link> links;
 };
 
-// What stands between the first two quotes of a text, and what follows; nothing when there are not two.
+// The text between the first two quotes, and the rest after them; nothing when there are not two.
 struct Quoted {
   bool found = false;
   std::string_view text;
@@ -86,7 +86,7 @@ class FabricReader {
         add_device();
       } else if (text_.line().front() == '[') {
         add_link();
-      }  // else vendid=, switchguid=, the name of a chassis, ...: nothing of the network
+      }  // others (vendid=, switchguid=, names of chassis, ...) do not describe the network
     }
     return std::move(devices_);
   }
@@ -140,7 +140,7 @@ class FabricReader {
 
 // ---- the tree
 
-// Which of a set of things belong together.
+// Joins things into groups.
 class Groups {
  public:
   explicit Groups(std::size_t count) : above_(count) { std::iota(above_.begin(), above_.end(), std::size_t{0}); }
@@ -149,7 +149,7 @@ class Groups {
     while (above_[one] != one) one = above_[one] = above_[above_[one]];
     return one;
   }
-  // The smaller number stays the group's.
+  // The smaller number remains the group's number.
   void join(std::size_t one, std::size_t other) {
     one = find(one), other = find(other);
     above_[std::max(one, other)] = std::min(one, other);
@@ -159,10 +159,10 @@ class Groups {
   std::vector<std::size_t> above_;
 };
 
-// One part of the tree while it grows from the leaves up.
+// A part of the tree while it is built from the leaves up.
 struct Grown {
   NetworkPart part;
-  std::vector<std::size_t> members;  // the switches it stands for
+  std::vector<std::size_t> members;  // the switches it represents
 };
 
 class Fabric {
@@ -198,7 +198,7 @@ class Fabric {
 
   [[nodiscard]] bool is_switch(std::size_t device) const { return devices_[device].kind == DeviceKind::kSwitch; }
 
-  // Both ends of every link, whichever of them tells about it.
+  // Every link from both of its ends, whichever end lists it.
   void find_links() {
     std::unordered_map<std::string_view, std::size_t> index;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -218,7 +218,7 @@ class Fabric {
     }
   }
 
-  // 1 for switches with hosts, then by the number of links from these; 0 for whatever no host reaches.
+  // 1 for switches with hosts, then by the number of links from these; 0 for devices that no host reaches.
   void find_levels() {
     level_.assign(devices_.size(), 0);
     std::vector<std::size_t> queue;
@@ -238,14 +238,14 @@ class Fabric {
     }
   }
 
-  // A switch's description, which names it; its id where several have the same (unmanaged ones do) or it has blanks.
+  // The description of a switch, or its id where several have the same (unmanaged ones do) or it has blanks.
   [[nodiscard]] std::string switch_name(std::size_t device) const {
     const std::string& description = devices_[device].description;
     const bool is_name = !description.empty() && !has_blank(description) && uses_.at(description) == 1;
     return is_name ? description : devices_[device].id;
   }
 
-  // The first word of "n0 HCA-1" or "n0 mlx5_0"; the id where the description is the vendor's, or that no host's name.
+  // The first word of "n0 HCA-1" or "n0 mlx5_0", or the id where the description is the vendor's or not a host name.
   static std::string host_name(const Device& device) {
     const std::string& text = device.description;
     const std::size_t begin = text.find_first_not_of(" \t'");
@@ -262,16 +262,17 @@ class Fabric {
     return parts;
   }
 
-  // How an adapter is plugged in. Compared by which comes first.
+  // The connection of an adapter. Compared by which one comes first.
   struct Plug {
-    bool loose = true;  // without a switch
+    bool loose = true;  // not connected to a switch
     std::string_view description;
     int port = 0;
     std::size_t above = 0;  // the switch
     auto operator<=>(const Plug&) const = default;
   };
 
-  // A host with several ports is below the switch of the first: least description ("HCA-1", "mlx5_0"), least port.
+  // A host with several ports is placed below the switch of the first: lowest description ("HCA-1", "mlx5_0"), lowest
+  // port.
   void place_hosts(std::vector<Grown>& parts, NetworkPart& network) const {
     std::vector<std::string> order;
     std::map<std::string, Plug> first;
@@ -299,7 +300,7 @@ class Fabric {
     return best;
   }
 
-  // Puts the parts below those of the next level; parts that reach nothing there are done and go below the root.
+  // Puts parts below those of the next level; parts that reach nothing there are complete and go below the root.
   std::vector<Grown> below_next(std::vector<Grown> parts, int level, NetworkPart& network) const {
     Groups groups(parts.size() + devices_.size());  // parts, then switches
     std::vector<bool> has_upper(parts.size());

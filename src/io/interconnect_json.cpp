@@ -39,12 +39,12 @@ int whole(const JsonPlace& network, const std::string& key, int otherwise) {
   return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMost)) : otherwise;
 }
 
-// "hop": 2, or [2, 2, 1] where `items` says which; the same under "latency_s".
+// "hop": 2, or a list of `items` numbers such as [2, 2, 1]; the same for "latency_s".
 double cost_at(const JsonPlace& costs, const std::string& key, std::size_t index, std::size_t items) {
   const JsonPlace place = costs.field(key);
   if (!place.is_list()) return place.cost();
   if (items == 0 || place.size() != items) {
-    place.expected(items == 0 ? "a number" : "a number, or one a dimension (" + std::to_string(items) + ")");
+    place.expected(items == 0 ? "a number" : "a number, or one per dimension (" + std::to_string(items) + ")");
   }
   return place.item(index).cost();
 }
@@ -109,16 +109,16 @@ DistanceTable read_table(const JsonPlace& network, int nodes, const FileReader& 
     return table;
   }
   const JsonPlace rows = network.field("distances");
-  if (rows.size() != static_cast<std::size_t>(nodes)) rows.expected(std::to_string(nodes) + " rows, one a host");
+  if (rows.size() != static_cast<std::size_t>(nodes)) rows.expected(std::to_string(nodes) + " rows, one per host");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const JsonPlace row = rows.item(i);
-    if (row.size() != rows.size()) row.expected(std::to_string(nodes) + " distances, one a host");
+    if (row.size() != rows.size()) row.expected(std::to_string(nodes) + " distances, one per host");
     for (std::size_t j = 0; j < row.size(); ++j) table.values.push_back(row.item(j).cost());
   }
   return table;
 }
 
-// Which node of the network each host is.
+// The node of the network that each host is.
 std::vector<int> read_positions(const JsonPlace& network, int hosts, std::int64_t nodes) {
   std::vector<int> positions(static_cast<std::size_t>(hosts));
   std::iota(positions.begin(), positions.end(), 0);
@@ -130,12 +130,12 @@ std::vector<int> read_positions(const JsonPlace& network, int hosts, std::int64_
                                     std::to_string(hosts));
   }
   const JsonPlace list = network.field("positions");
-  if (list.size() != positions.size()) list.expected(std::to_string(hosts) + " positions, one a host");
+  if (list.size() != positions.size()) list.expected(std::to_string(hosts) + " positions, one per host");
   std::vector<std::uint8_t> taken(static_cast<std::size_t>(nodes), 0);
   for (std::size_t i = 0; i < positions.size(); ++i) {
     positions[i] = static_cast<int>(list.item(i).integer(0, nodes - 1));
     if (std::exchange(taken[static_cast<std::size_t>(positions[i])], std::uint8_t{1}) != 0) {
-      list.item(i).expected("positions that differ");
+      list.item(i).expected("positions that are distinct");
     }
   }
   return positions;

@@ -23,7 +23,7 @@ using nlohmann::json;
   throw Error(fault, origin + ": " + text);
 }
 
-// A value as it may be shown in one line.
+// A value as one line of an error shows it.
 std::string shown(const json& value) {
   constexpr std::size_t kLongest = 40;
   std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
@@ -36,8 +36,8 @@ std::size_t line_at(std::string_view bytes, std::size_t position) {
   return 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
 }
 
-// Looks for what the library lets pass. A pass of its own: its parser with a callback searches the enclosing list at
-// the end of every object, which takes quadratic time. Errors of the grammar are left to the parser.
+// Finds what the JSON library accepts silently. A separate pass, because its parser with a callback searches the
+// enclosing list at the end of every object, which takes quadratic time. The parser reports errors of the grammar.
 class StrictCheck : public nlohmann::json_sax<json> {
  public:
   StrictCheck(const std::string& origin, int max_depth) : origin_(&origin), max_depth_(max_depth) {}
@@ -78,7 +78,7 @@ class StrictCheck : public nlohmann::json_sax<json> {
   const std::string* origin_;
   int max_depth_;
   int depth_ = 0;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::set<std::string>> keys_;  // of the open objects
 };
 
 }  // namespace

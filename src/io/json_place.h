@@ -1,4 +1,4 @@
-// JSON files read strictly: every refusal names the file and the field.
+// Reads JSON files strictly: every error names the file and the field.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace ranktree::io {
 
-// Parses JSON, refusing what the library lets pass: a key given twice in one object, and nesting beyond `max_depth`.
+// Parses JSON and refuses what the library accepts: a key given twice in one object, and nesting beyond `max_depth`.
 // Throws core::Error(kInput) naming the line.
 nlohmann::json parse_json(std::string_view bytes, const std::string& origin, int max_depth);
 
-// What a step through a machine may cost at most: costs of whole patterns stay in the range of a double.
+// The highest cost of a step through a machine: costs of whole patterns stay within the range of a double.
 inline constexpr double kMaxCost = 1e100;
 
-// A place in a document: knows its own name for error texts. Document and origin must outlive it. Everything throws
-// core::Error(kInput) where the value is not what is asked for.
+// A value in a document that knows its own name for error texts. Document and origin must outlive it. All functions
+// throw core::Error(kInput) where the value does not have the requested form.
 class JsonPlace {
  public:
   JsonPlace(const nlohmann::json& value, std::string name, const std::string& origin)

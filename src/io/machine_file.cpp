@@ -129,7 +129,7 @@ class ShapeReader {
   }
 
   void add_leaf(TreeBuilder& builder, std::int32_t handle, const JsonPlace& leaf, int number) {
-    if (!leaf.has("pus") && number < 0) leaf.expected("a leaf with \"os_index\" or \"pus\"");
+    if (!leaf.has("pus") && number < 0) leaf.expected("an object with \"os_index\" or \"pus\"");
     if (leaf.has("allowed") && !leaf.field("allowed").truth()) builder.forbid(handle);
     if (!leaf.has("pus")) return take(number, leaf.field("os_index"));
     const JsonPlace pus = leaf.field("pus");
@@ -140,7 +140,7 @@ class ShapeReader {
     builder.set_pus(handle, {numbers.begin(), numbers.end()});
   }
 
-  // Two ranks on two leaves may not end up on one PU.
+  // Two ranks on two leaves must not share a PU.
   void take(int pu, const JsonPlace& place) {
     if (!taken_.insert(pu).second) place.expected("PUs that no other leaf of the node has");
   }
@@ -241,7 +241,7 @@ class MachineReader {
     if (found == shape_index_.end()) shape.expected("the name of a shape above");
     const JsonPlace names = place.field("names");
     for (std::string& name : expand_names(names)) {
-      if (!hosts_.insert(name).second) names.expected("hosts that are not named twice");
+      if (!hosts_.insert(name).second) names.expected("hosts that are named once");
       part.hosts.push_back({std::move(name), found->second});
       if (hosts_.size() > kMaxHosts) place.expected("at most " + std::to_string(kMaxHosts) + " hosts in all");
     }
@@ -252,7 +252,7 @@ class MachineReader {
       const JsonPlace place = costs.field(name);
       const auto kind = core::topo::kind_from_name(name);
       if (!kind) place.expected("a kind of level as its name");
-      if (machine_.interconnect && *kind < Kind::kNode) place.expected("none: the network tells what its steps cost");
+      if (machine_.interconnect && *kind < Kind::kNode) place.expected("none: the network has the cost of its steps");
       LinkCost& cost = machine_.costs[*kind];
       if (place.has("latency_s")) cost.latency = place.field("latency_s").cost();
       if (!place.has("bandwidth_bytes_per_s")) continue;

@@ -23,13 +23,13 @@ using core::pattern::Rank;
 
 constexpr const char* kName = "Matrix Market";
 constexpr std::string_view kComment = "%";
-// Our writer's comment, so that messages are not read back as bytes.
+// The comment of this project's writer, which prevents messages from being read back as bytes.
 constexpr std::string_view kMetricComment = "% ranktree metric ";
 
 struct Banner {
   bool dense = false;
   bool unit = false;       // field "pattern": no values, each entry counts 1
-  bool symmetric = false;  // the lower triangle stands for both
+  bool symmetric = false;  // the lower triangle represents both
 };
 
 std::string lower_word(TextReader& file) {
@@ -58,7 +58,7 @@ Banner read_banner(TextReader& file) {
   return banner;
 }
 
-// Moves to the size line, looking at the comments on the way.
+// Moves to the size line and checks the comments before it.
 std::optional<Metric> need_size_line(TextReader& file) {
   std::optional<Metric> found;
   while (file.next_line()) {
@@ -68,7 +68,7 @@ std::optional<Metric> need_size_line(TextReader& file) {
       return found;
     }
   }
-  file.refuse_at(file.line_number() + 1, "the file ends, expected the line with the matrix's size");
+  file.refuse_at(file.line_number() + 1, "the file ends, expected the line with the size of the matrix");
 }
 
 struct Target {
@@ -97,7 +97,7 @@ void read_coordinates(TextReader& file, Rank ranks, std::int64_t count, const Ba
   }
 }
 
-// Column after column; zeros are no entries.
+// Column by column; zeros are not entries.
 void read_columns(TextReader& file, Rank ranks, const Banner& banner, Target target) {
   for (Rank to = 0; to < ranks; ++to) {
     for (Rank from = banner.symmetric ? to : 0; from < ranks; ++from) {
@@ -109,7 +109,7 @@ void read_columns(TextReader& file, Rank ranks, const Banner& banner, Target tar
   }
 }
 
-// Refuses a declared size that the file cannot hold, before memory is taken for it.
+// Refuses a declared size that the file cannot hold, before it allocates memory.
 std::int64_t read_count(TextReader& file, std::int64_t ranks, const Banner& banner) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   const std::int64_t shortest = banner.dense ? 2 : 4;  // "1\n", "1 1\n"

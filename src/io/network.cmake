@@ -1,4 +1,4 @@
-# Networks of switches. A library of its own: only who reads a network needs libyaml, and nobody else loads it.
+# Networks of switches. A library of its own: only programs that read a network need libyaml.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(YAML REQUIRED yaml-0.1)
 add_library(

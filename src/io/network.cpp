@@ -33,7 +33,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 // ---- host file
 
-// Puts the switches of "s0.s1" below each other; returns the last.
+// Puts the switches of "s0.s1" below each other; returns the last one.
 std::size_t add_path(SwitchTree& tree, std::string_view path, const LinePlace& place) {
   std::size_t above = 0;
   const std::vector<std::string_view> names = split(path, '.');
@@ -96,7 +96,7 @@ Format format_of(std::string_view bytes, const std::string& origin) {
 
 // ---- where a host is
 
-// The part that holds the host, by whichever comparison; fills `path` with the names from the outside in.
+// The part that holds the host, by the given comparison; fills `path` with the names from the outside in.
 template <typename Same>
 bool find_host(const NetworkPart& part, const Same& same, std::vector<std::string>& path) {
   if (std::any_of(part.hosts.begin(), part.hosts.end(), [&](const auto& host) { return same(host.name); })) return true;
@@ -129,7 +129,7 @@ NetworkPart load_network(const std::string& path) { return read_network(read_fil
 std::vector<std::string> switches_above(const NetworkPart& network, std::string_view host) {
   std::vector<std::string> path;
   if (find_host(network, [&](const std::string& name) { return name == host; }, path)) return path;
-  // Nobody has just this name: one with a domain, or without it.
+  // No host has exactly this name: accept one with a domain, or without it.
   find_host(network, [&](const std::string& name) { return core::topo::same_host(name, host); }, path);
   return path;
 }

@@ -1,4 +1,4 @@
-// The readers behind read_network, one a format.
+// The readers behind read_network, one for each format.
 #pragma once
 
 #include <string>

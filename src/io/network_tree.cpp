@@ -20,7 +20,7 @@ using core::topo::NetworkPart;
 
 namespace {
 
-// Puts blocks below the levels that are made of them.
+// Puts blocks below the levels that Slurm aggregates them to.
 class BlockAggregator {
  public:
   // factors: blocks in a group of each level, factors[0] == 1.
@@ -30,13 +30,13 @@ class BlockAggregator {
   std::vector<NetworkPart> parts() { return parts_of(factors_.size() - 1, 0, blocks_.size()); }
 
  private:
-  // A group that would hold no more than one group of the level below it is not made (Slurm's block_record_validate).
+  // Slurm does not make a group that would hold at most one group of the level below (block_record_validate).
   [[nodiscard]] bool is_made(std::size_t level, std::size_t begin) const {
     const std::size_t remaining = blocks_.size() - begin;
     return factors_[level] <= remaining || factors_[level - 1] < remaining;
   }
 
-  // The blocks begin..end-1 as groups of a level, or of the levels below where a group is not made.
+  // The blocks begin..end-1 as groups of a level, or of the levels below where the group is not made.
   std::vector<NetworkPart> parts_of(std::size_t level, std::size_t begin, std::size_t end) {
     std::vector<NetworkPart> parts;
     for (std::size_t first = begin; first < end; first += factors_[level]) {
@@ -63,7 +63,7 @@ class BlockAggregator {
   std::vector<std::size_t> factors_;
 };
 
-// Sizes as numbers of blocks, ascending, up to the first that holds all blocks.
+// Sizes as numbers of blocks, ascending, up to the first one that holds all blocks.
 std::vector<std::size_t> factors_of(std::vector<std::int64_t> sizes, std::size_t blocks) {
   if (sizes.empty()) return {1};
   const std::int64_t base = sizes.front();
@@ -172,8 +172,8 @@ NetworkPart SwitchTree::finished(NetworkPart network) const {
   return network;
 }
 
-// A switch that is reached from none without a parent has no end of parents: going up from it ends in a circle, and
-// after as many steps as there are switches one is in it.
+// A switch that no switch without a parent reaches has an endless line of parents. Going up from it enters a circle,
+// and after as many steps as there are switches the search is on the circle.
 void SwitchTree::refuse_circle() const {
   const auto lost = std::find_if(drafts_.begin(), drafts_.end(), [](const Draft& draft) { return !draft.reached; });
   if (lost == drafts_.end()) return;

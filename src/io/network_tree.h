@@ -1,4 +1,4 @@
-// A tree of switches put together from lines that may come in any order, and what every network has to be.
+// Builds a tree of switches from lines in any order, and checks the rules that every network must follow.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ranktree::io {
 
-// Switches above each other: keeps the machine writable as a machine file, whose nesting is bounded.
+// The limit on nested switches keeps the machine writable as a machine file, whose nesting is bounded.
 inline constexpr int kMaxSwitchLevels = 24;
 
 class SwitchTree {
@@ -23,24 +23,24 @@ class SwitchTree {
 
   // A new switch or block; returns its index. Throws when the name is taken.
   std::size_t add(const std::string& name, std::size_t line);
-  // The switch of that name, added without a line of its own if there is none.
+  // The switch of that name, which is added without a line of its own if there is none.
   std::size_t find_or_add(const std::string& name, std::size_t line);
-  // What a switch has below it, as hostlist expressions.
+  // Sets what is below a switch, as hostlist expressions.
   void put_switches(std::size_t parent, std::string_view hostlist, std::size_t line);
   void put_hosts(std::size_t parent, std::string_view hostlist, std::size_t line);
-  // Hosts that are below no switch.
+  // Adds hosts that are below no switch.
   void put_loose_hosts(std::string_view hostlist, std::size_t line);
-  // For lines that repeat what is above what: nothing happens when the child is there already.
+  // For files that repeat links: does nothing when the child is already there.
   void put_switch_once(std::size_t parent, std::size_t child, std::size_t line);
   void put_on_top(std::size_t index, std::size_t line);
 
   [[nodiscard]] bool empty() const { return drafts_.empty(); }
 
-  // The tree, switches in the order of their lines and of the lists that name them. Throws when a name is unknown, a
-  // switch is below itself, or the levels are too many. Switches that lead to no host are left out.
+  // The tree, with switches in the order of their lines and of the lists that name them. Throws when a name is unknown,
+  // a switch is below itself, or there are too many levels. Switches that lead to no host are left out.
   [[nodiscard]] core::topo::NetworkPart build();
-  // The same for blocks: consecutive ones are put below levels made for the sizes beyond the first, as Slurm
-  // aggregates them; a level is named by its blocks ("b[1-2]"). Sizes are checked by check_block_sizes.
+  // The same for blocks: consecutive ones are put below levels made for the sizes beyond the first, as Slurm aggregates
+  // them. The name of a level lists its blocks ("b[1-2]"). check_block_sizes checks the sizes.
   [[nodiscard]] core::topo::NetworkPart build_blocks(const std::vector<std::int64_t>& sizes);
 
  private:
@@ -49,12 +49,12 @@ class SwitchTree {
     std::string name;
     std::size_t line = 0;
     std::size_t parent = kNone;
-    bool on_top = false;   // a line says that it has no parent
-    bool reached = false;  // from a switch without a parent, by build
+    bool on_top = false;   // a line declares that it has no parent
+    bool reached = false;  // build() reached it from a switch without a parent
     std::vector<std::size_t> children;
     std::vector<core::topo::Host> hosts;
   };
-  // A child by a name that may be defined on a later line.
+  // Names a child that a later line may define.
   struct Link {
     std::size_t parent;
     std::string child;
@@ -81,7 +81,7 @@ class SwitchTree {
 // Slurm's rule for BlockSizes: positive, each later one the first times a power of two, at most 2^15.
 void check_block_sizes(const std::vector<std::int64_t>& sizes, const LinePlace& place);
 
-// Takes out switches that lead to no host; true when the part itself leads to one.
+// Removes switches that lead to no host; true when the part itself leads to one.
 bool drop_empty_switches(core::topo::NetworkPart& part);
 
 }  // namespace ranktree::io

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr char kOwnOrder = std::endian::native == std::endian::little ? '<' : '>';
 
-// Takes {'descr': '<i8', 'fortran_order': False, 'shape': (3,), } apart, in any order of keys.
+// Parses {'descr': '<i8', 'fortran_order': False, 'shape': (3,), }, with keys in any order.
 class HeaderParser {
  public:
   HeaderParser(std::string_view literal, const std::string& place) : rest_(literal), place_(place) {}
@@ -42,7 +42,7 @@ class HeaderParser {
       }
     }
     if (keys_ != kAllKeys) refuse("its header lacks descr, fortran_order or shape");
-    // The order of dimensions means nothing where there is only one.
+    // The order of dimensions has no meaning where there is only one.
     if (dimensions_ > 1) refuse("expected one dimension, found " + std::to_string(dimensions_));
     return header_;
   }
@@ -134,7 +134,7 @@ NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, con
   if (bytes[kVersion] < 1 || bytes[kVersion] > 3) refuse("expected .npy version 1, 2 or 3");
   const std::size_t length = first_version ? zip::read<std::uint16_t>(bytes, 8) : zip::read<std::uint32_t>(bytes, 8);
   const std::size_t start = first_version ? 10 : 12;
-  if (length > bytes.size() - start) refuse("its header is longer than the array, or than any that is read here");
+  if (length > bytes.size() - start) refuse("its header is longer than the array, or than the longest accepted");
   NpyHeader header = HeaderParser(bytes.substr(start, length), place).parse();
   header.data_offset = start + length;
   const std::uint64_t size = member_size - header.data_offset;

@@ -13,28 +13,28 @@
 
 namespace ranktree::io {
 
-// What the header of a .npy member says.
+// The header of a .npy member.
 struct NpyHeader {
   char kind = 'i';       // numpy's letter: i, u, f, S, U
-  bool swapped = false;  // the other byte order than this machine's
+  bool swapped = false;  // not in this machine's byte order
   std::size_t item_size = 0;
   std::uint64_t count = 0;      // items
-  std::size_t data_offset = 0;  // of the first item, within the member
+  std::size_t data_offset = 0;  // offset of the first item within the member
 };
 
 // Reads a header from the first bytes of a member, which holds `member_size` bytes in all. Throws Error(kInput), led by
 // `place`, unless it describes exactly the bytes that follow.
 NpyHeader read_npy_header(std::string_view bytes, std::uint64_t member_size, const std::string& place);
 
-// Reads from bytes held by the caller. Every refusal is an Error(kInput) naming file and array. Memory is taken for an
-// array only after its sizes in the zip, in its own header and in the caller's expectation agree, and never more than
-// the compressed bytes can unfold to.
+// Reads from bytes held by the caller. Every error is an Error(kInput) naming file and array. Memory is allocated for
+// an array only after its sizes in the zip, in its own header and in the caller's expectation agree, and never more
+// than the compressed bytes can expand to.
 class NpzReader {
  public:
   NpzReader(std::string_view bytes, std::string origin);
 
   [[nodiscard]] bool has(const std::string& name) const { return members_.contains(name + ".npy"); }
-  // The number of items, without unpacking them.
+  // The number of items, without decompressing them.
   [[nodiscard]] std::uint64_t count(const std::string& name) const;
 
   // The array's items; its length must be `expected`. Integers: the file's dtype may be any integer whose values fit.
@@ -42,7 +42,7 @@ class NpzReader {
   [[nodiscard]] std::vector<std::int32_t> int32s(const std::string& name, std::uint64_t expected) const;
   // Integers or floats; an integer beyond +-2^53 is refused.
   [[nodiscard]] std::vector<double> doubles(const std::string& name, std::uint64_t expected) const;
-  // True when the two arrays are there and stored in the very same bytes, so that comparing them unpacked is needless.
+  // True when both arrays exist and are stored in the very same bytes, so that comparing them decompressed is needless.
   [[nodiscard]] bool same(const std::string& one, const std::string& other) const;
   // A text held as uint8 bytes, as numpy bytes ('S') or as numpy text ('U'): UTF-8.
   [[nodiscard]] std::string text(const std::string& name) const;
@@ -82,10 +82,10 @@ class NpzReader {
   std::map<std::string, Member> members_;
 };
 
-// Puts the file together in memory; members are deflated. Sizes of 4 GiB and more are written in ZIP64.
+// Builds the file in memory; members are deflated. Sizes of 4 GiB and more are written in ZIP64.
 class NpzWriter {
  public:
-  // kAlways writes the ZIP64 records even where they are not needed; for tests.
+  // kAlways writes the ZIP64 records even where they are not needed, for tests.
   enum class Zip64 : std::uint8_t { kWhereNeeded, kAlways };
   explicit NpzWriter(Zip64 zip64 = Zip64::kWhereNeeded) : zip64_(zip64) {}
 
@@ -95,16 +95,16 @@ class NpzWriter {
   // int64 when every value is a whole number within +-2^53, float64 otherwise.
   void add_numbers(const std::string& name, std::span<const double> values);
   void add_text(const std::string& name, std::string_view text);  // as uint8
-  // The array added last once more under another name, without packing it again.
+  // Adds the last array again under another name, without compressing it again.
   void add_again(const std::string& name);
 
   [[nodiscard]] std::string finish() &&;
 
  private:
-  // A member as it goes into the file.
+  // A member as it is stored in the file.
   struct Packed {
     std::string bytes;
-    std::uint64_t size = 0;  // unpacked
+    std::uint64_t size = 0;  // decompressed
     std::uint32_t crc = 0;
   };
   void add_member(const std::string& name, const char* descriptor, std::size_t count, std::string_view bytes);

@@ -19,7 +19,7 @@
 namespace ranktree::io {
 namespace {
 
-// Unfolds a deflate stream in parts, and never beyond what the caller asks for.
+// Decompresses a deflate stream in parts, never beyond what the caller requests.
 class Inflater {
  public:
   explicit Inflater(std::string_view input) : input_(input) { ready_ = inflateInit2(&stream_, -MAX_WBITS) == Z_OK; }
@@ -29,22 +29,22 @@ class Inflater {
   Inflater(Inflater&&) = delete;
   Inflater& operator=(Inflater&&) = delete;
 
-  // Fills `size` bytes; returns how many the stream had. A damaged stream ends early.
+  // Fills `size` bytes and returns how many the stream had. A damaged stream is cut short.
   std::size_t fill(char* output, std::size_t size) {
     std::size_t filled = 0;
     while (ready_ && !ended_ && filled < size) {
-      const auto room = static_cast<uInt>(std::min<std::size_t>(size - filled, kStep));
+      const auto space = static_cast<uInt>(std::min<std::size_t>(size - filled, kStep));
       stream_.next_out = reinterpret_cast<Bytef*>(output + filled);
-      stream_.avail_out = room;
+      stream_.avail_out = space;
       feed();
       const int status = inflate(&stream_, Z_NO_FLUSH);
-      filled += room - stream_.avail_out;
+      filled += space - stream_.avail_out;
       ended_ = status != Z_OK;
       clean_end_ = status == Z_STREAM_END;
     }
     return filled;
   }
-  // True when the stream ends here and has used its input up.
+  // True when the stream is complete and has consumed its input.
   bool finished() {
     char extra = 0;
     if (!ended_ && fill(&extra, 1) != 0) return false;
@@ -56,7 +56,7 @@ class Inflater {
   void feed() {
     if (stream_.avail_in != 0) return;
     const std::size_t step = std::min(input_.size(), kStep);
-    // zlib reads through a pointer it declares writable only in old interfaces.
+    // Old interfaces of zlib declare the input pointer as writable but only read through it.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(input_.data()));
     stream_.avail_in = static_cast<uInt>(step);
     input_.remove_prefix(step);
@@ -135,7 +135,7 @@ std::vector<Result> converted(const NpyHeader& header, std::string_view bytes, c
     if (type == "f8") return convert<Result, double>(bytes, header.swapped, place, results), results;
     if (type == "f4") return convert<Result, float>(bytes, header.swapped, place, results), results;
   }
-  refuse_at(place, "items of type '" + type + "' are not read");
+  refuse_at(place, "items of type '" + type + "' are not supported");
 }
 
 void append_utf8(std::string& text, std::uint32_t point) {
@@ -176,7 +176,7 @@ void NpzReader::refuse(const std::string& text) const { refuse_at(origin_, text)
 
 std::string NpzReader::place(const std::string& name) const { return origin_ + ": array '" + name + "'"; }
 
-// The end record is the last thing in the file but for a comment of at most 65535 bytes.
+// The end record is the last part of the file, except for a comment of at most 65535 bytes.
 NpzReader::Directory NpzReader::find_directory() const {
   constexpr std::size_t kLongestComment = 65535;
   if (bytes_.size() < zip::kEndSize) refuse("zip end record: missing, the file is truncated");
@@ -211,7 +211,7 @@ NpzReader::Directory NpzReader::find_zip64_directory(std::size_t end) const {
           zip::read<std::uint64_t>(bytes_, position + 32)};
 }
 
-// Reads one entry of the directory and returns where the next begins.
+// Reads one entry of the directory and returns where the next one begins.
 std::size_t NpzReader::read_member(std::size_t position) {
   if (bytes_.size() - position < zip::kCentralSize ||
       zip::read<std::uint32_t>(bytes_, position) != zip::kCentralHeader) {
@@ -263,7 +263,7 @@ void NpzReader::read_zip64_extra(std::string_view extra, const std::string& name
   }
 }
 
-// Members that share bytes are the mark of a zip bomb, and of damage.
+// Members that share bytes indicate a zip bomb, or damage.
 void NpzReader::check_overlaps(std::uint64_t directory) const {
   std::vector<std::pair<std::uint64_t, const std::string*>> starts;
   starts.reserve(members_.size());
@@ -274,7 +274,7 @@ void NpzReader::check_overlaps(std::uint64_t directory) const {
     const Member& member = members_.at(*starts[i].second);
     if (next < member.offset || next - member.offset < zip::kLocalSize ||
         next - member.offset - zip::kLocalSize < member.stored_size) {
-      refuse("zip member '" + *starts[i].second + "': overlaps what follows");
+      refuse("zip member '" + *starts[i].second + "': overlaps the next part of the file");
     }
   }
 }

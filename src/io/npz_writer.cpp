@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written in this machine's byte order");
 
 constexpr std::uint16_t kVersionNeeded = 45;  // 4.5, the first with ZIP64
-constexpr std::uint16_t kDate = 0x21;         // 1980-01-01: equal patterns make equal files
+constexpr std::uint16_t kDate = 0x21;         // 1980-01-01: so that equal patterns give equal files
 
 std::string npy_header(const char* descriptor, std::size_t count) {
   constexpr std::size_t kFixed = 10;
@@ -37,8 +37,8 @@ std::string npy_header(const char* descriptor, std::size_t count) {
   return header + literal;
 }
 
-// Appends the deflated parts one after another to `output`. Level 1: arrays of counters fold nearly as well as at 6,
-// three times faster.
+// Appends deflated parts one after another to `output`. Level 1: counters compress nearly as well as with 6, and 3x
+// faster.
 class Deflater {
  public:
   explicit Deflater(std::string& output) : output_(output) {
@@ -112,7 +112,7 @@ void NpzWriter::add_member(const std::string& name, const char* descriptor, std:
   deflater.add(bytes);
   deflater.finish();
   uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
-  // For a null pointer, which an empty array may have, zlib starts afresh.
+  // zlib restarts for a null pointer, which an empty array may have.
   if (!bytes.empty()) crc = crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   last_.crc = static_cast<std::uint32_t>(crc);
   last_.size = header.size() + bytes.size();

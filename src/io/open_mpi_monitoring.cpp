@@ -1,4 +1,4 @@
-// What Open MPI's monitoring components write (pml_monitoring_enable_output 3): lines of tab-parted fields
+// The output of Open MPI's monitoring components (pml_monitoring_enable_output 3), lines of fields separated by tabs:
 //   E src dst B bytes M msgs sent [histogram]   point-to-point messages of the program
 //   I src dst B bytes M msgs sent [histogram]   messages of the library: collectives as decomposed, set-up, barriers
 //   S src dst B bytes M msgs sent               one-sided, data leaving src
@@ -68,7 +68,7 @@ Entry entry_of_line(const Line& line) {
   return entry;
 }
 
-// Puts the files of all ranks together.
+// Combines the files of all ranks.
 class Collector {
   using Key = std::tuple<char, Rank, Rank, std::size_t>;  // letter, source, destination, line
 
@@ -86,9 +86,9 @@ class Collector {
 
   Pattern finish(const std::string& origin, Warnings& warnings) {
     const auto ranks = static_cast<std::int64_t>(last_) + 1;
-    if (ranks == 0) throw core::Error(core::Fault::kInput, origin + ": no rank is named: 0 ranks");
+    if (ranks == 0) throw core::Error(core::Fault::kInput, origin + ": it names no rank");
     const std::int64_t missing = ranks - static_cast<std::int64_t>(present_.size());
-    // Ranks that only receive appear as destinations; most of a run's files must be there.
+    // Ranks that only receive appear as destinations, but most files of a run must be there.
     if (missing > static_cast<std::int64_t>(present_.size())) {
       throw core::Error(core::Fault::kInput, origin + ": expected the files of ranks 0.." + std::to_string(last_) +
                                                  ", found " + std::to_string(present_.size()));
@@ -107,7 +107,7 @@ class Collector {
   [[noreturn]] static void refuse_truncated(TextReader& file) {
     while (file.next_line()) {
     }
-    file.refuse("the line has no end: the file is truncated");
+    file.refuse("the line is incomplete: the file is truncated");
   }
 
   void note(Rank rank) {
@@ -160,7 +160,7 @@ class Collector {
   void warn(Warnings& warnings) const {
     const auto has = [this](char letter) { return seen_.contains(letter); };
     const std::string name = "Open MPI monitoring: ";
-    warnings.push_back(name + "persistent sends (MPI_Send_init, MPI_Start) are not recorded by it");
+    warnings.push_back(name + "persistent sends (MPI_Send_init, MPI_Start) are not recorded");
     if (has('E')) warnings.push_back(name + "linear alltoall is counted as point-to-point");
     if (has('I')) {
       warnings.push_back(name +
@@ -194,7 +194,7 @@ void append_line(std::string& text, char letter, Rank from, Rank to, double mess
   text += " msgs sent\n";
 }
 
-// One letter's traffic of one rank: the sum of the classes it stands for.
+// One letter's traffic of one rank: the sum of the classes it represents.
 void append_lines(std::string& text, const Pattern& pattern, Rank rank, char letter, const std::vector<Class>& kinds) {
   for (std::int64_t i = pattern.indptr[rank]; i < pattern.indptr[rank + 1]; ++i) {
     double messages = 0;

@@ -35,7 +35,7 @@ struct Known {
   Collective collective;
   int number;
   std::string_view name;
-  bool all_blocks;  // its message size is that of all blocks
+  bool all_blocks;  // its message size is that of all blocks together
 };
 constexpr std::array kKnown = {
     Known{Collective::kAllgather, 0, "allgather", true}, Known{Collective::kAllreduce, 2, "allreduce", false},
@@ -84,10 +84,10 @@ constexpr std::array kPairs = {Pair{Collective::kBroadcast, Algorithm::kFlat, 1,
                                Pair{Collective::kAlltoall, Algorithm::kFlat, 2, "pairwise", 0},
                                Pair{Collective::kAlltoall, Algorithm::kBruck, 3, "modified_bruck", 0}};
 
-// Where message sizes are Open MPI's.
+// A range of message sizes as Open MPI defines them.
 struct Piece {
   Interval<std::int64_t> bytes;
-  OpenMpiAlgorithm algorithm;  // number 0: its fixed decision
+  OpenMpiAlgorithm algorithm;  // number 0: Open MPI's fixed decision
 };
 struct Group {
   Interval<Rank> ranks;
@@ -95,7 +95,7 @@ struct Group {
   std::vector<Piece> pieces;
 };
 
-// Cuts the whole range at the ends of the given intervals.
+// Cuts the whole range at the bounds of the given intervals.
 template <class Number>
 std::vector<Interval<Number>> cut(const std::vector<Interval<Number>>& intervals) {
   std::set<Number> begins{0};
@@ -117,7 +117,7 @@ Interval<std::int64_t> of_all_blocks(const Interval<std::int64_t>& bytes, std::i
   return {times(bytes.first), bytes.last == kMost ? kMost : times(bytes.last + 1) - 1};
 }
 
-// The rules for communicators of these sizes, each with Open MPI's message sizes; in their order.
+// The rules for communicators of these sizes in their order, each with Open MPI's message sizes.
 std::vector<Rule> rules_for(const Rules& rules, const Known& known, const Interval<Rank>& ranks) {
   std::vector<Rule> fitting;
   for (const Rule& rule : rules.rules) {
@@ -148,12 +148,12 @@ Group group_of(const std::vector<Rule>& rules, const Interval<Rank>& ranks) {
   return group;
 }
 
-bool says_something(const Group& group) {
+bool has_rules(const Group& group) {
   return std::any_of(group.pieces.begin(), group.pieces.end(),
                      [](const Piece& piece) { return piece.algorithm.number != 0; });
 }
 
-// By the sizes of communicators, ascending, none left out; nothing where no group says anything.
+// Groups by communicator size, ascending and without gaps; nothing where no group has a rule.
 std::vector<Group> groups_of(const Rules& rules, const Known& known) {
   std::vector<Interval<Rank>> sizes;
   for (const Rule& rule : rules.rules) {
@@ -161,7 +161,7 @@ std::vector<Group> groups_of(const Rules& rules, const Known& known) {
   }
   std::vector<Group> groups;
   for (const Interval<Rank>& ranks : cut(sizes)) groups.push_back(group_of(rules_for(rules, known, ranks), ranks));
-  return std::any_of(groups.begin(), groups.end(), says_something) ? groups : std::vector<Group>();
+  return std::any_of(groups.begin(), groups.end(), has_rules) ? groups : std::vector<Group>();
 }
 
 std::string line_of(const Piece& piece) {
@@ -222,7 +222,7 @@ std::string write_open_mpi_json(const Rules& rules) {
   json collectives = json::object();
   for (const Known& known : kKnown) {
     for (const Group& group : groups_of(rules, known)) {
-      if (says_something(group)) collectives[std::string(known.name)].push_back(json_of(group));
+      if (has_rules(group)) collectives[std::string(known.name)].push_back(json_of(group));
     }
   }
   const json document = {{"rule_file_version", 3}, {"module", "tuned"}, {"collectives", collectives}};

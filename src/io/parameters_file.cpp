@@ -44,7 +44,7 @@ LevelParameters read_level(const JsonPlace& place) {
   return level;
 }
 
-// From the outside in; the level "node", if it is there, once.
+// Levels stand from the outside in; the level "node" may occur once.
 void read_levels(const JsonPlace& levels, Parameters& parameters) {
   if (levels.size() == 0 || levels.size() > kMaxLevels) {
     levels.expected("1 to " + std::to_string(kMaxLevels) + " levels");

@@ -1,4 +1,4 @@
-// What calibration measured, as JSON, specified in docs/formats/parameters.md.
+// Calibrated parameters as JSON, specified in docs/formats/parameters.md.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace ranktree::io {
 
 struct MeasuredParameters {
   core::predict::Parameters parameters;
-  // Where they were measured: what a reader compares with where they are used.
+  // Where they were measured: readers compare it with where they use them.
   std::string machine;    // the first rank's host
-  std::string mpi;        // as MPI_Get_library_version says, one line
+  std::string mpi;        // first line of MPI_Get_library_version
   int ranks = 1;          // of the launch
-  int nodes = 1;          // that they were on
-  int ranks_of_node = 1;  // on the fullest
-  int pus_of_rank = 1;    // that the first rank was bound to
+  int nodes = 1;          // that had ranks
+  int ranks_of_node = 1;  // on the fullest node
+  int pus_of_rank = 1;    // PUs that the first rank was bound to
 };
 
-// Throws Error(kInput) where the values break a rule of the format: what was written can always be read.
+// Throws Error(kInput) where values break a rule of the format, so that every written file can be read.
 std::string write_parameters(const MeasuredParameters& measured);
 
 // Throws Error(kInput) naming `origin` and the field, what was expected and found.

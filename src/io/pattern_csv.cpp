@@ -1,4 +1,4 @@
-// Pairs as comma-separated values, and the same columns parted by semicolons, tabs or blanks.
+// Pairs as comma-separated values, or the same columns separated by semicolons, tabs or blanks.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -76,7 +76,7 @@ void read_columns(TextReader& file, std::string_view line, Header& header) {
     if (found == kColumnNames.end()) file.refuse("unknown column: expected src, dst, messages, bytes or class");
     const auto column = static_cast<Column>(found - kColumnNames.begin());
     if (std::find(header.columns.begin(), header.columns.end(), column) != header.columns.end()) {
-      file.refuse("column '" + std::string(*found) + "' is there twice");
+      file.refuse("column '" + std::string(*found) + "' appears twice");
     }
     header.columns.push_back(column);
   }
@@ -100,7 +100,7 @@ void read_comment(TextReader& file, Header& header) {
   read_columns(file, comment.substr(start, comment.find('|') - start), header);
 }
 
-// Reads up to and with the names of the columns, which may stand in a comment.
+// Reads up to the names of the columns, which may be in a comment.
 Header read_header(TextReader& file) {
   Header header;
   while (header.columns.empty() && file.next_line()) {
@@ -151,7 +151,7 @@ bool has_classes(const Pattern& pattern) {
                      [](const Traffic& traffic) { return any(traffic.messages) || any(traffic.bytes); });
 }
 
-// A pair without traffic is kept as one line of point-to-point zeros.
+// A pair without traffic is written as one line of point-to-point zeros.
 bool is_written(const Pattern& pattern, std::size_t kind, std::size_t i) {
   const auto has = [&](const Traffic& traffic) { return traffic.messages[i] != 0 || traffic.bytes[i] != 0; };
   return has(pattern.traffic.at(kind)) ||
@@ -177,7 +177,7 @@ Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warn
                                                " lines of data, found " + std::to_string(entries.size()));
   }
   if (!header.ranks) {
-    if (ranks == 0) file.refuse("neither entries nor a comment '# ranks=N': 0 ranks");
+    if (ranks == 0) file.refuse("neither entries nor a comment '# ranks=N'");
     warnings.push_back("CSV without a comment '# ranks=N': " + std::to_string(ranks) +
                        " ranks, from the highest that is named");
   }

@@ -41,14 +41,14 @@ constexpr std::array<std::pair<std::string_view, PatternFormat>, 9> kExtensions{
      {".prof", PatternFormat::kMonitoring}}};
 constexpr std::string_view kMonitoringEnd = ".prof";
 
-// --- Open MPI monitoring: one file a rank
+// --- Open MPI monitoring: one file per rank
 
 struct RankFile {
   Rank rank;
   std::string path;
 };
 
-// Takes "F.12.prof" apart into F and 12.
+// Splits "F.12.prof" into F and 12.
 std::optional<std::pair<std::string, Rank>> prefix_and_rank(const std::string& path) {
   if (!path.ends_with(kMonitoringEnd)) return std::nullopt;
   const std::string stem = path.substr(0, path.size() - kMonitoringEnd.size());
@@ -60,7 +60,7 @@ std::optional<std::pair<std::string, Rank>> prefix_and_rank(const std::string& p
   return std::pair(stem.substr(0, dot), rank);
 }
 
-// The files F.RANK.prof that are there, by rank.
+// The existing files F.RANK.prof, by rank.
 std::vector<RankFile> rank_files(const std::string& prefix) {
   std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
   if (folder.empty()) folder = ".";
@@ -82,7 +82,7 @@ bool is_there(const std::string& path) {
 
 std::vector<MonitoringFile> read_monitoring_files(const std::string& path) {
   const auto parts = prefix_and_rank(path);
-  if (is_there(path) && !parts) return {{path, std::nullopt, read_file(path)}};  // all ranks joined, or not a file
+  if (is_there(path) && !parts) return {{path, std::nullopt, read_file(path)}};  // all ranks in one file, or not a file
   std::vector<MonitoringFile> files;
   for (const RankFile& file : rank_files(parts ? parts->first : path)) {
     files.push_back({file.path, file.rank, read_file(file.path)});
@@ -106,7 +106,7 @@ void save_monitoring(const std::string& path, const Pattern& pattern, Warnings& 
   }
   const auto stale = rank_files(prefix);
   if (!stale.empty() && stale.back().rank >= pattern.ranks) {
-    throw core::Error(core::Fault::kInput, stale.back().path + ": is there already, of a run with more ranks than " +
+    throw core::Error(core::Fault::kInput, stale.back().path + ": exists already, from a run with more ranks than " +
                                                std::to_string(pattern.ranks) + "; remove it or choose another name");
   }
   write_files_atomically(files);

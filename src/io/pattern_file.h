@@ -1,4 +1,4 @@
-// Patterns in and out of files, in any of the formats of docs/formats/pattern.md.
+// Reads and writes patterns in any of the formats of docs/formats/pattern.md.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@ std::optional<PatternFormat> pattern_format_from_name(std::string_view word);
 // By extension: .npz .mtx .mat .graph .grf .scotch .csv .prof.
 std::optional<PatternFormat> pattern_format_from_path(std::string_view path);
 
-// Whether files of the format tell classes of traffic, messages as well as bytes, and collective calls.
+// Whether files of the format hold classes of traffic, both messages and bytes, and collective calls.
 bool holds_collective_calls(PatternFormat format);
 
 struct LoadedPattern {
   core::pattern::Pattern pattern;
-  std::vector<std::string> warnings;  // what the format could not say, or is known to say wrongly; one line each
+  std::vector<std::string> warnings;  // what the format cannot hold, or is known to count wrongly; one line each
 };
 
-// Reads and validates. The format is taken from the path when not given. For Open MPI monitoring `path` is any one of
-// the files F.RANK.prof, their common prefix F, or one file with all of them joined. `metric` says what the one number
-// of a format without messages and bytes means (default: what the file's own comment says, else size).
-// Throws Error naming file and place.
+// Reads and validates a pattern. Without `format`, the extension of the path decides. For Open MPI monitoring `path` is
+// any of the files F.RANK.prof, their common prefix F, or one file with all of them joined. For formats with one number
+// per pair, `metric` is the meaning of that number; by default the file's own comment decides, else it is size. Throws
+// Error naming file and place.
 LoadedPattern load_pattern(const std::string& path, std::optional<PatternFormat> format = std::nullopt,
                            std::optional<core::pattern::Metric> metric = std::nullopt);
 
-// Writes completely or not at all; an existing file stays as it was on failure. Returns warnings: what the format
-// cannot hold. Monitoring writes one file a rank, `path` being their prefix ("F", or "F.prof").
+// The file appears complete or not at all; an existing file stays as it was on failure. Returns warnings about what the
+// format cannot hold. Monitoring writes one file per rank, with `path` as their prefix ("F", or "F.prof").
 std::vector<std::string> save_pattern(const std::string& path, const core::pattern::Pattern& pattern,
                                       std::optional<PatternFormat> format = std::nullopt,
                                       core::pattern::Metric metric = core::pattern::Metric::kSize);

@@ -1,7 +1,7 @@
-// One reader and one writer a pattern format; specified in docs/formats/pattern.md. pattern_file.h chooses among them.
+// One reader and one writer for each pattern format of docs/formats/pattern.md. pattern_file.h selects among them.
 //
-// Readers take the bytes of a file, and `origin` to name it in refusals: Error(kInput), one line with file and place.
-// Readers and writers add to `warnings` what the format could not say.
+// Readers take the bytes of a file, and `origin` to name it in errors: Error(kInput), one line with file and place.
+// Readers and writers add to `warnings` what the format cannot hold.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,13 @@ using Warnings = std::vector<std::string>;
 core::pattern::Pattern read_pattern_npz(std::string_view bytes, const std::string& origin);
 std::string write_pattern_npz(const core::pattern::Pattern& pattern);
 
-// Comma-separated values, and the same columns parted by semicolons, tabs or blanks. Holds the classes of traffic.
+// Comma-separated values, or the same columns separated by semicolons, tabs or blanks. Holds the classes of traffic.
 core::pattern::Pattern read_pattern_csv(std::string_view bytes, const std::string& origin, Warnings& warnings);
 std::string write_pattern_csv(const core::pattern::Pattern& pattern, Warnings& warnings);
 
-// The formats with one number a pair. Read, the number becomes bytes (kSize) or messages (kMessages): as `metric` says,
-// else as a comment of our own writer says, else bytes. Written, `metric` chooses which of the two, over all classes.
+// The formats with one number per pair. When read, the number becomes bytes (kSize) or messages (kMessages): as
+// `metric` requests, else as the comment of this project's writer states, else bytes. When written, `metric` selects
+// one of the two, summed over all classes.
 using MetricChoice = std::optional<core::pattern::Metric>;
 
 core::pattern::Pattern read_matrix_market(std::string_view bytes, const std::string& origin, MetricChoice metric,
@@ -40,7 +41,7 @@ std::string write_treematch_mat(const core::pattern::Pattern& pattern, core::pat
                                 Warnings& warnings);
 
 // Undirected graphs: an edge is read as traffic from the lower rank to the higher, so that costs, which add both
-// directions, are those of the graph; written, it has the sum of both directions.
+// directions, are those of the graph. A written edge has the sum of both directions.
 core::pattern::Pattern read_metis_graph(std::string_view bytes, const std::string& origin, MetricChoice metric,
                                         Warnings& warnings);
 std::string write_metis_graph(const core::pattern::Pattern& pattern, core::pattern::Metric metric, Warnings& warnings);
@@ -48,7 +49,7 @@ core::pattern::Pattern read_scotch_graph(std::string_view bytes, const std::stri
                                          Warnings& warnings);
 std::string write_scotch_graph(const core::pattern::Pattern& pattern, core::pattern::Metric metric, Warnings& warnings);
 
-// What Open MPI's monitoring leaves: one file a rank, or all of them joined into one (then `rank` is empty).
+// The output of Open MPI's monitoring: one file per rank, or all of them joined into one (then `rank` is empty).
 struct MonitoringFile {
   std::string origin;
   std::optional<core::pattern::Rank> rank;
@@ -58,13 +59,13 @@ core::pattern::Pattern read_monitoring(const std::vector<MonitoringFile>& files,
 // The text of each rank's file.
 std::vector<std::string> write_monitoring(const core::pattern::Pattern& pattern, Warnings& warnings);
 
-// Shared by them: the pattern's traffic of all classes as one number a pair; warns when classes are merged or the other
+// Used by these formats: all classes of traffic as one number per pair. Warns when classes are merged or the other
 // number is lost. Refuses kAverage, which no format holds.
 std::vector<double> one_number(const core::pattern::Pattern& pattern, core::pattern::Metric metric, const char* format,
                                Warnings& warnings);
-// Warns of what only the native format holds: collective calls and unattributed calls.
+// Warns about what only the native format holds: collective calls and unattributed calls.
 void warn_of_lost_calls(const core::pattern::Pattern& pattern, const char* format, Warnings& warnings);
-// The entry that a number read from such a file means, and the warning that the other one is unknown.
+// The entry for a number read from such a file, and the warning that the other number is unknown.
 core::pattern::Entry entry_of(core::pattern::Rank from, core::pattern::Rank to, double value,
                               core::pattern::Metric metric);
 void warn_of_one_number(const char* format, core::pattern::Metric metric, Warnings& warnings);

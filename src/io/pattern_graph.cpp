@@ -50,8 +50,8 @@ class ArcList {
   }
   [[nodiscard]] std::size_t size() const { return arcs_.size(); }
 
-  // One entry an edge, from the lower rank to the higher. Refuses an arc given twice, or whose other direction is
-  // missing or weighs differently. O(arcs log arcs).
+  // One entry for each edge, from the lower rank to the higher. Refuses an arc given twice, and an arc whose reverse is
+  // missing or has another weight. O(arcs log arcs).
   Pattern build(Rank ranks, Metric metric, const TextReader& file) {
     std::sort(arcs_.begin(), arcs_.end(), [](const Arc& a, const Arc& b) { return a.key() < b.key(); });
     EntryList entries;
@@ -74,7 +74,7 @@ class ArcList {
     const auto same = [this](std::size_t a, std::size_t b) {
       return a < arcs_.size() && b < arcs_.size() && arcs_[a].from == arcs_[b].from && arcs_[a].to == arcs_[b].to;
     };
-    // Sorted by pair: an arc given twice has its twin beside it, before or after.
+    // Arcs are sorted by pair: a duplicate is directly before or after.
     for (const std::size_t j : {i, i > 0 ? i - 1 : i}) {
       if (same(j, j + 1))
         file.refuse_at(std::max(arcs_[j].line, arcs_[j + 1].line), "duplicate entry: edge given twice");
@@ -93,7 +93,7 @@ void check_edge_count(std::int64_t arcs, const TextReader& file) {
   }
 }
 
-// METIS and Scotch hold whole numbers.
+// METIS and Scotch hold whole numbers only.
 std::int64_t whole_weight(double weight, const char* format) {
   if (is_whole(weight)) return static_cast<std::int64_t>(weight);
   throw core::Error(core::Fault::kInput, std::string(format) + " holds whole numbers up to 2^53, the pattern has " +
@@ -144,7 +144,7 @@ MetisHeader read_metis_header(TextReader& file) {
   return header;
 }
 
-// Comments before the header may say what the weights are.
+// Comments before the header may state what the weights are.
 std::optional<Metric> find_metis_header(TextReader& file) {
   std::optional<Metric> found;
   while (file.next_line()) {
@@ -157,7 +157,7 @@ std::optional<Metric> find_metis_header(TextReader& file) {
   file.refuse_at(file.line_number() + 1, "the file ends, expected the header 'vertices edges [fmt [ncon]]'");
 }
 
-// The line of the next vertex: it may be empty, so only comments are skipped.
+// The line of the next vertex may be empty, so only comments are skipped.
 void need_vertex_line(TextReader& file, const MetisHeader& header, std::int64_t vertex) {
   while (file.next_line()) {
     if (!file.line().starts_with(kMetisComment)) return;
@@ -221,7 +221,7 @@ struct ScotchArc {
   std::size_t line;
 };
 
-// Vertices are named by number or, when they have labels, by label; labels are known only after the last line.
+// Vertices are named by number or, when they have labels, by label. All labels are known only after the last line.
 class ScotchBody {
  public:
   ScotchBody(TextReader& file, const ScotchHeader& header) : file_(file), header_(header) {}

@@ -50,7 +50,7 @@ std::string metadata_text(const Pattern& pattern) {
                    {"program", metadata.program}, {"mpi", metadata.mpi},
                    {"source", metadata.source},   {"hosts", metadata.hosts},
                    {"missing", metadata.missing}, {"unattributed", metadata.unattributed}};
-  // Text from outside (a command line) may not be UTF-8; a trace is not lost for that.
+  // Text from outside (a command line) may not be UTF-8; it must not make a trace unreadable.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -96,8 +96,8 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
 
 // --- pairs
 
-// Totals are stored for those who read the file with numpy; here they only have to agree with the classes. `only` names
-// the class when there is but one.
+// Totals are stored for programs that read the file with numpy; here they only have to agree with the classes. `only`
+// is the name of the class when there is a single one.
 void check_total(const NpzReader& file, const std::string& origin, const std::string& name, const std::string& only,
                  const std::vector<double>& sum) {
   if (!file.has(name) || (!only.empty() && file.same(name, only + "_" + name))) return;
@@ -143,7 +143,7 @@ void read_traffic(const NpzReader& file, const std::string& origin, Pattern& pat
     check_total(file, origin, "bytes", only, sum.bytes);
     return;
   }
-  if (!file.has("messages") && !file.has("bytes")) refuse(origin, "neither array 'messages' nor 'bytes' is there");
+  if (!file.has("messages") && !file.has("bytes")) refuse(origin, "neither array 'messages' nor 'bytes' exists");
   read_class(file, origin, "", entries, pattern.of(core::pattern::Class::kPointToPoint));
 }
 
@@ -212,7 +212,7 @@ void read_communicators(const NpzReader& file, const std::string& origin, Patter
   }
 }
 
-// The totals, and the classes that are not all zero. A class that is the total is packed once.
+// The totals, and the classes that are not all zero. A class that equals the total is compressed once.
 void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> Traffic::* amounts,
                    const std::string& name) {
   std::vector<std::size_t> kinds;

@@ -1,4 +1,4 @@
-// What the text formats share.
+// Code that the text formats share.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -60,7 +60,7 @@ void warn_of_lost_calls(const Pattern& pattern, const char* format, Warnings& wa
     warnings.push_back(std::string(format) + " holds no unattributed calls: their counts are lost");
   }
   if (!pattern.metadata.complete) {
-    warnings.push_back(std::string(format) + " cannot say that a trace is incomplete, and this one is");
+    warnings.push_back(std::string(format) + " cannot mark a trace as incomplete, and this one is incomplete");
   }
 }
 

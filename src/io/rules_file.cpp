@@ -37,7 +37,7 @@ void read_header(const JsonPlace& root) {
   }
 }
 
-// [first, last], or [first] without an end; absent: everything.
+// [first, last], or [first] without an upper bound; without the field, everything.
 template <class Number>
 Interval<Number> read_interval(const JsonPlace& rule, const char* name) {
   Interval<Number> interval;
@@ -101,7 +101,7 @@ std::string quoted(const std::string& text) { return json(text).dump(-1, ' ', fa
 
 }  // namespace
 
-// One line a rule.
+// Writes one line for each rule.
 std::string write_rules(const Rules& rules) {
   std::string text = "{\n \"format\": \"" + std::string(kFormat) + "\",\n \"version\": " + std::to_string(kVersion) +
                      ",\n \"mpi\": " + quoted(rules.mpi) + ",\n \"machine\": " + quoted(rules.machine) +

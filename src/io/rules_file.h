@@ -8,11 +8,11 @@
 
 namespace ranktree::io {
 
-// Throws Error(kInput) where the rules break a rule of the format: what was written can always be read.
+// Throws Error(kInput) where the rules break a rule of the format, so that every written file can be read.
 std::string write_rules(const core::predict::Rules& rules);
 
-// Throws Error(kInput) naming `origin` and the field, what was expected and found. Memory is bounded by the size of
-// `bytes`.
+// Throws Error(kInput) naming `origin` and the field, what was expected and what was found. Memory is bounded by the
+// size of `bytes`.
 core::predict::Rules read_rules(std::string_view bytes, const std::string& origin);
 
 void save_rules(const std::string& path, const core::predict::Rules& rules);

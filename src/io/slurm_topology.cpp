@@ -35,7 +35,7 @@ struct Setting {
   std::string value;
 };
 
-// What one line sets, with the lines it is continued on.
+// The settings of one line, with the lines that continue it.
 struct Statement {
   std::size_t line = 0;
   std::vector<Setting> settings;
@@ -47,7 +47,7 @@ struct Statement {
   }
 };
 
-// Takes key=value words off a line; values may be quoted, blanks may stand around "=".
+// Takes key=value words from a line; values may be quoted, blanks may surround "=".
 class SettingReader {
  public:
   SettingReader(std::string_view text, LinePlace place) : text_(text), place_(std::move(place)) {}
@@ -103,7 +103,7 @@ class SlurmTopology {
  private:
   [[nodiscard]] LinePlace at(std::size_t line) const { return {text_.origin(), line}; }
 
-  // The next line that sets something: comments taken off, continued lines joined.
+  // The next line that has settings: comments removed, continued lines joined.
   bool next(Statement& statement) {
     while (text_.next_line()) {
       statement.line = text_.line_number();
@@ -116,7 +116,7 @@ class SlurmTopology {
     return false;
   }
 
-  // Appends the present line; true when a backslash at its end continues it.
+  // Appends the current line; true when a backslash at its end continues it.
   bool take_line(std::string& whole) {
     const std::string_view line = text_.line().substr(0, text_.line().find('#'));
     const std::size_t last = line.find_last_not_of(" \t\v\f");
@@ -143,7 +143,7 @@ class SlurmTopology {
     }
   }
 
-  // One sort of network a file.
+  // A file has either switches or blocks.
   void expect_sort(bool blocks, const Statement& statement) {
     if (!tree_.empty() && blocks != blocks_) {
       at(statement.line).refuse("expected either switches or blocks in one file, found both");
@@ -192,7 +192,7 @@ class SlurmTopology {
     }
   }
 
-  // Slurm takes the name of a switch or block as it is; one with brackets could not be named by another line.
+  // Slurm takes the name of a switch or block literally; no other line could refer to one with brackets.
   [[nodiscard]] std::string single_name(const Statement& statement) const {
     const std::string& name = statement.settings.front().value;
     const std::vector<std::string> names = expand_hostlist(name, at(statement.line));

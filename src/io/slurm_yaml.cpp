@@ -42,7 +42,7 @@ class YamlParser {
     if (yaml_parser_load(&parser_, document) == 0) refuse();
   }
 
-  // Refuses lists in lists without end: libyaml takes time that grows with the square of their depth.
+  // Refuses deeply nested lists: libyaml takes time that grows with the square of their depth.
   void check_depth() {
     int depth = 0;
     yaml_event_type_t type = YAML_NO_EVENT;
@@ -86,7 +86,7 @@ class YamlDocument {
   [[nodiscard]] yaml_document_t* get() const { return &document_; }
 
  private:
-  mutable yaml_document_t document_{};  // libyaml's questions take no const document
+  mutable yaml_document_t document_{};  // libyaml's accessors take no const document
 };
 
 // A value of the document, with its line.
@@ -144,7 +144,7 @@ class YamlPlace {
     return *value;
   }
 
-  // Refuses keys that nobody reads, which may be misspelt, and keys given twice.
+  // Refuses unknown keys, which may be misspelt, and keys given twice.
   void check_keys(const std::vector<std::string_view>& known) const {
     std::vector<std::string> seen;
     for (const auto& [name, value] : fields()) {
@@ -188,7 +188,7 @@ class SlurmYaml {
     if (const auto block = topology.find("block")) return read_blocks(*block);
     if (const auto flat = topology.find("flat")) {
       if (!flat->truth()) flat->place().expected("'flat: true', 'tree:' or 'block:'", "flat: false");
-      return {};  // all hosts side by side: nobody is below a switch
+      return {};  // no host is below a switch
     }
     for (const char* name : {"ring", "torus3d"}) {
       if (const auto other = topology.find(name)) {
@@ -200,7 +200,7 @@ class SlurmYaml {
   }
 
  private:
-  // The first with cluster_default: true, else the first.
+  // The first topology with cluster_default: true, else the first one.
   static YamlPlace chosen(const YamlPlace& root) {
     const std::vector<YamlPlace> topologies = root.list("a list of topologies");
     if (topologies.empty()) root.place().expected("at least one topology", "");

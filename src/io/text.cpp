@@ -29,7 +29,7 @@ bool ends_word(const char* position, const char* end, char separator) {
   return position == end || is_blank(*position) || *position == separator;
 }
 
-// A word of the file in a message: short, and without control characters that would spoil a terminal.
+// A word of the file in a message: shortened, without control characters that would disturb a terminal.
 std::string quoted(std::string_view word) {
   constexpr std::size_t kLongest = 40;
   std::string text = "'";
@@ -101,7 +101,7 @@ double TextReader::amount(const char* what) {
   std::uint64_t whole = 0;
   const char* stop = begin;
   double value = -1;
-  // Whole numbers are by far the most frequent, and the quicker to read.
+  // Whole numbers are the most frequent by far, and faster to read.
   if (const auto read = std::from_chars(stop, end, whole); read.ec == std::errc()) {
     stop = read.ptr;
     value = static_cast<double>(whole);

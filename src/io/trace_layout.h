@@ -9,15 +9,15 @@
 
 namespace ranktree::io::trace_layout {
 
-// All numbers are in the byte order of the machine that wrote them; a reader of the other order sees a wrong version.
+// All numbers are in the byte order of the machine that wrote them; readers with the other order see a wrong version.
 inline constexpr std::array<char, 8> kMagic{'R', 'T', 'P', 'A', 'R', 'T', '\r', '\n'};
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint64_t kPageBytes = 4096;  // every section starts at a multiple
 
-// A larger world in a part is taken for damage: what is allocated for it would not be backed by the files' size.
+// A larger world in a part counts as damage: the memory for it would not be justified by the files' size.
 inline constexpr std::int32_t kMaxRanks = 16 * 1024 * 1024;
 
-// The sections a part has; FileHeader::section holds where each is.
+// The sections of a part; FileHeader::section holds their offsets.
 enum SectionKind : std::uint32_t {  // NOLINT(performance-enum-size): its width in the file
   kPairs,
   kCalls,
@@ -25,15 +25,15 @@ enum SectionKind : std::uint32_t {  // NOLINT(performance-enum-size): its width 
 };
 inline constexpr int kSectionCount = 3;
 
-// The first page. A section that grows is copied to the end of the file first and then switched to by one 8-byte store,
-// so a reader after a crash always finds a whole section.
+// The first page. A growing section is first copied to the end of the file and then switched to by one 8-byte store, so
+// a reader after a crash always finds a complete section.
 struct FileHeader {
   std::array<char, 8> magic;
   std::uint32_t version;
   std::int32_t rank;
   std::int32_t ranks;
   std::int32_t thread;
-  std::uint32_t finished;  // 1 once the rank has come through MPI_Finalize
+  std::uint32_t finished;  // 1 once the rank has completed MPI_Finalize
   std::uint32_t reserved;
   std::array<std::uint64_t, kSectionCount> section;  // offset of each section in the file
   std::array<char, 256> host;                        // texts end with a zero byte

@@ -75,7 +75,7 @@ class PartReader {
     part_.records.program = text(header_.program);
   }
 
-  // The section of a kind and where its cells begin; it is checked to lie within the file.
+  // The section of a kind, which is checked to lie within the file, and where its cells begin.
   [[nodiscard]] std::pair<layout::SectionHeader, std::uint64_t> section(layout::SectionKind kind,
                                                                         std::uint32_t cell_bytes) const {
     const std::uint64_t offset = header_.section.at(kind);
@@ -128,7 +128,7 @@ class PartReader {
     const std::uint64_t end = begin + std::min(section.used, section.capacity);
     for (std::uint64_t at = begin; end - at >= sizeof(layout::RecordHeader);) {
       const auto record = value_at<layout::RecordHeader>(at);
-      if (record.bytes < sizeof record || record.bytes > end - at) return;  // torn
+      if (record.bytes < sizeof record || record.bytes > end - at) return;  // incomplete
       const std::uint64_t body = at + sizeof record;
       const std::uint64_t body_bytes = record.bytes - sizeof record;
       if (record.kind == layout::kCommunicatorRecord) read_communicator(body, body_bytes);
@@ -206,8 +206,8 @@ core::pattern::Pattern recover_trace(const std::filesystem::path& folder) {
       continue;
     }
     if (all.ranks != 0 && part.records.ranks != all.ranks) {
-      throw Error(Fault::kInput, path.string() + ": of a run of " + std::to_string(part.records.ranks) +
-                                     " ranks, the parts before it of " + std::to_string(all.ranks));
+      throw Error(Fault::kInput, path.string() + ": belongs to a run of " + std::to_string(part.records.ranks) +
+                                     " ranks, the parts before it to one of " + std::to_string(all.ranks));
     }
     finished = finished && part.finished;
     readable.insert(part.rank);

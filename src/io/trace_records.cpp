@@ -69,7 +69,7 @@ class Unpacker {
     const std::uint64_t count = length(1);
     return {take(count), count};
   }
-  // How many items follow, each at least `smallest` bytes: checked before anything is allocated.
+  // The number of items that follow, each at least `smallest` bytes: checked before anything is allocated.
   std::uint64_t length(std::size_t smallest) {
     const auto count = value<std::uint64_t>();
     if (count > (bytes_.size() - at_) / smallest) cut_short();
@@ -98,7 +98,7 @@ bool listed_before(const Communicator& a, const Communicator& b) {
   return std::tie(a.members, a.remote) < std::tie(b.members, b.remote);
 }
 
-// Moves the communicators into the pattern; the index of each by identity.
+// Moves the communicators into the pattern; returns the index of each by identity.
 std::map<std::uint64_t, std::int32_t> list_communicators(TraceRecords& records, Pattern& pattern) {
   std::vector<std::pair<std::uint64_t, Communicator*>> order;
   order.reserve(records.communicators.size());

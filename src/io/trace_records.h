@@ -1,5 +1,5 @@
-// What a set of ranks has recorded: the value that parts are read into, that ranks send up the tree at the end of a
-// run, and that becomes a pattern at rank 0.
+// The records of a set of ranks: parts are read into it, ranks send it up the tree at the end of a run, and rank 0
+// turns it into a pattern.
 #pragma once
 
 #include <compare>
@@ -37,14 +37,14 @@ struct TraceRecords {
   std::string mpi;
 };
 
-// Adds what `from` recorded to `into`; texts of `into` win where both have one.
+// Adds the records of `from` to `into`; texts of `into` are kept where both have one.
 void merge(TraceRecords& into, TraceRecords&& from);
 
-// Bytes to send to another rank of the same run and back. The reader throws Error(kInput) when they are cut short.
+// Converts to bytes for another rank of the same run, and back. The reader throws Error(kInput) for truncated bytes.
 std::string pack(const TraceRecords& records);
 TraceRecords unpack(std::string_view bytes, const std::string& origin);
 
-// The pattern of the run. Calls on a communicator whose members nobody recorded (its rank 0 died before it could) move
+// The pattern of the run. Calls on a communicator whose members are not recorded (its rank 0 died before it could) move
 // to `unattributed`. Communicators are ordered by size, largest first, then by members. O(records log records).
 core::pattern::Pattern to_pattern(TraceRecords&& records);
 

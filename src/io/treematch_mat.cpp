@@ -1,4 +1,4 @@
-// TreeMatch's matrix: n lines of n numbers parted by blanks; line = sender, column = receiver; nothing else.
+// TreeMatch's matrix: n lines of n numbers separated by blanks; line = sender, column = receiver; nothing else.
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -20,7 +20,7 @@ using core::pattern::Rank;
 
 constexpr const char* kName = "TreeMatch .mat";
 
-// Reads one line; zeros are no entries. Returns the number of columns.
+// Reads one line; zeros are not entries. Returns the number of columns.
 std::int64_t read_row(TextReader& file, Rank from, Metric metric, EntryList& entries) {
   std::int64_t column = 0;
   for (; !file.at_line_end(); ++column) {

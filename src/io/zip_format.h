@@ -25,9 +25,9 @@ inline constexpr std::uint16_t kStored = 0;
 inline constexpr std::uint16_t kDeflated = 8;
 inline constexpr std::uint32_t kInExtra = 0xffffffff;     // the value is in the ZIP64 extra field
 inline constexpr std::uint16_t kInZip64End = 0xffff;      // the count is in the ZIP64 end record
-inline constexpr std::uint64_t kLargestUnfolding = 1032;  // deflate makes at most this many bytes of one
+inline constexpr std::uint64_t kLargestUnfolding = 1032;  // deflate expands one byte to at most so many
 
-// Little-endian numbers, whatever this machine's order. The caller has checked that the bytes are there.
+// Little-endian numbers for any byte order of this machine. The caller has checked that the bytes exist.
 template <typename Number>
 Number read(std::string_view bytes, std::size_t position) {
   Number value = 0;
