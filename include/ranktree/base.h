@@ -1,13 +1,14 @@
-/* Ranktree: MPI programs that follow the machine. The part every other header uses.
+/* Ranktree: MPI programs that follow the machine's tree. Every other header uses this one.
  *
- * Errors, once for the whole interface: every function that can fail returns a ranktree_status and takes, last, a
- * pointer to a ranktree_error of the caller, or NULL. On failure the reason is written there as one line of text that
- * names the file, the place, what was expected and what was found; on success it is left alone. Output parameters are
- * untouched on failure. No function exits, aborts, prints, or changes affinity, environment or signal handlers.
+ * Errors, once for the whole interface: every function that can fail returns a ranktree_status. Its last parameter is
+ * a pointer to a ranktree_error of the caller, or NULL. On failure the function writes the reason there, as one line
+ * that names the file, the place, what was expected and what was found; on success it does not touch it. Output
+ * parameters are untouched on failure. No function exits, aborts, prints, or changes affinity, environment or signal
+ * handlers.
  *
- * Objects are opaque: made by a load or create function, read by accessors, freed by their destroy function, which
- * takes NULL. Objects are immutable once made; different threads may read one at the same time. Strings and arrays
- * returned by an accessor belong to the object and live as long as it does.
+ * Objects are opaque: a load or create function makes them, accessors read them, and their destroy function, which
+ * accepts NULL, frees them. Objects are immutable; several threads may read one at the same time. Strings and arrays
+ * that an accessor returns belong to the object and live as long as it does.
  */
 #ifndef RANKTREE_BASE_H
 #define RANKTREE_BASE_H

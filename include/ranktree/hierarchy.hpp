@@ -1,5 +1,6 @@
-// The levels that a rank belongs to, as an object of C++17: made at once, freed with it. Link with
-// libranktree_mpi_<mpi>. What a level is, the info keys and the errors: ranktree/mpi.h. Source: hsplit-2018 §3.4.
+// The levels that a rank belongs to, as an object of C++17: the constructor makes the communicators, the destructor
+// frees them. Link with libranktree_mpi_<mpi>. ranktree/mpi.h explains levels, info keys and errors. Source:
+// hsplit-2018 §3.4.
 //
 //   const ranktree::Hierarchy levels(MPI_COMM_WORLD);
 //   for (const ranktree::Level& level : levels) {
@@ -20,10 +21,10 @@
 
 namespace ranktree {
 
-/** A call that returned an MPI error; seen only where the communicator's error handler returns. */
+/** A call that returned an MPI error; thrown only where the communicator's error handler returns. */
 class MpiError : public std::runtime_error {
  public:
-  /** \param reason what is known beyond MPI's own text; may be empty */
+  /** \param reason details beyond MPI's own text; may be empty */
   MpiError(int code, const std::string& call, const std::string& reason)
       : std::runtime_error(call + ": " + text_of(code) + (reason.empty() ? "" : ": " + reason)), code_(code) {}
 
@@ -45,16 +46,16 @@ class MpiError : public std::runtime_error {
   int code_;
 };
 
-/** One communicator of a Hierarchy, which owns it: to be used no longer than that one lives, and never freed. */
+/** One communicator of a Hierarchy, which owns it: use it only while that object lives, and never free it. */
 class Level {
  public:
   /** The ranks of this object of the machine, this rank among them. */
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
-  /** The roots of all parts with the same parent; MPI_COMM_NULL where this rank is no root. */
+  /** The roots of all parts with the same parent; MPI_COMM_NULL where this rank is not a root. */
   [[nodiscard]] MPI_Comm roots() const noexcept { return roots_; }
   /** "Switch0", "Machine", "Package", "NUMANode", "L3Cache", ... */
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
-  /** Which of the parts with the same parent this is, 0 .. count() - 1. */
+  /** The index of this part among those with the same parent, 0 .. count() - 1. */
   [[nodiscard]] int index() const noexcept { return index_; }
   [[nodiscard]] int count() const noexcept { return count_; }
 
@@ -70,17 +71,17 @@ class Level {
 };
 
 /** All levels of a communicator that this rank belongs to, the widest first; empty when there is none. Owns the
- * communicators: move only. Freeing them is collective over each, so that the ranks of a level end their Hierarchy
- * together. After MPI_Finalize nothing is freed any more.
+ * communicators: move only. Freeing them is collective over each, so all ranks of a level must destroy their Hierarchy.
+ * After MPI_Finalize the destructor frees nothing.
  */
 class Hierarchy {
  public:
   using const_iterator = std::vector<Level>::const_iterator;
 
-  /** Levels that one call makes; deeper ones are made by further calls. */
+  /** Levels that one call makes; further calls make deeper ones. */
   static constexpr int kLevelsAtOnce = 64;
 
-  /** No level. Local. */
+  /** An empty hierarchy. Local. */
   Hierarchy() noexcept = default;
 
   /** Collective over comm. Throws MpiError, and then leaves no communicator behind.
@@ -126,15 +127,16 @@ class Hierarchy {
     throw MpiError(code, call, reason);
   }
 
-  // A call that fills its arrays may have left deeper levels, which all ranks of its last one then ask for.
+  // A call that fills its arrays may have left deeper levels; all ranks of its last level then request those.
   void make(MPI_Comm comm, MPI_Info info, int levels_at_once) {
-    const auto room = static_cast<std::size_t>(levels_at_once > 0 ? levels_at_once : 0);
-    std::vector<MPI_Comm> comms(room, MPI_COMM_NULL);
-    std::vector<MPI_Comm> roots(room + 1, MPI_COMM_NULL);  // never empty: a null pointer would mean "not wanted"
+    const auto capacity = static_cast<std::size_t>(levels_at_once > 0 ? levels_at_once : 0);
+    std::vector<MPI_Comm> comms(capacity, MPI_COMM_NULL);
+    std::vector<MPI_Comm> roots(capacity + 1,
+                                MPI_COMM_NULL);  // never empty: a null pointer means that roots are not wanted
     MPI_Comm parent = comm;
     int made = 0;
     do {
-      levels_.reserve(levels_.size() + room);  // so that nothing can throw between making and keeping
+      levels_.reserve(levels_.size() + capacity);  // so that nothing can throw between making and keeping
       made = 0;
       const int code = ranktree_Comm_hsplit_all(parent, info, levels_at_once, &made, comms.data(), roots.data());
       check(code, "ranktree_Comm_hsplit_all", parent);
@@ -152,7 +154,7 @@ class Hierarchy {
     level.type_ = type;
   }
 
-  // The deepest first, as every rank of a level does: no two ranks wait for each other.
+  // The deepest level first, as on every rank of a level, so that no two ranks wait for each other.
   void free() noexcept {
     int finalized = 0;
     if (!levels_.empty() && MPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0) {

@@ -1,13 +1,15 @@
-/* Hierarchical collectives: MPI's own operations, carried out along the machine's tree. Part of ranktree/mpi.h.
+/* Hierarchical collectives: MPI's operations, carried out along the machine's tree. Part of ranktree/mpi.h.
  *
  * Sources: hier-bcast-2014 (Hierarchical Optimization of MPI Broadcast Algorithms) §3, hier-reduce-2016 (Hierarchical
- * Optimization of MPI Reduce Algorithms) §3, hsplit-2018 §6. docs/collect.md tells how a way is chosen for each call.
+ * Optimization of MPI Reduce Algorithms) §3, hsplit-2018 §6. docs/collect.md explains how a variant is chosen for each
+ * call.
  *
- * Arguments, collective rules, MPI_IN_PLACE, derived datatypes, user operations and results are MPI's; sums of floating
- * point numbers may be added in another order than the MPI's. Intercommunicators, communicators of one rank and what
- * the MPI does better go to the MPI. The first blocking or persistent call on a communicator makes what is kept with
- * it (one communicator, one split by nodes, one allgather) and synchronises its ranks; MPI_Comm_free frees all. Where
- * no more communicators are to be had, calls go to the MPI.
+ * Arguments, collective rules, MPI_IN_PLACE, derived datatypes, user operations and results are MPI's; sums of
+ * floating point numbers may be added in another order than in the native call. Calls on intercommunicators, on
+ * communicators of one rank, and those that the native algorithm serves best are passed through to the MPI. The first
+ * blocking or persistent call on a communicator creates the data stored with it (one communicator, one split by nodes,
+ * one allgather) and synchronises its ranks; MPI_Comm_free frees all of it. Where MPI cannot create more
+ * communicators, calls are passed through.
  *
  * Errors: as MPI's, in MPI's classes, after calling the communicator's error handler. Safe with MPI_THREAD_MULTIPLE.
  */
@@ -50,20 +52,20 @@ RANKTREE_API int ranktree_Reduce_scatter_block(const void* sendbuf, void* recvbu
 RANKTREE_API int ranktree_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/** An operation that is under way, or a persistent one; NULL: none. An MPI_Request could not be driven from inside
- * MPI_Wait. To be given to the functions below only. */
+/** A pending operation, or a persistent one; NULL: none. It is not an MPI_Request, because MPI_Wait could not drive it.
+ * Pass it only to the functions below. */
 typedef struct ranktree_request* ranktree_Request;
 
 #define RANKTREE_REQUEST_NULL ((ranktree_Request)0)
 
-/** Nonblocking collectives. Collective over comm and local: a communicator without a blocking or persistent call
- * before is served by the MPI's own nonblocking collectives. Arguments as MPI's; buffers, lists of counts and
- * operations must stay until the request is complete, datatypes (but those of reductions) and comm may be freed before.
+/** Nonblocking collectives. Collective over comm and local: on a communicator without an earlier blocking or persistent
+ * call, the native nonblocking collectives serve them. Arguments as MPI's. Buffers, lists of counts and operations must
+ * stay until the request is complete; datatypes (except those of reductions) and comm may be freed before.
  *
- * Progress is made on all requests of this process within ranktree_Wait(), ranktree_Test(), ranktree_Waitall() and
- * blocking collectives of ranktree; not within calls of the MPI, other functions of ranktree such as
- * ranktree_Comm_split_type(), nor a collective that ranktree leaves to the MPI: a blocking one first completes what is
- * under way on the same communicator.
+ * ranktree_Wait(), ranktree_Test(), ranktree_Waitall() and blocking collectives of Ranktree make progress on all
+ * requests of this process. Calls of the MPI, other functions of Ranktree such as ranktree_Comm_split_type(), and
+ * collectives passed through to the MPI make none; a blocking one of these first completes all pending operations on
+ * the same communicator.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
  */
@@ -140,25 +142,25 @@ RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_
                                         int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                         ranktree_Request* request);
 
-/** Begins a persistent operation that is not active. Collective over its communicator, local otherwise. MPI_ERR_REQUEST
- * for other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank. */
+/** Starts an inactive persistent operation. Collective over its communicator, local otherwise. MPI_ERR_REQUEST for
+ * other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank. */
 RANKTREE_API int ranktree_Start(ranktree_Request* request);
 
 /** Returns when the operation is complete; waiting ranks yield the processor. A nonblocking operation's request is
- * freed and set to RANKTREE_REQUEST_NULL, a persistent one becomes inactive. Inactive and null requests: returns at
- * once. Errors of messages come back here. */
+ * freed and set to RANKTREE_REQUEST_NULL, a persistent one becomes inactive. Returns at once for inactive and null
+ * requests. Returns the errors of the operation's messages. */
 RANKTREE_API int ranktree_Wait(ranktree_Request* request);
 
-/** The same without waiting.
+/** As ranktree_Wait(), without waiting.
  *
  * \param[out] flag 1 when complete (or nothing to do), else 0
  */
 RANKTREE_API int ranktree_Test(ranktree_Request* request, int* flag);
 
-/** Until all are complete, in whatever order they end. The first error that a request has, after all have ended. */
+/** Waits until all are complete, in any order. Then returns the error of the first request that has one. */
 RANKTREE_API int ranktree_Waitall(int count, ranktree_Request requests[]);
 
-/** Frees an inactive persistent request. MPI_ERR_REQUEST where the operation is under way. Null is left alone. */
+/** Frees an inactive persistent request. MPI_ERR_REQUEST where the operation is pending. Ignores null requests. */
 RANKTREE_API int ranktree_Request_free(ranktree_Request* request);
 
 #ifdef __cplusplus

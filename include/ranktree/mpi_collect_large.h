@@ -1,17 +1,19 @@
-/* The collectives of ranktree/mpi_collect.h, which brings this file, with counts of MPI_Count and displacements of
- * MPI_Aint, as MPI 4 has them (MPI 5.0 §2.5.8). For every MPI, also those without such calls of their own.
+/* The collectives of ranktree/mpi_collect.h, which includes this file, with counts of type MPI_Count and displacements
+ * of type MPI_Aint, as in MPI 4 (MPI 5.0 §2.5.8). For every MPI, also those without such calls.
  *
- * Everything else is as in the calls with int, whatever the counts are: ways, requests, errors, who synchronises. A
- * count above 2^31-1 is carried out as fewer elements of a longer type, so that it must have a divisor up to 65,536
- * that brings it to 2^31-1; of a vector form all counts and displacements of the call together, as where they are
- * whole pages. Where they have none: vector forms are refused with MPI_ERR_COUNT on the rank itself; a single
- * count is refused by the MPI's own call (MPI_ERR_COUNT), not by our schedules. Negative counts are refused.
+ * Everything else is as in the calls with int, for all counts: variants, requests, errors, synchronisation. A count
+ * above 2^31-1 is carried out as fewer elements of a longer type, so it needs a divisor up to 65,536 that brings it
+ * below 2^31. In vector forms one divisor must serve all counts and displacements of the call, for instance when they
+ * are whole pages. Without a divisor, a vector form returns MPI_ERR_COUNT on the rank itself; a single count is passed
+ * to the native call, which refuses it with MPI_ERR_COUNT. Negative counts are refused.
  *
- * A rank that is refused takes no part in the call: others, whose arguments were right, may wait for it for ever, as
- * with an error of MPI's own. Programs that go on after MPI_ERR_COUNT let all ranks find it, by the same numbers.
+ * A rank that gets MPI_ERR_COUNT takes no part in the call, so ranks with valid arguments may wait for it forever, as
+ * with errors of MPI itself. Programs that continue after MPI_ERR_COUNT must make sure that all ranks detect it, from
+ * the same numbers.
  *
- * Reductions: blocking Reduce and Allreduce take any count. The others above 2^31-1: lists are refused, single counts
- * as above without a divisor. One element of a type must have less than 2 GiB.
+ * Reductions: blocking Reduce and Allreduce accept any count. In others, counts above 2^31-1 have no divisor: lists
+ * return MPI_ERR_COUNT and single counts are passed to the native call. One element of a type must have less than 2
+ * GiB.
  */
 #ifndef RANKTREE_MPI_COLLECT_LARGE_H
 #define RANKTREE_MPI_COLLECT_LARGE_H

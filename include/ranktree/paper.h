@@ -1,11 +1,11 @@
 /* The names of hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3,
  * for programs that are written after the paper. The calls are those of ranktree/mpi.h, whose rules hold here too.
  *
- * Where they come from: link with libranktree_mpi_<mpi>, or run the program under `ranktree run --split`, whose preload
- * library brings them along. MPI_Comm_split_type belongs to the MPI, which does not know the paper's split type: it is
- * served under `ranktree run --split`. A program that is linked with libranktree_mpi_<mpi> and is to run without it
- * defines RANKTREE_PAPER_SPLIT_TYPE in front of this header: its calls of MPI_Comm_split_type then come to us where the
- * type is the paper's.
+ * Link with libranktree_mpi_<mpi>, or run the program under `ranktree run --split`, whose preload library has these
+ * functions. MPI_Comm_split_type belongs to the MPI library, which does not know the paper's split type: `ranktree run
+ * --split` serves it. A program that is linked with libranktree_mpi_<mpi> and runs without that command defines
+ * RANKTREE_PAPER_SPLIT_TYPE in front of this header: its calls of MPI_Comm_split_type with the paper's type then reach
+ * Ranktree.
  */
 #ifndef RANKTREE_PAPER_H
 #define RANKTREE_PAPER_H
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/** One level down, the highest first: ranktree_Comm_hsplit() by way of MPI_Comm_split_type. §3.2.1. */
+/** One level down, the highest first: MPI_Comm_split_type with this type is ranktree_Comm_hsplit(). §3.2.1. */
 enum { MPI_COMM_TYPE_PHYSICAL_TOPOLOGY = RANKTREE_COMM_TYPE_HW_UNGUIDED };
 
 /** ranktree_Comm_hsplit_with_roots(). §3.2.3. */
@@ -26,7 +26,7 @@ RANKTREE_API int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI
 
 /** ranktree_Comm_get_hlevel_info(). §3.3.1.
  *
- * \param[out] type a string that lives as long as the process and is not to be changed or freed
+ * \param[out] type a string that lives as long as the process; the caller must not change or free it
  */
 RANKTREE_API int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type);
 

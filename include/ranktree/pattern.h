@@ -1,4 +1,4 @@
-/* Who talks to whom: the communication pattern of one run, sparse, by world rank.
+/* The communication pattern of one run: which rank sends how much to which. Sparse, by world rank.
  *
  * Source of the model: treematch-2013 §2.1, reorder-2011 §3.2. All functions are local.
  */
@@ -35,29 +35,29 @@ typedef struct ranktree_pair {
 RANKTREE_API ranktree_status ranktree_pattern_create(int ranks, int64_t count, const ranktree_pair pairs[],
                                                      ranktree_pattern** pattern, ranktree_error* error);
 
-/** What becomes of a caller's matrix. */
+/** What happens to a caller's matrix. */
 typedef enum ranktree_ownership {
-  RANKTREE_COPY = 0, /**< copied: the caller may change or free it */
+  RANKTREE_COPY = 0, /**< copied: the caller may change or free it afterwards */
   RANKTREE_BORROW =
-      1 /**< used where it is: it must stay as it is until the pattern, and every expansion of it, is gone */
+      1 /**< used in place: it must not change until the pattern, and every expansion of it, is destroyed */
 } ranktree_ownership;
 
-/** Takes a whole matrix, without making lists of it: for patterns in which most pairs talk.
+/** Uses a whole matrix without converting it to lists: for patterns in which most pairs communicate.
  *
  * \param ranks number of ranks, at least 1
  * \param matrix ranks x ranks numbers, row by row: what the row's rank sends to the column's, finite and at least 0;
- * the diagonal does not count. Whatever ranktree_place_options.metric says, these numbers are what is counted.
+ * the diagonal does not count. Placement counts these numbers for every value of ranktree_place_options.metric.
  */
 RANKTREE_API ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[],
                                                            ranktree_ownership ownership, ranktree_pattern** pattern,
                                                            ranktree_error* error);
 
-/** A copy with collective calls turned into pairs. \param model "model" (as the traced MPI would), "openmpi", "mpich",
- * "flat" or "none". */
+/** A copy in which collective calls are expanded to pairs. \param model "model" (as the traced MPI would), "openmpi",
+ * "mpich", "flat" or "none". */
 RANKTREE_API ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, const char* model,
                                                      ranktree_pattern** expanded, ranktree_error* error);
 
-/** Writes a pattern; the format follows the extension. A whole matrix is written as whole numbers of bytes. The file
+/** Writes a pattern; the extension decides the format. A whole matrix is written as whole numbers of bytes. The file
  * appears complete or not at all. */
 RANKTREE_API ranktree_status ranktree_pattern_save(const ranktree_pattern* pattern, const char* path,
                                                    ranktree_error* error);
@@ -67,7 +67,7 @@ RANKTREE_API void ranktree_pattern_destroy(ranktree_pattern* pattern);
 /** Number of ranks. */
 RANKTREE_API int ranktree_pattern_get_rank_count(const ranktree_pattern* pattern);
 
-/** Number of directed pairs with traffic; of a whole matrix, counted at each call. */
+/** Number of directed pairs with traffic. For a whole matrix, each call counts them. */
 RANKTREE_API int64_t ranktree_pattern_get_pair_count(const ranktree_pattern* pattern);
 
 #ifdef __cplusplus

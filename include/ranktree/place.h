@@ -1,8 +1,8 @@
-/* Pattern x machine -> plan: where each rank should sit, and what that buys.
+/* Pattern x machine -> plan: the slot for each rank, and the gain.
  *
- * Source: treematch-2013 §4, and the placement engine (docs/place.md). A plan is kept only if its cost is lower than
- * that of leaving the ranks in order; otherwise it is that order, and ranktree_plan_has_gain() says so. Same inputs and
- * seed, same plan, however many threads; a search that was cut short may end elsewhere. All functions are local.
+ * Source: treematch-2013 §4, and the placement engine (docs/place.md). A plan is kept only if it costs less than the
+ * ranks in order; otherwise it is that order, and ranktree_plan_has_gain() returns 0. Equal inputs and seed give equal
+ * plans for any number of threads; a search stopped early may give another plan. All functions are local.
  */
 #ifndef RANKTREE_PLACE_H
 #define RANKTREE_PLACE_H
@@ -19,11 +19,11 @@ extern "C" {
 
 typedef struct ranktree_plan ranktree_plan;
 
-/** Asked every now and then while a plan is searched for, by the thread that called; may draw a progress bar or look at
- *  a flag. Zero: stop, and keep the best placement found so far. May not throw. */
+/** Called regularly during a search, by the thread that called ranktree_place(); it may draw a progress bar or check a
+ * flag. Return zero to stop and keep the best placement found so far. It must not throw. */
 typedef int (*ranktree_keep_going)(void* user);
 
-/** Where a rank must sit. */
+/** A slot that a rank must have. */
 typedef struct ranktree_pin {
   int rank;
   const char* host; /**< NULL where the machine has one host */
@@ -36,21 +36,20 @@ typedef struct ranktree_place_options {
   uint64_t seed;
   int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly */
   const char* preset;             /**< how hard the engine searches: "fast", "default" (default), "strong" */
-  int threads;                    /**< at most so many, at least 1 (default); the plan does not depend on it */
+  int threads;                    /**< at most this many, at least 1 (default); the plan does not depend on it */
   int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
-  ranktree_keep_going keep_going; /**< NULL (default): nobody is asked */
-  void* user;                     /**< what keep_going is called with */
-  const ranktree_pin* pins;       /**< NULL (default): ranks go anywhere; "treematch" refuses pins */
-  int pin_count;                  /**< of pins, 0 by default */
+  ranktree_keep_going keep_going; /**< NULL (default): no call */
+  void* user;                     /**< the argument of keep_going */
+  const ranktree_pin* pins;       /**< NULL (default): every rank may have any slot; "treematch" refuses pins */
+  int pin_count;                  /**< number of pins, 0 by default */
 } ranktree_place_options;
 
 /** The defaults. */
 RANKTREE_API void ranktree_place_options_init(ranktree_place_options* options);
 
-/** Computes a plan. Collective calls must have been expanded (ranktree_pattern_expand()); those left are ignored.
- * What ranktree_topo_forbid() took away is not used.
- * A pattern whose ranks exchange nothing that options.metric counts, though something else, is refused, and so is a
- * cost beyond what a double holds.
+/** Computes a plan. Expand collective calls before (ranktree_pattern_expand()); remaining ones are ignored. Leaves that
+ * ranktree_topo_forbid() excluded are not used. Refuses a pattern that has traffic but none that options.metric counts,
+ * and a cost beyond the range of a double.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
@@ -68,18 +67,18 @@ RANKTREE_API int ranktree_plan_get_rank_count(const ranktree_plan* plan);
 /** Host of a rank ("" when the machine has no nodes), NULL out of range. */
 RANKTREE_API const char* ranktree_plan_get_host(const ranktree_plan* plan, int rank);
 
-/** PUs of a rank by operating-system number; returns their number and sets *pus; 0 out of range. */
+/** PUs of a rank by operating-system number; returns how many and sets *pus; 0 out of range. */
 RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus);
 
 /** The leaf of each rank in the machine the plan was made for, by logical number; returns the number of ranks and sets
- *  *leaves; 0 for a plan of a file, which knows hosts and PUs only. */
+ * *leaves; 0 for a plan from a file, which has only hosts and PUs. */
 RANKTREE_API int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves);
 
-/** Non-zero when the plan is cheaper than leaving the ranks in order. */
+/** Non-zero when the plan costs less than the ranks in order. */
 RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 
-/** Non-zero when the time limit or keep_going ended the search early; 0 for a plan of a file. A limit that passed where
- *  nobody asks ("greedy", "treematch") has ended nothing. */
+/** Non-zero when the time limit or keep_going stopped the search; 0 for a plan from a file. Algorithms without a check
+ * ("greedy", "treematch") ignore the limit. */
 RANKTREE_API int ranktree_plan_was_stopped(const ranktree_plan* plan);
 
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan"; "traced"
@@ -94,22 +93,22 @@ RANKTREE_API int ranktree_plan_get_level_count(const ranktree_plan* plan);
  *  range. */
 RANKTREE_API const char* ranktree_plan_get_level_name(const ranktree_plan* plan, int level);
 
-/** What a row of the plan's table (as ranktree_plan_get_cost()) exchanges between ranks that meet on a level: bytes
- * with metric "size", each pair once with both directions. */
+/** The traffic of a row of the plan's table (as ranktree_plan_get_cost()) between ranks whose lowest common ancestor is
+ * on a level: bytes with metric "size", each pair once with both directions. */
 RANKTREE_API ranktree_status ranktree_plan_get_level_weight(const ranktree_plan* plan, const char* placement, int level,
                                                             double* weight, ranktree_error* error);
 
-/** What the plan costs on a level; the levels add up to the cost of row "plan". Of a plan from a file it is the level's
- *  weight times its cost, which where the network is no tree is only near. */
+/** The plan's cost on a level; the levels add up to the cost of row "plan". For a plan from a file it is the level's
+ * weight times its cost, which is approximate where the network is not a tree. */
 RANKTREE_API ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
                                                           ranktree_error* error);
 
-/** What no placement of this pattern on this machine can cost less than (docs/place.md).
+/** A lower bound on the cost of any placement of this pattern on this machine (docs/place.md).
  *  \return RANKTREE_ERROR_UNSUPPORTED when the plan comes from a file that is older than bounds */
 RANKTREE_API ranktree_status ranktree_plan_get_bound(const ranktree_plan* plan, double* bound, ranktree_error* error);
 
-/** (cost - bound) / bound: 0.1 when another placement could cost at most a tenth of the bound less; infinity when the
- *  bound is 0 and the cost is not.
+/** (cost - bound) / bound. With 0.1, the plan costs at most 10 % more than the bound, and so than the best placement.
+ * Infinity when the bound is 0 and the cost is not.
  *  \return as ranktree_plan_get_bound() */
 RANKTREE_API ranktree_status ranktree_plan_get_gap(const ranktree_plan* plan, double* gap, ranktree_error* error);
 

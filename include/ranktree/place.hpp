@@ -1,6 +1,6 @@
 // Placing ranks from C++20: spans of numbers in, a plan out. Objects own what ranktree/place.h makes: move only, freed
-// at their end, to be read by several threads at once. Link with libranktree. What the options mean: ranktree/place.h.
-// Source: treematch-2013 §4, and the placement engine (docs/place.md). Everything is local.
+// by their destructor, readable by several threads at once. Link with libranktree. ranktree/place.h explains the
+// options. Source: treematch-2013 §4, and the placement engine (docs/place.md). Everything is local.
 //
 //   const ranktree::Topo machine = ranktree::Topo::load("node:64 package:2 core:16").cut_at_cores();
 //   const ranktree::Plan plan = ranktree::place(machine, ranktree::Pattern::dense(2048, matrix));
@@ -27,7 +27,7 @@
 
 namespace ranktree {
 
-/** What a function of this header throws: one line that names the place, what was expected and what was found. */
+/** The exception of this header: one line that names the place, what was expected and what was found. */
 class Error : public std::runtime_error {
  public:
   explicit Error(const ranktree_error& error) : std::runtime_error(error.text), status_(error.status) {}
@@ -39,7 +39,7 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-// Frees by one of the library's functions.
+// Frees an object with one of the library's functions.
 template <auto kDestroy>
 struct By {
   template <class Object>
@@ -48,7 +48,7 @@ struct By {
   }
 };
 
-// Calls `make(&value, error)`; the value, or Error.
+// Calls `make(&value, error)`; returns the value or throws Error.
 template <class Value, class Make>
 Value value_of(const Make& make) {
   Value value{};
@@ -95,14 +95,14 @@ class Topo {
   std::unique_ptr<ranktree_topo, detail::By<&ranktree_topo_destroy>> topo_;
 };
 
-/** Who talks to whom. */
+/** A communication pattern: which rank sends how much to which. */
 class Pattern {
  public:
   /** As ranktree_pattern_load(). */
   static Pattern load(const std::string& path) {
     return by([&](auto** pattern, auto* error) { return ranktree_pattern_load(path.c_str(), pattern, error); });
   }
-  /** As ranktree_pattern_create(): directed pairs in any order, equal ones added. */
+  /** As ranktree_pattern_create(): directed pairs in any order; equal ones are added. */
   static Pattern sparse(int ranks, std::span<const ranktree_pair> pairs) {
     const auto count = static_cast<std::int64_t>(pairs.size());
     return by([&](auto** pattern, auto* error) {
@@ -146,11 +146,11 @@ struct PlaceOptions {
   std::string preset = "default";
   int threads = 1;
   std::chrono::milliseconds time_limit{0}; /**< 0: none */
-  std::function<bool()> keep_going = {};   /**< false: keep the best so far; what it throws ends the search */
+  std::function<bool()> keep_going = {};   /**< false: keep the best so far; an exception stops the search */
   std::span<const ranktree_pin> pins = {}; /**< borrowed for the call */
 };
 
-/** Where each rank should sit. */
+/** The slot of each rank. */
 class Plan {
  public:
   /** As ranktree_plan_load(). */
@@ -165,7 +165,7 @@ class Plan {
   }
 
   [[nodiscard]] int rank_count() const { return ranktree_plan_get_rank_count(get()); }
-  /** The leaf of each rank, by logical number; empty for a plan of a file. Belongs to the plan. */
+  /** The leaf of each rank, by logical number; empty for a plan from a file. Belongs to the plan. */
   [[nodiscard]] std::span<const int> permutation() const {
     const int* leaves = nullptr;
     const int count = ranktree_plan_get_permutation(get(), &leaves);
@@ -191,7 +191,7 @@ class Plan {
     return detail::value_of<double>(
         [&](double* cost, auto* error) { return ranktree_plan_get_cost(get(), placement.c_str(), cost, error); });
   }
-  /** What the plan costs on each level, the root first; adds up to cost(). */
+  /** The plan's cost on each level, the root first; the sum is cost(). */
   [[nodiscard]] std::vector<double> cost_by_level() const {
     std::vector<double> costs;
     for (int level = 0; level < ranktree_plan_get_level_count(get()); ++level) {
@@ -220,15 +220,15 @@ class Plan {
 
 namespace detail {
 
-// keep_going as C calls it: may not throw, so that what it throws waits.
+// keep_going for C, which it must not throw through: an exception is kept until the call returns.
 struct Question {
-  const std::function<bool()>& ask;
+  const std::function<bool()>& keep_going;
   std::exception_ptr thrown = nullptr;
 
   static int answer(void* user) noexcept {
     auto& question = *static_cast<Question*>(user);
     try {
-      return question.ask() ? 1 : 0;
+      return question.keep_going() ? 1 : 0;
     } catch (...) {
       question.thrown = std::current_exception();
       return 0;
@@ -238,7 +238,7 @@ struct Question {
 
 }  // namespace detail
 
-/** As ranktree_place(). Throws Error, and what options.keep_going threw. */
+/** As ranktree_place(). Throws Error, and the exceptions of options.keep_going. */
 inline Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& options = {}) {
   detail::Question question{options.keep_going};
   ranktree_place_options given;

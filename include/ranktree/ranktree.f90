@@ -1,10 +1,10 @@
 !> Hierarchical communicators, rank reordering and collectives for Fortran 2008: the calls of ranktree/mpi.h with the
-!> handles of mpi_f08, and with integers. Each name is generic: type(MPI_Comm) and type(MPI_Info), or integer in their
-!> place.
+!> handles of mpi_f08, and with integers. Each name is generic: it accepts type(MPI_Comm) and type(MPI_Info), or
+!> integers.
 !>
-!> Compile this file (it includes those beside it) with the program's own compiler and link with
-!> libranktree_mpi_<mpi>; where the MPI has no mpi_f08 module, compile ranktree_mpif.f90 instead and use that module.
-!> The whole contract is in ranktree/mpi.h, what differs in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5,
+!> Compile this file, which includes the files beside it, with the compiler of the program, and link with
+!> libranktree_mpi_<mpi>. Where the MPI has no mpi_f08 module, compile and use ranktree_mpif.f90 instead. The whole
+!> contract is in ranktree/mpi.h, the differences in Fortran in ranktree_mpif.f90. Source: hsplit-2018 §3-5,
 !> reorder-2011 §3, treematch-2013 appendix A.
 include 'ranktree_mpif.f90'
 include 'ranktree_collect_f08.f90'
@@ -143,7 +143,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine hsplit_all_f08
 
-  !> MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for our types and the MPI's own. Collective over comm.
+  !> MPI_Comm_split_type of MPI 5.0 §7.4.2, for Ranktree's types and MPI's. Collective over comm.
   subroutine split_type_f08(comm, split_type, key, info, newcomm, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: split_type, key
@@ -153,8 +153,8 @@ contains
     call ranktree_Comm_split_type(comm%MPI_VAL, split_type, key, info%MPI_VAL, newcomm%MPI_VAL, ierror)
   end subroutine split_type_f08
 
-  !> What comm stands for: one of num_comms, number index from 0, of objects with this type name; resultlen is the
-  !> length of the whole name. Local. hsplit-2018 §3.3.1.
+  !> The object that comm represents: one of num_comms, number index from 0, of objects with this type name; resultlen
+  !> is the length of the whole name. Local. hsplit-2018 §3.3.1.
   subroutine get_hlevel_info_f08(comm, num_comms, index, type, resultlen, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(inout) :: num_comms, index, resultlen
@@ -164,7 +164,7 @@ contains
   end subroutine get_hlevel_info_f08
 
   !> The lowest level that ranks(n) of comm share; "Unknown" where the calling rank is not among them. Collective over
-  !> comm; each rank may ask about other ranks. hsplit-2018 §3.3.2.
+  !> comm; each rank may query other ranks. hsplit-2018 §3.3.2.
   subroutine get_min_hlevel_f08(comm, n, ranks, type, resultlen, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: n
@@ -176,7 +176,7 @@ contains
   end subroutine get_min_hlevel_f08
 
   !> The chain of a rank, outermost first: its names in types(max) and numbers in ids(max); nlevels is its length, more
-  !> than max when the arrays hold only its beginning. Collective over comm; each rank may ask about another one.
+  !> than max when the arrays hold only its beginning. Collective over comm; each rank may query another rank.
   subroutine get_location_f08(comm, rank, max, nlevels, types, ids, ierror)
     type(MPI_Comm), intent(in) :: comm
     integer, intent(in) :: rank, max
@@ -195,8 +195,8 @@ contains
     call ranktree_Get_hw_resource_info(hw_info%MPI_VAL, ierror)
   end subroutine get_hw_resource_info_f08
 
-  !> The reason of the last error of a call on comm, or a warning; blank when there is nothing to say. resultlen is the
-  !> length of the whole text. Local.
+  !> The reason of the last error of a call on comm, or a warning; blank when there is neither. resultlen is the length
+  !> of the whole text. Local.
   subroutine get_message_f08(comm, text, resultlen, ierror)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(inout) :: text
@@ -221,7 +221,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine dist_graph_create_f08
 
-  ! The same where MPI_UNWEIGHTED is a scalar.
+  ! The variant for a scalar MPI_UNWEIGHTED.
   subroutine dist_graph_create_scalar_f08(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, &
       ierror)
     type(MPI_Comm), intent(in) :: comm
@@ -257,7 +257,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine dist_graph_create_adjacent_f08
 
-  ! The same where MPI_UNWEIGHTED is a scalar.
+  ! The variant for a scalar MPI_UNWEIGHTED.
   subroutine dist_graph_create_adjacent_scalar_f08(comm, indegree, sources, sourceweights, outdegree, destinations, &
       destweights, info, reorder, newcomm, ierror)
     type(MPI_Comm), intent(in) :: comm
@@ -297,8 +297,8 @@ contains
     call ranktree_Cart_create(comm%MPI_VAL, ndims, dims, periods, reorder, newcomm%MPI_VAL, ierror)
   end subroutine cart_create_f08
 
-  !> The order alone: newrank is this process's rank in newcomm. Every edge counts once without weights; newcomm may be
-  !> left out (either on all ranks). Collective over comm.
+  !> The order only: newrank is this process's rank in newcomm. Without weights every edge counts once; newcomm may be
+  !> absent (each on all ranks or none). Collective over comm.
   subroutine comm_reorder_f08(comm, n, sources, degrees, destinations, weights, info, newrank, newcomm, ierror)
     type(MPI_Comm), intent(in) :: comm
     type(MPI_Info), intent(in) :: info
@@ -317,8 +317,8 @@ contains
     end if
   end subroutine comm_reorder_f08
 
-  !> What reordering did: comm's info with the keys ranktree_reorder, ranktree_reorder_reason, ranktree_reorder_before
-  !> and ranktree_reorder_after. info is to be freed with MPI_Info_free. Local.
+  !> The result of reordering: comm's info with the keys ranktree_reorder, ranktree_reorder_reason,
+  !> ranktree_reorder_before and ranktree_reorder_after. Free info with MPI_Info_free. Local.
   subroutine comm_get_info_f08(comm, info, ierror)
     type(MPI_Comm), intent(in) :: comm
     type(MPI_Info), intent(inout) :: info
@@ -326,8 +326,8 @@ contains
     call ranktree_Comm_get_info(comm%MPI_VAL, info%MPI_VAL, ierror)
   end subroutine comm_get_info_f08
 
-  !> The graph of a recorded pattern, for ranktree_Dist_graph_create and MPI's own: all of it at rank 0, nothing (n = 0)
-  !> elsewhere. metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
+  !> The graph of a recorded pattern, for ranktree_Dist_graph_create and MPI_Dist_graph_create: all of it at rank 0,
+  !> nothing (n = 0) elsewhere. metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
   subroutine read_pattern_f08(file, comm, metric, n, sources, degrees, destinations, weights, ierror)
     character(len=*), intent(in) :: file, metric
     type(MPI_Comm), intent(in) :: comm
@@ -337,7 +337,7 @@ contains
     call ranktree_read_pattern(file, comm%MPI_VAL, metric, n, sources, degrees, destinations, weights, ierror)
   end subroutine read_pattern_f08
 
-  !> A better order for the traffic seen since the last call: newranks(i + 1) is the rank in newcomm of rank i of comm;
+  !> A better order for the traffic since the last call: newranks(i + 1) is the rank in newcomm of rank i of comm;
   !> MPI_COMM_NULL where the gain does not exceed the cost. Collective over comm.
   subroutine rebalance_f08(comm, info, newranks, newcomm, ierror)
     type(MPI_Comm), intent(in) :: comm
@@ -356,7 +356,7 @@ contains
     call ranktree_Comm_set_reproducible(comm%MPI_VAL, flag, ierror)
   end subroutine set_reproducible_f08
 
-  ! What weights at an address are.
+  ! The kind of the weights at an address.
   integer(c_int) function kind_of(address)
     integer(c_intptr_t), intent(in) :: address
     kind_of = ranktree_weights_given

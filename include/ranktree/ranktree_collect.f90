@@ -1,9 +1,9 @@
-!> Hierarchical collectives for Fortran: what the two kinds of handles share. Part of ranktree_mpif.f90, which includes
-!> this file; the contract is in ranktree/mpi_collect.h.
+!> Hierarchical collectives for Fortran: the code that both kinds of handles share. Part of ranktree_mpif.f90, which
+!> includes this file; the contract is in ranktree/mpi_collect.h.
 !>
-!> Buffers may be of any type and rank, MPI_IN_PLACE or MPI_BOTTOM. Array sections that are not contiguous: blocking calls
-!> copy them; the others end with MPI_ERR_BUFFER on ranks where MPI uses the buffer. What nonblocking and persistent calls
-!> use must be asynchronous, or be kept by MPI_F_SYNC_REG, as for MPI's own.
+!> Buffers may be of any type and rank, MPI_IN_PLACE or MPI_BOTTOM. Blocking calls copy array sections that are not
+!> contiguous; the others return MPI_ERR_BUFFER for them on ranks where MPI uses the buffer. Buffers of nonblocking and
+!> persistent calls must be asynchronous, or be kept by MPI_F_SYNC_REG, as in MPI.
 module ranktree_collect_bindings
   use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_null_ptr, c_ptr
   implicit none
@@ -11,14 +11,14 @@ module ranktree_collect_bindings
   private :: same_requests, other_requests
   private :: start_request, wait_request, test_request, wait_requests, free_request, set_reproducible_integer
 
-  !> An operation that is under way, or a persistent one. It cannot be given to MPI's own calls.
+  !> A pending operation, or a persistent one. MPI's own calls do not accept it.
   type, bind(C) :: ranktree_Request
     type(c_ptr) :: handle = c_null_ptr
   end type ranktree_Request
 
   type(ranktree_Request), parameter :: RANKTREE_REQUEST_NULL = ranktree_Request(c_null_ptr)
 
-  ! The arguments of a call, as src/capi/mpi_fortran_collect.cpp has them.
+  ! The arguments of a call, laid out as in src/capi/mpi_fortran_collect.cpp.
   type, bind(C) :: ranktree_collect_call
     integer(c_int32_t) :: collective = 0
     integer(c_int32_t) :: form = 0
@@ -107,7 +107,7 @@ module ranktree_collect_bindings
 
 contains
 
-  !> Begins a persistent operation that is not active. Collective over its communicator.
+  !> Starts an inactive persistent operation. Collective over its communicator.
   subroutine start_request(request, ierror)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
@@ -116,7 +116,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine start_request
 
-  !> Returns when the operation is complete: RANKTREE_REQUEST_NULL, or inactive where it is persistent.
+  !> Returns when the operation is complete: the request is RANKTREE_REQUEST_NULL, or inactive if it is persistent.
   subroutine wait_request(request, ierror)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror
@@ -125,7 +125,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine wait_request
 
-  !> The same without waiting: flag tells whether it is complete.
+  !> As ranktree_Wait, without waiting: flag is true when the operation is complete.
   subroutine test_request(request, flag, ierror)
     type(ranktree_Request), intent(inout) :: request
     logical, intent(out) :: flag
@@ -137,7 +137,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine test_request
 
-  !> Until requests(count) are complete, in whatever order they end.
+  !> Waits until requests(count) are complete, in any order.
   subroutine wait_requests(count, requests, ierror)
     integer, intent(in) :: count
     type(ranktree_Request), intent(inout) :: requests(*)
@@ -147,7 +147,7 @@ contains
     if (present(ierror)) ierror = code
   end subroutine wait_requests
 
-  !> Frees a persistent request that is not active.
+  !> Frees an inactive persistent request.
   subroutine free_request(request, ierror)
     type(ranktree_Request), intent(inout) :: request
     integer, optional, intent(out) :: ierror

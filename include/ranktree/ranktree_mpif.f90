@@ -1,14 +1,14 @@
 !> Hierarchical communicators, rank reordering and collectives for Fortran programs whose handles are integers: mpif.h
 !> and `use mpi`.
 !>
-!> The calls of ranktree/mpi.h, where the whole contract is: what a level is, what reordering means, the info keys, the
-!> errors. Compile this file with the program's own compiler and link with libranktree_mpi_<mpi>. Programs with
-!> `use mpi_f08` compile ranktree.f90 in its place, which holds all of this too. Source: hsplit-2018 §3-5; reorder-2011
-!> §3; treematch-2013 appendix A.
+!> The calls of ranktree/mpi.h, which has the whole contract: levels, reordering, info keys, errors. Compile this file
+!> with the compiler of the program and link with libranktree_mpi_<mpi>. Programs with `use mpi_f08` compile
+!> ranktree.f90 instead, which contains all of this too. Source: hsplit-2018 §3-5; reorder-2011 §3; treematch-2013
+!> appendix A.
 !>
 !> Ranks and indices count from 0, as in MPI. Texts are padded with blanks, or cut where the variable is too short.
-!> Outputs are untouched on error, hence intent(inout). Without ierror an error that the communicator's error handler
-!> lets pass is not seen.
+!> Outputs are untouched on error, hence intent(inout). Without ierror, a program does not see an error after which the
+!> communicator's error handler returns.
 include 'ranktree_reorder.f90'
 include 'ranktree_collect.f90'
 include 'ranktree_collect_mpif.f90'
@@ -24,12 +24,12 @@ module ranktree_mpif
   implicit none
   private
 
-  !> Length of a variable that holds any type name: one less than in C, as with MPI's own constants (MPI 5.0 §2.6.2).
+  !> Length of a variable for any type name: one less than in C, as with MPI's constants (MPI 5.0 §2.6.2).
   integer, parameter, public :: RANKTREE_MAX_TYPE = 31
-  !> Room that C needs for a name with its terminator.
-  integer, parameter :: c_room = RANKTREE_MAX_TYPE + 1
+  !> Size of a buffer in C for a name with its terminator.
+  integer, parameter :: c_size = RANKTREE_MAX_TYPE + 1
 
-  !> Split types for ranktree_Comm_split_type; the MPI's own constants, where it has them, mean the same.
+  !> Split types for ranktree_Comm_split_type. MPI's constants of these names, where they exist, have the same meaning.
   integer, parameter, public :: RANKTREE_COMM_TYPE_SHARED = int(z'52540001')
   integer, parameter, public :: RANKTREE_COMM_TYPE_HW_UNGUIDED = int(z'52540002')
   integer, parameter, public :: RANKTREE_COMM_TYPE_HW_GUIDED = int(z'52540003')
@@ -193,7 +193,7 @@ contains
     call give(code, ierror)
   end subroutine hsplit_all_integer
 
-  !> MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for the types above and the MPI's own. Collective over comm.
+  !> MPI_Comm_split_type of MPI 5.0 §7.4.2, for the types above and MPI's. Collective over comm.
   subroutine split_type_integer(comm, split_type, key, info, newcomm, ierror)
     integer, intent(in) :: comm, split_type, key, info
     integer, intent(inout) :: newcomm
@@ -201,44 +201,44 @@ contains
     call give(c_split_type(comm, split_type, key, info, newcomm), ierror)
   end subroutine split_type_integer
 
-  !> What comm stands for: one of num_comms, number index from 0, of objects with this type name; resultlen is the
-  !> length of the whole name. Local. hsplit-2018 §3.3.1.
+  !> The object that comm represents: one of num_comms, number index from 0, of objects with this type name; resultlen
+  !> is the length of the whole name. Local. hsplit-2018 §3.3.1.
   subroutine get_hlevel_info_integer(comm, num_comms, index, type, resultlen, ierror)
     integer, intent(in) :: comm
     integer, intent(inout) :: num_comms, index, resultlen
     character(len=*), intent(inout) :: type
     integer, optional, intent(out) :: ierror
-    character(kind=c_char) :: name(c_room)
+    character(kind=c_char) :: name(c_size)
     integer(c_int) :: code
-    code = c_get_hlevel_info(comm, num_comms, index, name, c_room, resultlen)
+    code = c_get_hlevel_info(comm, num_comms, index, name, c_size, resultlen)
     if (code == 0) type = text_of(name)
     call give(code, ierror)
   end subroutine get_hlevel_info_integer
 
   !> The lowest level that ranks(n) of comm share; "Unknown" where the calling rank is not among them. Collective over
-  !> comm; each rank may ask about other ranks. hsplit-2018 §3.3.2.
+  !> comm; each rank may query other ranks. hsplit-2018 §3.3.2.
   subroutine get_min_hlevel_integer(comm, n, ranks, type, resultlen, ierror)
     integer, intent(in) :: comm, n
     integer, intent(in) :: ranks(n)
     character(len=*), intent(inout) :: type
     integer, intent(inout) :: resultlen
     integer, optional, intent(out) :: ierror
-    character(kind=c_char) :: name(c_room)
+    character(kind=c_char) :: name(c_size)
     integer(c_int) :: code
-    code = c_get_min_hlevel(comm, n, ranks, name, c_room, resultlen)
+    code = c_get_min_hlevel(comm, n, ranks, name, c_size, resultlen)
     if (code == 0) type = text_of(name)
     call give(code, ierror)
   end subroutine get_min_hlevel_integer
 
   !> The chain of a rank, outermost first: its names in types(max) and numbers in ids(max); nlevels is its length, more
-  !> than max when the arrays hold only its beginning. Collective over comm; each rank may ask about another one.
+  !> than max when the arrays hold only its beginning. Collective over comm; each rank may query another rank.
   subroutine get_location_integer(comm, rank, max, nlevels, types, ids, ierror)
     integer, intent(in) :: comm, rank, max
     integer, intent(inout) :: nlevels
     character(len=*), intent(inout) :: types(max)
     integer(int64), intent(inout) :: ids(max)
     integer, optional, intent(out) :: ierror
-    character(kind=c_char) :: names(c_room, max)
+    character(kind=c_char) :: names(c_size, max)
     integer(c_int) :: code
     integer :: i
     code = c_get_location(comm, rank, max, nlevels, names, ids)
@@ -258,8 +258,8 @@ contains
     call give(c_get_hw_resource_info(hw_info), ierror)
   end subroutine get_hw_resource_info_integer
 
-  !> The reason of the last error of a call on comm, or a warning; blank when there is nothing to say. resultlen is the
-  !> length of the whole text. Local.
+  !> The reason of the last error of a call on comm, or a warning; blank when there is neither. resultlen is the length
+  !> of the whole text. Local.
   subroutine get_message_integer(comm, text, resultlen, ierror)
     integer, intent(in) :: comm
     character(len=*), intent(inout) :: text
@@ -272,7 +272,7 @@ contains
     call give(code, ierror)
   end subroutine get_message_integer
 
-  ! Fortran's text of C's: what is in front of the terminator.
+  ! Converts a text of C: the characters before the terminator.
   pure function text_of(letters) result(text)
     character(kind=c_char), intent(in) :: letters(:)
     character(len=length_of(letters)) :: text

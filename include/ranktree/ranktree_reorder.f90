@@ -1,14 +1,14 @@
-!> Rank reordering for Fortran: the part of ranktree_mpif.f90, which includes this file, that ranktree/mpi.h calls so.
+!> Rank reordering for Fortran, the part of ranktree/mpi.h under that heading. ranktree_mpif.f90 includes this file.
 !>
 !> Source: reorder-2011 §3; treematch-2013 appendix A.
 
-!> The calls as C has them (src/capi/mpi_fortran_reorder.c), and what both kinds of handle need.
+!> The C functions (src/capi/mpi_fortran_reorder.c), and code that both kinds of handles need.
 module ranktree_reorder_bindings
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_f_pointer, c_int, c_int64_t, c_null_char, c_ptr
   implicit none
   public
 
-  ! What stands for an array of weights.
+  ! Values that replace an array of weights.
   integer(c_int), parameter :: RANKTREE_WEIGHTS_GIVEN = 0, RANKTREE_WEIGHTS_UNIT = 1, RANKTREE_WEIGHTS_NONE = 2
 
   interface
@@ -80,7 +80,7 @@ module ranktree_reorder_bindings
       integer(c_int), intent(inout) :: made
     end function c_rebalance
 
-    ! The C library's.
+    ! A function of the C library.
     subroutine c_free(pointer) bind(C, name='free')
       import :: c_ptr
       type(c_ptr), value :: pointer
@@ -89,13 +89,13 @@ module ranktree_reorder_bindings
 
 contains
 
-  ! Fortran's truth as C's.
+  ! Converts a logical of Fortran to C.
   elemental integer(c_int) function flag(truth)
     logical, intent(in) :: truth
     flag = merge(1_c_int, 0_c_int, truth)
   end function flag
 
-  ! C's text of Fortran's: without its padding, with a terminator.
+  ! Converts a text of Fortran to C: without its padding, with a terminator.
   pure function letters_of(text) result(letters)
     character(len=*), intent(in) :: text
     character(kind=c_char) :: letters(len_trim(text) + 1)
@@ -106,7 +106,7 @@ contains
     letters(size(letters)) = c_null_char
   end function letters_of
 
-  ! Takes over a list that C has made.
+  ! Takes ownership of a list that C has made.
   subroutine take(list, length, into)
     type(c_ptr), intent(in) :: list
     integer(c_int64_t), intent(in) :: length
@@ -174,7 +174,7 @@ contains
         info, flag(reorder), newcomm), ierror)
   end subroutine dist_graph_create_integer
 
-  ! The same where MPI_UNWEIGHTED is a scalar.
+  ! The variant for a scalar MPI_UNWEIGHTED.
   subroutine dist_graph_create_scalar(comm, n, sources, degrees, destinations, weights, info, reorder, newcomm, ierror)
     integer, intent(in) :: comm, n, info
     integer, intent(in) :: sources(*), degrees(*), destinations(*)
@@ -201,7 +201,7 @@ contains
         flag(reorder), newcomm), ierror)
   end subroutine dist_graph_create_adjacent_integer
 
-  ! The same where MPI_UNWEIGHTED is a scalar.
+  ! The variant for a scalar MPI_UNWEIGHTED.
   subroutine dist_graph_create_adjacent_scalar(comm, indegree, sources, sourceweights, outdegree, destinations, &
       destweights, info, reorder, newcomm, ierror)
     integer, intent(in) :: comm, indegree, outdegree, info
@@ -235,8 +235,8 @@ contains
     call give(c_cart_create(comm, ndims, dims, flag(periods), flag(reorder), newcomm), ierror)
   end subroutine cart_create_integer
 
-  !> The order alone: newrank is this process's rank in newcomm. Every edge counts once without weights; newcomm may be
-  !> left out (either on all ranks). Collective over comm.
+  !> The order only: newrank is this process's rank in newcomm. Without weights every edge counts once; newcomm may be
+  !> absent (each on all ranks or none). Collective over comm.
   subroutine comm_reorder_integer(comm, n, sources, degrees, destinations, weights, info, newrank, newcomm, ierror)
     integer, intent(in) :: comm, n, info
     integer, intent(in) :: sources(*), degrees(*), destinations(*)
@@ -247,8 +247,8 @@ contains
     call give(c_comm_reorder(comm, n, sources, degrees, destinations, weights, info, newrank, newcomm), ierror)
   end subroutine comm_reorder_integer
 
-  !> What reordering did: comm's info with the keys ranktree_reorder, ranktree_reorder_reason, ranktree_reorder_before
-  !> and ranktree_reorder_after. info is to be freed with MPI_Info_free. Local.
+  !> The result of reordering: comm's info with the keys ranktree_reorder, ranktree_reorder_reason,
+  !> ranktree_reorder_before and ranktree_reorder_after. Free info with MPI_Info_free. Local.
   subroutine comm_get_info_integer(comm, info, ierror)
     integer, intent(in) :: comm
     integer, intent(inout) :: info
@@ -256,8 +256,8 @@ contains
     call give(c_comm_get_info(comm, info), ierror)
   end subroutine comm_get_info_integer
 
-  !> The graph of a recorded pattern, for ranktree_Dist_graph_create and MPI's own: all of it at rank 0, nothing (n = 0)
-  !> elsewhere. metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
+  !> The graph of a recorded pattern, for ranktree_Dist_graph_create and MPI_Dist_graph_create: all of it at rank 0,
+  !> nothing (n = 0) elsewhere. metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
   subroutine read_pattern_integer(file, comm, metric, n, sources, degrees, destinations, weights, ierror)
     character(len=*), intent(in) :: file, metric
     integer, intent(in) :: comm
@@ -277,7 +277,7 @@ contains
     call give(code, ierror)
   end subroutine read_pattern_integer
 
-  !> A better order for the traffic seen since the last call: newranks(i + 1) is the rank in newcomm of rank i of comm;
+  !> A better order for the traffic since the last call: newranks(i + 1) is the rank in newcomm of rank i of comm;
   !> MPI_COMM_NULL where the gain does not exceed the cost. Collective over comm.
   subroutine rebalance_integer(comm, info, newranks, newcomm, ierror)
     integer, intent(in) :: comm, info
@@ -287,7 +287,7 @@ contains
     call give(c_rebalance(comm, info, newranks, newcomm), ierror)
   end subroutine rebalance_integer
 
-  ! What weights at an address are.
+  ! The kind of the weights at an address.
   integer(c_int) function kind_of(address)
     include 'mpif.h'
     integer(c_intptr_t), intent(in) :: address

@@ -1,4 +1,4 @@
-/* The machine as one tree: switches, nodes, packages, ... down to the leaves where one rank can sit.
+/* The machine as one tree: switches, nodes, packages, ... down to the leaves; a leaf holds one rank.
  *
  * Source of the model: treematch-2013 §2.2 (Process Placement in Multicore Clusters). All functions are local.
  */
@@ -15,9 +15,9 @@ typedef struct ranktree_topo ranktree_topo;
 
 /** Loads a machine.
  *
- * \param machine NULL or "live": this machine, with what the process may use marked; a path of an hwloc XML file,
- * several of them joined by commas (one a node), or a JSON machine file; or a synthetic description in hwloc's grammar,
- * with "switch:" and "node:" allowed in front: "switch:2 node:4 package:2 l3:1 core:4".
+ * \param machine NULL or "live": this machine, with marks on what the process may use; the path of an hwloc XML file,
+ * or several paths joined by commas (one per node); the path of a JSON machine file; or a synthetic description in
+ * hwloc's grammar, with "switch:" and "node:" allowed in front: "switch:2 node:4 package:2 l3:1 core:4".
  * \param[out] topo the machine, to be freed with ranktree_topo_destroy().
  */
 RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, ranktree_topo** topo, ranktree_error* error);
@@ -26,16 +26,18 @@ RANKTREE_API ranktree_status ranktree_topo_load(const char* machine, ranktree_to
 RANKTREE_API ranktree_status ranktree_topo_cut_at_cores(const ranktree_topo* topo, ranktree_topo** cut,
                                                         ranktree_error* error);
 
-/** A copy for ranks that need several leaves each (one a thread): every leaf is a bundle of `count` usable leaves below
- * the lowest object that has as many, and owns their PUs. What is left over there is not used. \param count at least 1
+/** A copy for ranks that need several leaves each (one per thread): every leaf is a bundle of `count` usable leaves
+ * below the lowest object that has as many, and owns their PUs. Remaining leaves are not used.
+ *
+ * \param count at least 1
  */
 RANKTREE_API ranktree_status ranktree_topo_bundle(const ranktree_topo* topo, int count, ranktree_topo** bundled,
                                                   ranktree_error* error);
 
-/** A copy in which no leaf that owns one of these PUs may be used. Cut first, bundle then.
+/** A copy in which no leaf that owns one of these PUs may be used. Call it after cutting and before bundling.
  *
- * \param host the node they are on; NULL: on every node
- * \param pus by the operating system's numbers; each has to be there
+ * \param host the node of the PUs; NULL: every node
+ * \param pus by the operating system's numbers; each must exist
  */
 RANKTREE_API ranktree_status ranktree_topo_forbid(const ranktree_topo* topo, const char* host, const int* pus,
                                                   int pu_count, ranktree_topo** rest, ranktree_error* error);

@@ -1,4 +1,4 @@
-// The border between exceptions and statuses: nothing but a ranktree_status crosses extern "C".
+// The boundary between exceptions and statuses: only a ranktree_status crosses extern "C".
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ struct ranktree_topo {
 };
 struct ranktree_pattern {
   ranktree::core::pattern::Pattern pattern;
-  // A whole matrix instead, the caller's or a copy; the pattern is empty then, and the ranks are the matrix's.
+  // A whole matrix in place of a pattern, the caller's or a copy; the pattern is then empty, and the ranks are the
+  // matrix's.
   std::optional<ranktree::core::pattern::MatrixView<double>> matrix = std::nullopt;
   std::vector<double> copied = {};
 };

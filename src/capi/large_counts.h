@@ -1,4 +1,4 @@
-// Numbers of MPI_Count that have to fit into an int.
+// Values of MPI_Count that must fit into an int.
 #pragma once
 
 #include <algorithm>

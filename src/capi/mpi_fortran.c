@@ -1,5 +1,5 @@
-/* What the Fortran module ranktree calls: ranktree/mpi.h with Fortran's handles. Ranks, indices and error codes are the
- * same in both languages. Type names are handed over with their terminator; the module pads them. The contract of each
+/* The C side of the Fortran module ranktree: ranktree/mpi.h with Fortran's handles. Ranks, indices and error codes are
+ * the same in both languages. Type names are returned with their terminator; the module pads them. The contract of each
  * call is in ranktree/mpi.h. Not built for MPI's standard ABI, which has no Fortran handles.
  */
 #include <mpi.h>
@@ -50,11 +50,12 @@ static void give_handles(int count, const MPI_Comm* from, MPI_Fint* to) {
 
 int ranktree_fortran_Comm_hsplit_all(MPI_Fint comm, MPI_Fint info, int max, int* nlevels, MPI_Fint levels[],
                                      MPI_Fint roots[]) {
-  /* Without memory, and for a max that is refused, the pointers are null: all ranks must reach the call, which tells
-   * all of them that one has nothing to write to. */
-  const size_t room = max < 0 ? 0 : (size_t)max + 1;
-  MPI_Comm* const made = room == 0 ? NULL : calloc(2 * room, sizeof *made);
-  MPI_Comm* const made_roots = made == NULL || roots == NULL ? NULL : made + room;
+  /* Without memory, and for an invalid max, the pointers are null: all ranks must reach the call, which returns the
+   * same
+   * error on all of them. */
+  const size_t capacity = max < 0 ? 0 : (size_t)max + 1;
+  MPI_Comm* const made = capacity == 0 ? NULL : calloc(2 * capacity, sizeof *made);
+  MPI_Comm* const made_roots = made == NULL || roots == NULL ? NULL : made + capacity;
   const int code = ranktree_Comm_hsplit_all(MPI_Comm_f2c(comm), MPI_Info_f2c(info), max, nlevels, made, made_roots);
   if (code == MPI_SUCCESS && made != NULL) {
     give_handles(max, made, levels);

@@ -1,6 +1,6 @@
-// What the Fortran modules ranktree_collect_mpif and ranktree_collect_f08 call: every collective of
-// ranktree/mpi_collect.h by one function, with Fortran's handles. Buffers come as addresses, so that no compiler's
-// array descriptors matter here. Not built for MPI's standard ABI, which has no Fortran handles.
+// The C side of the Fortran modules ranktree_collect_mpif and ranktree_collect_f08: one function for every collective
+// of ranktree/mpi_collect.h, with Fortran's handles. Buffers are passed as addresses, so no compiler's array
+// descriptors matter here. Not built for MPI's standard ABI, which has no Fortran handles.
 #include <mpi.h>
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace collect = ranktree::mpi::collect;
 namespace mpi = ranktree::mpi;
 
-// The derived type ranktree_collect_call of Fortran. What a collective does not have is 0.
+// The derived type ranktree_collect_call of Fortran. Fields that a collective does not have are 0.
 // NOLINTNEXTLINE(readability-identifier-naming): a name of C's
 struct ranktree_fortran_call {
   std::int32_t collective;          // its number in the module
@@ -48,7 +48,7 @@ using Call = ranktree_fortran_call;
 
 enum class Form : std::uint8_t { kBlocking, kNonblocking, kPersistent };
 
-// As tools/generate_fortran.py numbers them: in the order of ranktree/mpi_collect.h.
+// Numbered as in tools/generate_fortran.py: in the order of ranktree/mpi_collect.h.
 enum class Name : std::uint8_t {
   kBcast,
   kReduce,
@@ -65,7 +65,7 @@ enum class Name : std::uint8_t {
   kAlltoall
 };
 
-// Addresses that mean something, in Fortran.
+// Fortran's addresses with a special meaning.
 struct Sentinels {
   const void* in_place;
   const void* bottom;
@@ -126,7 +126,7 @@ collect::Operation operation_of(const Call& c, const Sentinels& sentinels) {
 }
 // NOLINTEND(readability-function-size)
 
-// Which buffers MPI reads or writes on the calling rank; the others may be anything.
+// The buffers that MPI reads or writes on the calling rank; the others may have any value.
 struct Used {
   bool sent = true;
   bool received = true;
@@ -152,7 +152,7 @@ Used used(const collect::Operation& operation) {
   }
 }
 
-// Buffers that are used must be contiguous: the compiler's copy would be gone before the operation has ended.
+// Buffers that are used must be contiguous: the compiler would free its copy before the operation completes.
 void require_memory(const Call& call, const collect::Operation& operation) {
   if ((call.contiguous_send != 0 && call.contiguous_receive != 0) || operation.comm == MPI_COMM_NULL) return;
   const Used sides = used(operation);

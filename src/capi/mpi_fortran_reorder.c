@@ -1,4 +1,4 @@
-/* What the Fortran module ranktree_reorder_bindings calls: the reordering calls of ranktree/mpi.h with Fortran's
+/* The C side of the Fortran module ranktree_reorder_bindings: the reordering calls of ranktree/mpi.h with Fortran's
  * handles. Not built for MPI's standard ABI, which has no Fortran handles.
  */
 #include <mpi.h>

@@ -33,14 +33,15 @@ using Side = Operation::Side;
 
 constexpr std::int64_t kPart = 1073741824;  // elements
 
-// Which sides the calling rank has, and of how many blocks. Of an intercommunicator too, whose calls are the MPI's.
+// Which buffers the calling rank has, and of how many blocks. Also for intercommunicators, whose calls are passed
+// through.
 struct Roles {
   bool sends = false;
   bool receives = false;
   std::size_t blocks = 0;
 };
 
-// Blocks are those of the other group, but for a reduce_scatter: each group's result is spread over itself.
+// Blocks are those of the other group, except in a reduce_scatter: each group's result is scattered over the group.
 Roles roles_between_groups(const Operation& operation) {
   int size = 0;
   if (operation.collective == Collective::kReduceScatter) {
@@ -69,7 +70,7 @@ Roles roles_of(const Operation& operation) {
           static_cast<std::size_t>(size)};
 }
 
-// An operation in ints, and what it refers to.
+// An operation with counts of type int, and the lists and types it refers to.
 class Narrowed {
  public:
   Narrowed(const Operation& given, const LargeLists& lists) : operation_(given) {
@@ -82,7 +83,8 @@ class Narrowed {
   [[nodiscard]] const Operation& operation() const { return operation_; }
 
  private:
-  // What MPI ignores on a rank may be anything, but for counts that are too large to be handed on.
+  // Arguments that MPI ignores on a rank may have any value, but a count that does not fit into an int is replaced by
+  // 0.
   void narrow(Side& side, bool significant, const LargeLists& lists, std::size_t blocks) {
     if (lists.counts != nullptr && significant) return narrow_lists(side, lists, blocks);
     if (side.count <= INT_MAX) return;
@@ -113,7 +115,7 @@ class Narrowed {
     if (displaced) side.displacements = all.subspan(blocks);
   }
 
-  // Makes the side's elements `factor` consecutive ones.
+  // Replaces the side's type by one of `factor` consecutive elements.
   void repeat(Side& side, std::int64_t factor) {
     mpi::Datatype longer;
     mpi::check(PMPI_Type_contiguous(static_cast<int>(factor), side.type, longer.receive()), "MPI_Type_contiguous");
@@ -129,7 +131,7 @@ class Narrowed {
 
 void* moved(void* buffer, std::int64_t bytes) {
   if (buffer == MPI_IN_PLACE) return buffer;
-  // MPI_BOTTOM, a null pointer, is moved too.
+  // Also for MPI_BOTTOM, a null pointer.
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(bytes));
 }
@@ -139,7 +141,7 @@ bool goes_in_parts(const Operation& operation) {
          (operation.collective == Collective::kReduce || operation.collective == Collective::kAllreduce);
 }
 
-// All ranks have the same count, and so the same parts.
+// All ranks have the same count, and therefore the same parts.
 int call_in_parts(const Operation& whole) {
   MPI_Aint lower = 0;
   MPI_Aint extent = 0;

@@ -11,12 +11,12 @@
 
 namespace {
 
-// The names of levels that were handed out: the paper's calls give no room for them and nobody frees them. There are a
-// few dozens at most.
+// The names of levels that calls have returned. The paper's calls take no buffer for a name, and callers do not free
+// names. There are a few dozen at most.
 class Names {
  public:
   static Names& instance() {
-    static auto* const names = new Names;  // until the process ends: the program may hold them as long
+    static auto* const names = new Names;  // never freed: the program may keep a name until it exits
     return *names;
   }
   char* lasting(const char* name) {
@@ -26,10 +26,10 @@ class Names {
 
  private:
   std::mutex mutex_;
-  std::set<std::string> names_;  // its strings stay where they are
+  std::set<std::string> names_;  // its strings never move
 };
 
-// Hands a name out after a call that gave `code`.
+// Returns a lasting copy of `name` after a call that returned `code`.
 int give(MPI_Comm comm, int code, const char* name, char** type) {
   if (code != MPI_SUCCESS) return code;
   return ranktree::mpi::guard(comm, [&] { *type = Names::instance().lasting(name); });
@@ -44,15 +44,15 @@ int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcom
 int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type) {
   char name[RANKTREE_MAX_TYPE] = "";
   int length = 0;
-  char* const room = type != nullptr ? name : nullptr;
-  const int code = ranktree_Comm_get_hlevel_info(comm, num_comms, index, room, RANKTREE_MAX_TYPE, &length);
+  char* const buffer = type != nullptr ? name : nullptr;
+  const int code = ranktree_Comm_get_hlevel_info(comm, num_comms, index, buffer, RANKTREE_MAX_TYPE, &length);
   return give(comm, code, name, type);
 }
 
 int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type) {
   char name[RANKTREE_MAX_TYPE] = "";
   int length = 0;
-  char* const room = type != nullptr ? name : nullptr;
-  const int code = ranktree_Comm_get_min_hlevel(comm, nranks, ranks, room, RANKTREE_MAX_TYPE, &length);
+  char* const buffer = type != nullptr ? name : nullptr;
+  const int code = ranktree_Comm_get_min_hlevel(comm, nranks, ranks, buffer, RANKTREE_MAX_TYPE, &length);
   return give(comm, code, name, type);
 }

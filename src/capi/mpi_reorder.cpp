@@ -24,7 +24,7 @@ struct Free {
 };
 using Numbers = std::unique_ptr<int, Free>;
 
-// A copy for C's free(); null where there is nothing.
+// A copy for C's free(); null when empty.
 Numbers copied(const std::vector<int>& numbers) {
   if (numbers.empty()) return nullptr;
   Numbers copy(static_cast<int*>(std::malloc(numbers.size() * sizeof(int))));

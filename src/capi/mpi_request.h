@@ -1,4 +1,4 @@
-// What a ranktree_Request is.
+// The type behind ranktree_Request.
 #pragma once
 
 #include <mpi.h>
@@ -10,12 +10,12 @@
 
 namespace ranktree::capi {
 
-// Begins a nonblocking operation. Returns MPI's code; the error handler has been called then. `kept`: what the
-// operation refers to that is not the program's, to live as long.
+// Starts a nonblocking operation. Returns MPI's code after calling the error handler. `kept` lives as long as the
+// request: data the operation refers to that the program does not own.
 int begin(const mpi::collect::Operation& operation, ranktree_Request* request,
           std::shared_ptr<const void> kept = nullptr) noexcept;
 
-// Makes a persistent one. Collective.
+// Makes a persistent request. Collective.
 int prepare(const mpi::collect::Operation& operation, ranktree_Request* request,
             std::shared_ptr<const void> kept = nullptr) noexcept;
 

@@ -22,8 +22,8 @@ namespace mpi = ranktree::mpi;
 using ranktree::core::Error;
 using ranktree::core::Fault;
 
-// Room for a text of the caller's.
-struct Room {
+// A text buffer of the caller.
+struct TextBuffer {
   char* text;
   int length;
   int* result;
@@ -32,7 +32,7 @@ struct Room {
     mpi::require(text, "type");
     mpi::require(result, "resultlen");
     if (length < 1) {
-      throw Error(Fault::kInput, "len: expected room for the terminator at least, found " + std::to_string(length));
+      throw Error(Fault::kInput, "len: expected at least 1 for the terminator, found " + std::to_string(length));
     }
   }
   void fill(const std::string& value) const {
@@ -69,24 +69,24 @@ int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info in
 
 int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char* type, int len, int* resultlen) {
   return mpi::guard(comm, [&] {
-    const Room room{type, len, resultlen};
-    room.require();
+    const TextBuffer buffer{type, len, resultlen};
+    buffer.require();
     mpi::require(num_comms, "num_comms");
     mpi::require(index, "index");
     const auto known = mpi::get_annotation(comm).level;
     const mpi::LevelInfo level = known ? *known : mpi::LevelInfo{};
     *num_comms = level.count;
     *index = level.index;
-    room.fill(level.type);
+    buffer.fill(level.type);
   });
 }
 
 int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ranks[], char* type, int len, int* resultlen) {
   return mpi::guard(comm, [&] {
-    const Room room{type, len, resultlen};
-    const std::span<const int> asked(ranks, n > 0 && ranks != nullptr ? static_cast<std::size_t>(n) : 0);
-    room.fill(mpi::min_hlevel(comm, asked, [&] {
-      room.require();
+    const TextBuffer buffer{type, len, resultlen};
+    const std::span<const int> requested(ranks, n > 0 && ranks != nullptr ? static_cast<std::size_t>(n) : 0);
+    buffer.fill(mpi::min_hlevel(comm, requested, [&] {
+      buffer.require();
       require_length(n, "n");
       if (n > 0) mpi::require(ranks, "ranks");
     }));
@@ -104,7 +104,7 @@ int ranktree_Comm_get_location(MPI_Comm comm, int rank, int max, int* nlevels, c
     });
     for (std::size_t i = 0; i < std::min(chain.size(), static_cast<std::size_t>(max)); ++i) {
       int whole = 0;
-      Room{types[i], RANKTREE_MAX_TYPE, &whole}.fill(ranktree::core::split::type_name(chain, i));
+      TextBuffer{types[i], RANKTREE_MAX_TYPE, &whole}.fill(ranktree::core::split::type_name(chain, i));
       ids[i] = chain[i].id;
     }
     *nlevels = static_cast<int>(chain.size());
@@ -120,8 +120,8 @@ int ranktree_Get_hw_resource_info(MPI_Info* hw_info) {
 
 int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, int* resultlen) {
   return mpi::guard(comm, [&] {
-    const Room room{text, len, resultlen};
-    room.require();
-    room.fill(mpi::get_annotation(comm).message);
+    const TextBuffer buffer{text, len, resultlen};
+    buffer.require();
+    buffer.fill(mpi::get_annotation(comm).message);
   });
 }

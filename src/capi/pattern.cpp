@@ -34,7 +34,7 @@ pattern_core::CollectiveModel model_of(const pattern_core::Pattern& pattern, con
   return *model;
 }
 
-// The matrix of a handle as lists; its numbers are bytes, one message a pair.
+// The matrix of a handle as lists; its numbers are bytes, one message per pair.
 pattern_core::Pattern pairs_of(const pattern_core::MatrixView<double>& matrix) {
   std::vector<pattern_core::Entry> entries;
   for (int from = 0; from < matrix.ranks; ++from) {

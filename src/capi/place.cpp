@@ -35,11 +35,11 @@ using ranktree::core::Fault;
   throw Error(Fault::kInput, "options." + option + ": expected " + expected + ", found " + found);
 }
 
-// Stops when the time is over or the caller says so; empty when neither can happen.
+// Returns a function that stops at the time limit or when the caller's function returns 0; empty when there is neither.
 std::function<bool()> keep_going(const ranktree_place_options& options) {
   using Clock = std::chrono::steady_clock;
   if (options.time_limit == 0 && options.keep_going == nullptr) return {};
-  // Later than a year from now is never: the sum stays in the clock's range.
+  // A limit of more than a year is no limit, which keeps the sum within the range of the clock.
   constexpr std::int64_t kLongest = std::int64_t{366} * 24 * 3600 * 1000;
   const bool limited = options.time_limit > 0 && options.time_limit < kLongest;
   const Clock::time_point end =
@@ -71,7 +71,7 @@ place_core::PlanOptions read_options(const ranktree_place_options& options) {
   return result;
 }
 
-// The leaf that owns a PU; without a host there may be only one that has it.
+// The leaf that owns a PU. Without a host, only one leaf may have it.
 ranktree::core::topo::Leaf leaf_of(const ranktree::core::topo::Tree& tree, const ranktree_pin& pin) {
   const std::string option = "pins of rank " + std::to_string(pin.rank);
   ranktree::core::topo::Leaf found = -1;
