@@ -3,16 +3,16 @@
 //
 //   levels
 //
-// Printed by rank 0 in the order of the ranks: each rank, and a line for each of its levels, the widest first. The
-// broadcast uses ranktree_leftover=group, so that ranks bound too loosely to belong to a part have one of their own; a
-// rank that did not get the value ends the run by MPI_Abort.
+// Rank 0 prints, in the order of the ranks, each rank and a line for each of its levels, the widest first. The
+// broadcast uses ranktree_leftover=group, so that ranks whose binding is too wide for a part have a part of their own;
+// a rank that did not get the value calls MPI_Abort.
 #include <mpi.h>
 #include <ranktree/mpi.h>
 #include <stdio.h>
 
 enum { kMostLevels = 64, kTextBytes = 128 * (kMostLevels + 1), kValue = 20180913 };
 
-// Ends the run when a call failed for another reason than MPI's, whose errors end it anyway.
+// Aborts when a call failed for another reason than an MPI error, for which MPI aborts.
 static void require(int holds, const char* text) {
   if (holds) return;
   fprintf(stderr, "levels: %s\n", text);
@@ -32,13 +32,13 @@ static int size_of(MPI_Comm comm) {
 }
 
 // One line: "  Package 1 of 2, ranks: 4, root".
-static int describe(MPI_Comm level, MPI_Comm roots, char* text, size_t room) {
+static int describe(MPI_Comm level, MPI_Comm roots, char* text, size_t size) {
   char type[RANKTREE_MAX_TYPE];
   int count = 0;
   int index = 0;
   int length = 0;
   ranktree_Comm_get_hlevel_info(level, &count, &index, type, RANKTREE_MAX_TYPE, &length);
-  return snprintf(text, room, "  %s %d of %d, ranks: %d%s\n", type, index, count, size_of(level),
+  return snprintf(text, size, "  %s %d of %d, ranks: %d%s\n", type, index, count, size_of(level),
                   roots == MPI_COMM_NULL ? "" : ", root");
 }
 
@@ -49,7 +49,7 @@ static void free_levels(int count, MPI_Comm levels[], MPI_Comm roots[]) {
   }
 }
 
-// This rank's lines.
+// The lines of this rank.
 static int describe_all(char text[kTextBytes]) {
   MPI_Comm levels[kMostLevels];
   MPI_Comm roots[kMostLevels];
@@ -78,8 +78,8 @@ static void print_in_order(char text[kTextBytes], int length) {
   }
 }
 
-// The value of rank 0. With ranktree_leftover=group the parts of a level cover it, so that the ranks of a smallest part
-// all have it as their last level.
+// Returns the value of rank 0. With ranktree_leftover=group the parts of a level cover it, so all ranks of a smallest
+// part have it as their last level.
 static int broadcast_down(int value, MPI_Info info) {
   MPI_Comm levels[kMostLevels];
   MPI_Comm roots[kMostLevels];
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   if (rank_in(MPI_COMM_WORLD) == 0) {
     printf("broadcast down the levels: %d of %d ranks have the value\n", reached, size_of(MPI_COMM_WORLD));
     fflush(stdout);
-    require(reached == size_of(MPI_COMM_WORLD), "the broadcast did not reach everyone");
+    require(reached == size_of(MPI_COMM_WORLD), "the broadcast did not reach all ranks");
   }
   MPI_Finalize();
   return 0;

@@ -1,5 +1,5 @@
 ! The levels of the machine that every rank belongs to, and a broadcast that goes down them, with the mpi_f08 module:
-! what levels.c does, in Fortran.
+! levels.c in Fortran.
 !
 !   levels_f08
 program levels_f08
@@ -27,7 +27,7 @@ program levels_f08
   if (rank == 0) then
     print '(a, i0, a, i0, a)', 'broadcast down the levels: ', reached, ' of ', ranks, ' ranks have the value'
     if (reached /= ranks) then
-      write (error_unit, '(a)') 'levels_f08: the broadcast did not reach everyone'
+      write (error_unit, '(a)') 'levels_f08: the broadcast did not reach all ranks'
       call MPI_Abort(MPI_COMM_WORLD, 1)
     end if
   end if
@@ -72,8 +72,8 @@ contains
     call free_levels(level_count, levels, roots)
   end subroutine describe_levels
 
-  ! Gives all ranks the value of rank 0. With ranktree_leftover=group the parts of a level cover it, so that the ranks
-  ! of a smallest part all have it as their last level.
+  ! Gives all ranks the value of rank 0. With ranktree_leftover=group the parts of a level cover it, so all ranks of a
+  ! smallest part have it as their last level.
   subroutine broadcast_down()
     type(MPI_Comm) :: levels(most_levels), roots(most_levels), smallest
     integer :: i, level_count

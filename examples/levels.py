@@ -1,4 +1,4 @@
-"""The levels of the machine that every rank belongs to, and a broadcast that goes down them: what levels.c does."""
+"""The levels of the machine that every rank belongs to, and a broadcast that goes down them: levels.c in Python."""
 
 import sys
 
@@ -23,7 +23,7 @@ def print_levels(world: MPI.Intracomm) -> None:
 
 
 def broadcast_down(world: MPI.Intracomm, value: int | None) -> int:
-    """The value of rank 0. With ranktree_leftover=group every rank of a smallest part has it as its last level."""
+    """Returns the value of rank 0. With ranktree_leftover=group all ranks of a smallest part have it as last level."""
     info = MPI.Info.Create()
     info["ranktree_leftover"] = "group"
     with ranktree.mpi.levels(world, info) as levels:
@@ -38,14 +38,14 @@ def broadcast_down(world: MPI.Intracomm, value: int | None) -> int:
 
 
 def main() -> None:
-    """Prints the levels, then whether the broadcast reached everyone."""
+    """Prints the levels, then whether the broadcast reached all ranks."""
     world = MPI.COMM_WORLD
     print_levels(world)
     reached = world.reduce(int(broadcast_down(world, VALUE if world.rank == 0 else None) == VALUE))
     if world.rank == 0:
         print(f"broadcast down the levels: {reached} of {world.size} ranks have the value", flush=True)
         if reached != world.size:
-            print("levels: the broadcast did not reach everyone", file=sys.stderr, flush=True)
+            print("levels: the broadcast did not reach all ranks", file=sys.stderr, flush=True)
             world.Abort(1)
 
 

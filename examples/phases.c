@@ -4,10 +4,10 @@
 //   phases [--rows R] [--bytes B] [--state S] [--iterations I] [--intervals N] [--fixed] [--json]
 //
 // A phase has N intervals of I iterations; in an iteration each rank exchanges B bytes with both neighbours in its
-// ring. After each interval but the last of a phase the program asks for a better order. When there is one, each rank's
-// state of S bytes moves to the process that takes its rank over. --fixed never asks. The traffic is what ranktree has
-// recorded: run with `ranktree trace -o phases.npz -- mpirun ...`, or with the preload library and RANKTREE_TRACE=-.
-// Messages and state are checked; a wrong byte ends the run by MPI_Abort.
+// ring. After each interval but the last one the program requests a better order. When there is one, each rank's state
+// of S bytes moves to the process that becomes this rank. --fixed disables this. Ranktree must record the traffic: run
+// with `ranktree trace -o phases.npz -- mpirun ...`, or with the preload library and RANKTREE_TRACE=-. The program
+// checks messages and state; on a wrong byte it calls MPI_Abort.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@ typedef struct {
   int json;
 } Options;
 
-// What this process does now: `rank` and `comm` change when ranks move, the process stays.
+// What this process does now: `rank` and `comm` change when ranks move.
 typedef struct {
   MPI_Comm comm;
   int rank;
   int ranks;
-  int node;  // the lowest rank in MPI_COMM_WORLD of those on its node
+  int node;  // the lowest world rank on its node
   unsigned char* state;
   unsigned char* sent;
   unsigned char* received;
@@ -48,8 +48,8 @@ typedef struct {
   Figures before;
   Figures after;
   int moved;
-  double asking;  // seconds, moving included
-  char said[RANKTREE_MAX_ERROR_TEXT];
+  double reordering;  // seconds, moving ranks included
+  char message[RANKTREE_MAX_ERROR_TEXT];
 } Phase;
 
 _Noreturn static void stop(const char* text) {
@@ -96,7 +96,7 @@ static void exchange(Worker* worker, const Options* options, int phase, int step
   }
 }
 
-// What this rank sends to other nodes in an iteration.
+// The bytes that this rank sends to other nodes in an iteration.
 static double bytes_between_nodes(const Worker* worker, const Options* options, int phase) {
   int* nodes = malloc((size_t)worker->ranks * sizeof *nodes);
   double bytes = 0;
@@ -125,8 +125,8 @@ static Figures run_interval(Worker* worker, const Options* options, int phase) {
   return (Figures){all[0], all[1]};
 }
 
-// Process i takes over rank newranks[i], whose state the process of that rank has; its own goes to the one that takes
-// over rank i.
+// Process i becomes rank newranks[i] and receives that rank's state from its former process; it sends its own state to
+// the process that becomes rank i.
 static int migrate(Worker* worker, const Options* options, const int* newranks, MPI_Comm newcomm) {
   int heir = 0;
   int moved = 0;
@@ -145,7 +145,7 @@ static int migrate(Worker* worker, const Options* options, const int* newranks, 
   return moved;
 }
 
-// A better order for what the last interval has sent, if so many more of them repay its cost.
+// Requests a better order for the traffic of the last interval, if `horizon` further intervals repay its cost.
 static void rebalance(Worker* worker, const Options* options, int horizon, Phase* phase) {
   char text[32];
   int length;
@@ -161,14 +161,14 @@ static void rebalance(Worker* worker, const Options* options, int horizon, Phase
   MPI_Info_set(info, "ranktree_state_bytes", text);
   MPI_Comm_set_errhandler(worker->comm, MPI_ERRORS_RETURN);
   const int code = ranktree_Comm_rebalance(worker->comm, info, newranks, &newcomm);
-  if (code != MPI_SUCCESS || newcomm != MPI_COMM_NULL || phase->said[0] == '\0') {
-    ranktree_Comm_get_message(worker->comm, phase->said, sizeof phase->said, &length);
+  if (code != MPI_SUCCESS || newcomm != MPI_COMM_NULL || phase->message[0] == '\0') {
+    ranktree_Comm_get_message(worker->comm, phase->message, sizeof phase->message, &length);
   }
   MPI_Comm_set_errhandler(worker->comm, MPI_ERRORS_ARE_FATAL);
   if (code == MPI_SUCCESS && newcomm != MPI_COMM_NULL) phase->moved += migrate(worker, options, newranks, newcomm);
   MPI_Info_free(&info);
   free(newranks);
-  phase->asking += MPI_Wtime() - begin;
+  phase->reordering += MPI_Wtime() - begin;
 }
 
 static Phase run_phase(Worker* worker, const Options* options, int phase) {
@@ -189,12 +189,12 @@ static void print_text(const Phase* phases, double seconds) {
     printf("phase %d, %s\n", i + 1, names[i]);
     printf("  first interval: %9.3f ms and %8.3f MB between nodes an iteration\n", phase->before.seconds * 1e3,
            phase->before.node_bytes / 1e6);
-    if (phase->said[0] != '\0')
-      printf("  %s\n  %d ranks moved; %.3f s of asking and moving\n", phase->said, phase->moved, phase->asking);
+    if (phase->message[0] != '\0')
+      printf("  %s\n  %d ranks moved; %.3f s of reordering\n", phase->message, phase->moved, phase->reordering);
     printf("  last interval:  %9.3f ms and %8.3f MB between nodes an iteration\n", phase->after.seconds * 1e3,
            phase->after.node_bytes / 1e6);
   }
-  printf("both phases, asking and moving included: %.3f s\n", seconds);
+  printf("both phases, reordering included: %.3f s\n", seconds);
 }
 
 static void print_json(const Worker* worker, const Phase* phases, double seconds) {
@@ -202,11 +202,11 @@ static void print_json(const Worker* worker, const Phase* phases, double seconds
   for (int i = 0; i < kPhases; ++i) {
     const Phase* phase = &phases[i];
     printf(
-        "%s{\"moved\": %d, \"seconds_asking\": %.9g, \"seconds_before\": %.9g, \"seconds_after\": %.9g, "
+        "%s{\"moved\": %d, \"seconds_reordering\": %.9g, \"seconds_before\": %.9g, \"seconds_after\": %.9g, "
         "\"node_bytes_before\": %.0f, "
-        "\"node_bytes_after\": %.0f, \"said\": \"%s\"}",
-        i == 0 ? "" : ", ", phase->moved, phase->asking, phase->before.seconds, phase->after.seconds,
-        phase->before.node_bytes, phase->after.node_bytes, phase->said);
+        "\"node_bytes_after\": %.0f, \"message\": \"%s\"}",
+        i == 0 ? "" : ", ", phase->moved, phase->reordering, phase->before.seconds, phase->after.seconds,
+        phase->before.node_bytes, phase->after.node_bytes, phase->message);
   }
   printf("]}\n");
 }

@@ -1,11 +1,11 @@
 // Rings of ranks (reorder-2011 §4.1): in each ring a token travels from the leader through every member back to the
-// leader; then the leaders give their tokens to each other by MPI_Allgather. Rings are made of consecutive ranks, so a
-// launcher that deals ranks out to the nodes one by one makes every hop cross the network.
+// leader; then the leaders exchange their tokens by MPI_Allgather. Rings consist of consecutive ranks, so with ranks
+// placed round robin over the nodes every hop crosses the network.
 //
 //   rings [--rings R] [--bytes B] [--iterations I] [--turns T] [--json]
 //
 // Ring r has the ranks with rank * R / size == r: R rings of S = size / R ranks when R divides the size, else their
-// sizes differ by one. Every token is checked where it arrives; a wrong one ends the run by MPI_Abort.
+// sizes differ by one. Every token is checked where it arrives; on a wrong one the program calls MPI_Abort.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct {
   int json;
 } Options;
 
-// The first bytes of a token; the rest follows from the ring's number.
+// The first bytes of a token; the ring's number determines the rest.
 typedef struct {
   int32_t ring;
   int32_t iteration;
@@ -82,7 +82,7 @@ static void receive_token(const Place* place, const Options* options, int iterat
   MPI_Recv(place->token, options->bytes, MPI_BYTE, before, iteration % 1000, place->ring, MPI_STATUS_IGNORE);
   check_header(place->token, (Header){place->number, iteration, hops});
   if (memcmp(place->token + sizeof(Header), place->expected + sizeof(Header), options->bytes - sizeof(Header)) != 0) {
-    stop("the body of the token has changed on its way");
+    stop("the body of the token was changed in transit");
   }
 }
 
@@ -93,7 +93,7 @@ static void send_token(const Place* place, const Options* options, int iteration
   MPI_Send(place->token, options->bytes, MPI_BYTE, after, iteration % 1000, place->ring);
 }
 
-// Each turn is as many hops as the ring has ranks; a ring of one has no hop.
+// In each turn the token takes as many hops as the ring has ranks; a ring of one has no hop.
 static void circulate(const Place* place, const Options* options, int iteration) {
   for (int turn = 0; turn < options->turns && place->size > 1; ++turn) {
     const int start = turn * place->size;
@@ -119,7 +119,7 @@ static void exchange(const Place* place, const Options* options, int iteration) 
   }
 }
 
-// The bodies of all tokens, at leaders; once, because it costs as much as a short exchange.
+// Checks the bodies of all tokens at the leaders; once, because it takes as long as a short exchange.
 static void check_gathered(const Place* place, const Options* options) {
   for (int ring = 0; place->leaders != MPI_COMM_NULL && ring < options->rings; ++ring) {
     fill_body(place->expected, options->bytes, ring);

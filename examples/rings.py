@@ -1,4 +1,4 @@
-"""Rings of ranks (reorder-2011 §4.1) with mpi4py: what rings.c does.
+"""Rings of ranks (reorder-2011 §4.1) with mpi4py: rings.c in Python.
 
 rings.py [--rings R] [--bytes B] [--iterations I] [--turns T] [--json]
 """
@@ -14,7 +14,7 @@ HEADER = 3  # ring, iteration, hop; the first numbers of a token
 
 
 def stop(text: str) -> None:
-    """Ends the whole run."""
+    """Aborts the whole run."""
     print(f"rings: rank {MPI.COMM_WORLD.rank}: {text}", file=sys.stderr, flush=True)
     MPI.COMM_WORLD.Abort(1)
 
@@ -52,7 +52,7 @@ class Ring:
             stop(f"iteration {iteration}, hop {hop}: another token than was sent")
 
     def circulate(self, iteration: int) -> None:
-        """Each turn is as many hops as the ring has ranks; a ring of one has no hop."""
+        """In each turn the token takes as many hops as the ring has ranks; a ring of one has no hop."""
         size, position = self.comm.size, self.comm.rank
         for start in range(0, self.turns * size if size > 1 else 0, size):
             if position == 0:
@@ -63,7 +63,7 @@ class Ring:
                 self.send(iteration, start + position + 1)
 
     def exchange(self, iteration: int) -> None:
-        """The leaders give their tokens to each other."""
+        """The leaders exchange their tokens."""
         if self.leaders == MPI.COMM_NULL:
             return
         self.token[:HEADER] = (self.number, iteration, -1)
@@ -73,7 +73,7 @@ class Ring:
                 stop(f"iteration {iteration}: a leader received {token[:HEADER]} as the token of ring {ring}")
 
     def check_gathered(self) -> None:
-        """The whole tokens, once."""
+        """Checks the whole tokens, once."""
         for ring, token in enumerate(self.gathered if self.leaders != MPI.COMM_NULL else []):
             if not np.array_equal(token[HEADER:], token_of(ring, token.size)[HEADER:]):
                 stop("a leader received another token than was sent")

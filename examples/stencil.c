@@ -3,8 +3,8 @@
 //
 //   stencil [--dimensions 2|3] [--cells N] [--iterations I] [--periodic] [--json]
 //
-// N cells along each side of a block. A cell's value tells its place in the whole grid and the iteration, so every halo
-// cell is checked after every exchange; a wrong one ends the run by MPI_Abort.
+// N cells along each side of a block. A cell's value encodes its position in the whole grid and the iteration, so every
+// halo cell is checked after every exchange; on a wrong one the program calls MPI_Abort.
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ typedef struct {
   int json;
 } Options;
 
-// Always three dimensions; the third has one layer of blocks, one cell and no halo when two are asked for.
+// Always three dimensions; with --dimensions 2 the third one has one layer of blocks, one cell and no halo.
 typedef struct {
   MPI_Comm comm;
   int blocks[kMaxDimensions];       // in the whole grid
@@ -49,8 +49,8 @@ static double* cell(const Block* block, const int position[kMaxDimensions]) {
   return &block->values[row * extent(block, 2) + position[2]];
 }
 
-// What the cell at this position (counted from the block's first halo cell) holds before the given iteration; exact in
-// a double. Beyond an open border nothing is ever written.
+// The value of the cell at this position (counted from the block's first halo cell) before the given iteration, exact
+// in a double. The halo beyond an open border is never written.
 static double expected_value(const Block* block, const Options* options, const int position[kMaxDimensions],
                              int iteration) {
   const double untouched = -1;
@@ -69,7 +69,7 @@ static double expected_value(const Block* block, const Options* options, const i
   return (double)number;
 }
 
-// Cells of the whole grid: what a cell's value grows by in an iteration.
+// The number of cells in the whole grid: the growth of a cell's value in an iteration.
 static double cells_of_grid(const Block* block) {
   double cells = 1;
   for (int d = 0; d < kMaxDimensions; ++d) {
@@ -115,7 +115,7 @@ static void advance_cell(const Block* block, const Options* options, const int p
   *cell(block, position) += cells_of_grid(block);
 }
 
-// The layer of cells at one side of one dimension: of the interior (sent), or of the halo (received).
+// The layer of cells at one side of one dimension: of the interior (sent) or the halo (received).
 static void layer(const Block* block, int dimension, int side, int halo, int first[kMaxDimensions],
                   int count[kMaxDimensions]) {
   for (int d = 0; d < kMaxDimensions; ++d) {
@@ -149,7 +149,7 @@ static void exchange_halos(const Block* block, const Options* options) {
   int count = 0;
   for (int d = 0; d < options->dimensions; ++d) {
     for (int side = 0; side < 2; ++side) {
-      // What I send to one side arrives at the neighbour's other side; the tag names the sender's side.
+      // A layer sent to one side arrives at the neighbour's other side; the tag names the sender's side.
       MPI_Irecv(block->values, 1, block->received[d][side], block->neighbours[d][side], 2 * d + 1 - side, block->comm,
                 &requests[count++]);
       MPI_Isend(block->values, 1, block->sent[d][side], block->neighbours[d][side], 2 * d + side, block->comm,
@@ -254,7 +254,7 @@ static Options read_options(int count, char** arguments) {
   return options;
 }
 
-// The exchange is timed, the check and the update are not.
+// Times the exchange, without the check and the update.
 static double run(const Block* block, const Options* options) {
   double seconds = 0;
   for (int iteration = 0; iteration < options->iterations; ++iteration) {

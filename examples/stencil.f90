@@ -1,9 +1,9 @@
-! Halo exchange of a 2D grid of blocks with the mpi_f08 module: what stencil.c does in two dimensions, in Fortran.
+! Halo exchange of a 2D grid of blocks with the mpi_f08 module: the two dimensions of stencil.c, in Fortran.
 !
 !   stencil_f08 [cells] [iterations]
 !
-! A cell's value tells its place in the whole grid and the iteration, so every halo cell is checked after every
-! exchange; a wrong one ends the run by MPI_Abort. Borders are open: the halo beyond them is never written.
+! A cell's value encodes its position in the whole grid and the iteration, so every halo cell is checked after every
+! exchange; on a wrong one the program calls MPI_Abort. Borders are open: the halo beyond them is never written.
 program stencil
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
   use mpi_f08
@@ -42,7 +42,7 @@ program stencil
 
 contains
 
-  ! The positive whole number given as an argument, or the usual one.
+  ! The positive whole number of an argument, or the default.
   integer function argument(place, usual)
     integer, intent(in) :: place, usual
     character(len=32) :: text
@@ -77,7 +77,7 @@ contains
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   end subroutine make_grid
 
-  ! What the cell (i, j) of this block holds before the given iteration; 0 and cells + 1 are its neighbours' cells.
+  ! The value of cell (i, j) of this block before the given iteration; 0 and cells + 1 are its neighbours' cells.
   real(real64) function expected_value(i, j)
     integer, intent(in) :: i, j
     integer :: place(2), side(2)

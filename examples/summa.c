@@ -1,13 +1,14 @@
-// SUMMA and hierarchical SUMMA (hsplit-2018 §7.3): C = A B, the matrices in blocks on a grid of ranks. For each panel
-// the owners of A's columns broadcast them along the rows of the grid, those of B's rows along its columns; every rank
-// multiplies. In the hierarchical form a broadcast goes between the groups of a row or column, then inside each group.
+// SUMMA and hierarchical SUMMA (hsplit-2018 §7.3): C = A B, with the matrices in blocks on a grid of ranks. For each
+// panel, the owners of A's columns broadcast them along the rows of the grid, the owners of B's rows along its columns;
+// then every rank multiplies. In the hierarchical form a broadcast goes between the groups of a row or column, then
+// inside each group.
 //
 //   summa [--size N] [--block B] [--grid RxC] [--groups G]... [--iterations I] [--check] [--json]
 //
-// Compared, taking turns: simple (MPI_Bcast along the whole row or column), groups-G for each --groups (G runs of ranks
-// of each row and column, given by hand), topology (the groups are the parts that ranktree_Comm_hsplit finds), and
-// collect (ranktree_Bcast, which chooses by itself). N need not be divisible by anything. --check compares every form's
-// product with a serial one, which is exact: the entries are small whole numbers.
+// The program compares in turn: simple (MPI_Bcast along the whole row or column), groups-G for each --groups (G runs of
+// ranks of each row and column), topology (the groups are the parts that ranktree_Comm_hsplit finds), and collect
+// (ranktree_Bcast, which chooses the algorithm). N may have any divisors. --check compares every form's product with a
+// serial one, which is exact because the entries are small whole numbers.
 #include <cblas.h>
 #include <mpi.h>
 #include <ranktree/mpi.h>
@@ -29,7 +30,7 @@ typedef struct {
   int groups[kMostForms];
 } Options;
 
-// A row or a column of the grid, whose ranks broadcast to each other.
+// A row or a column of the grid; its ranks broadcast to each other.
 typedef struct {
   MPI_Comm comm;
   int rank;
@@ -83,10 +84,10 @@ static void* allocate(size_t bytes) {
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
-// Where part `index` of `parts` of n things begins; sizes differ by one at most.
+// The first of n things in part `index` of `parts`; sizes differ by one at most.
 static int begin_of(int n, int parts, int index) { return (int)((long)n * index / parts); }
 
-// The part that thing i is in.
+// The part that contains thing i.
 static int owner_of(int n, int parts, int i) {
   int part = (int)((long)i * parts / n);
   while (begin_of(n, parts, part + 1) <= i) {
@@ -97,7 +98,7 @@ static int owner_of(int n, int parts, int i) {
 
 // -- groups of a row or column --
 
-// Groups by a colour: who is in which, and the communicators across them.
+// Sets the groups from a colour: the group of each rank, and the communicators across groups.
 static void take_groups(Line* line, int colour) {
   int index = 0;
   const size_t bytes = sizeof(int) * (size_t)line->size;
@@ -143,7 +144,7 @@ static Line line_by_hand(MPI_Comm comm, int groups) {
   return line;
 }
 
-// The groups are what ranktree finds: nodes where the ranks are on several, parts of a node where not.
+// The groups are those Ranktree finds: nodes where the ranks are on several, else parts of the node.
 static Line line_from_machine(MPI_Comm comm) {
   Line line = whole_line(comm);
   MPI_Comm part;
@@ -176,7 +177,7 @@ static void release_line(Line* line) {
   free(line->lengths);
 }
 
-// Between groups among the ranks with the root's index in them, then inside each group from that rank.
+// Broadcasts between groups, among the ranks with the root's index in them, then inside each group from that rank.
 static void broadcast(const Line* line, int chosen, double* values, int count, int root) {
   if (line->inside == MPI_COMM_NULL) {
     (chosen ? ranktree_Bcast : MPI_Bcast)(values, count, MPI_DOUBLE, root, line->comm);
@@ -236,7 +237,7 @@ static void pack_columns(const Work* work, int k, int width) {
   }
 }
 
-// Both panels to all who need them; the seconds it took.
+// Sends both panels to all ranks that need them; returns the seconds it took.
 static double exchange(const Work* work, const Form* form, int k, int width) {
   const int owners[2] = {owner_of(work->size, work->grid[1], k), owner_of(work->size, work->grid[0], k)};
   if (work->place[1] == owners[0]) {
@@ -252,7 +253,7 @@ static double exchange(const Work* work, const Form* form, int k, int width) {
   return MPI_Wtime() - start;
 }
 
-// One product; the seconds of communication.
+// Computes one product; returns the seconds of communication.
 static double multiply(const Work* work, const Form* form) {
   double communication = 0;
   const int n = work->size;
@@ -271,7 +272,7 @@ static double multiply(const Work* work, const Form* form) {
   return communication;
 }
 
-// Each rank computes its part of C by itself, from the definition.
+// Each rank recomputes its part of C from the definition.
 static void check(const Work* work, const char* name) {
   for (int i = 0; i < work->extent[0]; ++i) {
     for (int j = 0; j < work->extent[1]; ++j) {
@@ -419,7 +420,7 @@ int main(int count, char** arguments) {
   Options options = read_options(count, arguments);
   const int given = options.grid[0] > 0;
   if (given && (long)options.grid[0] * options.grid[1] != ranks) {
-    stop("the grid has another number of places than there are ranks");
+    stop("the grid and the communicator differ in size");
   }
   if (!given) {
     MPI_Dims_create(ranks, 2, options.grid);

@@ -1,12 +1,12 @@
-// Hierarchical vector processing (hsplit-2018 §7.4, Algorithm 5): on each level the root of a communicator gathers the
-// vectors of its members and makes one of them, `func`: their sum, each element divided by that of the root's own local
-// vector; from the smallest parts of the machine up to rank 0.
+// Hierarchical vector processing (hsplit-2018 §7.4, Algorithm 5). On each level, from the smallest parts of the machine
+// up to rank 0, the root of a communicator gathers the vectors of its members and combines them by `func`: their sum,
+// with each element divided by that of the root's own local vector.
 //
 //   vectors [--values N] [--iterations I] [--levels 3,4,2]... [--json]
 //
-// Compares the hierarchy that ranktree makes of the machine with hierarchies made by hand: --levels says into how many
-// parts of consecutive ranks a level cuts, the outermost level first; four of them where none is given. All take turns.
-// Checked: rank 0 repeats the sums of each hierarchy by itself; a wrong element ends the run by MPI_Abort.
+// Compares the hierarchy that Ranktree makes of the machine with manual hierarchies: --levels gives the number of parts
+// of consecutive ranks on each level, the outermost first; without it there are four. All are timed in turn. Rank 0
+// checks each hierarchy by repeating its sums; on a wrong element it calls MPI_Abort.
 #include <mpi.h>
 #include <ranktree/mpi.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ typedef struct {
   const char* levels[kMostHierarchies];
 } Options;
 
-// The communicators in which this rank gathers, one after the other: in all but the last one it is the root.
+// The communicators in which this rank gathers, in order: in all but the last one it is the root.
 typedef struct {
   char name[kNameBytes];
   int count;
@@ -33,7 +33,7 @@ typedef struct {
 } Hierarchy;
 
 typedef struct {
-  double* mine;      // what this rank begins with
+  double* mine;      // the initial vector of this rank
   double* local;     // Algorithm 5's lvec
   double* result;    // lresult
   double* gathered;  // temp: as many vectors as the largest communicator has ranks
@@ -69,7 +69,7 @@ static int size_of(MPI_Comm comm) {
 
 // -- hierarchies --
 
-// The levels from the smallest parts up. With ranktree_leftover=group the ranks of a smallest part all have it as their
+// The levels from the smallest parts up. With ranktree_leftover=group all ranks of a smallest part have it as their
 // last level, whatever the depth of others.
 static void build_from_machine(Hierarchy* hierarchy) {
   MPI_Comm levels[kMostLevels];
@@ -174,8 +174,8 @@ static void fill(int rank, int values, double* mine, double* local) {
 
 // -- the check --
 
-// Which rank gathers this rank's vector (rank 0's is gathered by nobody: -1), on which of that rank's levels, and on
-// how many levels this rank gathers.
+// The rank that gathers this rank's vector (-1 for rank 0's, which no rank gathers), the level of that rank on which it
+// does, and the number of levels on which this rank gathers.
 typedef struct {
   int parent;
   int level;
@@ -185,13 +185,13 @@ typedef struct {
 static Edge edge_of(const Hierarchy* hierarchy) {
   Edge edge = {-1, -1, 0};
   for (int level = 0; level < hierarchy->count; ++level) {
-    int told[2] = {rank_in(MPI_COMM_WORLD), level};
-    MPI_Bcast(told, 2, MPI_INT, 0, hierarchy->comms[level]);
+    int sent[2] = {rank_in(MPI_COMM_WORLD), level};
+    MPI_Bcast(sent, 2, MPI_INT, 0, hierarchy->comms[level]);
     if (rank_in(hierarchy->comms[level]) == 0) {
       ++edge.rooted;
     } else {
-      edge.parent = told[0];
-      edge.level = told[1];
+      edge.parent = sent[0];
+      edge.level = sent[1];
     }
   }
   return edge;

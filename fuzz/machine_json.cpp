@@ -1,4 +1,4 @@
-// A JSON machine file, and the tree it makes.
+// A JSON machine file, and the tree made from it.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     (void)ranktree::core::topo::to_tree(ranktree::io::read_machine(bytes, "input.json"));
-  } catch (const ranktree::core::Error&) {  // a refusal with a reason is what bad input gets
+  } catch (const ranktree::core::Error&) {  // the required result for bad input
   }
   return 0;
 }

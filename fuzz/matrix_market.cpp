@@ -1,4 +1,4 @@
-// Matrix Market, and what is read written again.
+// Matrix Market files; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// METIS graphs, and what is read written again.
+// METIS graphs; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

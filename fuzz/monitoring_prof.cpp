@@ -1,4 +1,5 @@
-// Open MPI's monitoring: the input is the files of ranks 0, 1, ... parted by zero bytes, or one file with all of them.
+// Open MPI's monitoring: the input is the files of ranks 0, 1, ... separated by zero bytes, or one file with all of
+// them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

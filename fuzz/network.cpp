@@ -1,4 +1,4 @@
-// A file that tells about switches, in any of its formats, and what is asked of it.
+// A file of switches in any of its formats, and queries on it.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto network = ranktree::io::read_network(bytes, "network");
     (void)ranktree::io::switches_above(network, "n0");
-  } catch (const ranktree::core::Error&) {  // a refusal with a reason is what bad input gets
+  } catch (const ranktree::core::Error&) {  // the required result for bad input
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// The container of arrays: every way to read the arrays a file may hold.
+// The container of arrays, read by every function for its arrays.
 #include "io/npz.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Parameters as anybody may have edited them; what is accepted must be writable, and read back the same.
+// Arbitrary files of parameters; accepted ones must be writable, and read back the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Comma-separated pairs, and what is read written again.
+// Comma-separated pairs; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// The native pattern file, and what is read written again.
+// Native pattern files; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// The engine on arbitrary small machines and patterns: what it gives is a placement that honours everything, is not
-// dearer than the order of ranks, and is the same again.
+// The engine on arbitrary small machines and patterns: its result is a placement that respects every constraint, costs
+// at most as much as the ranks in order, and is reproducible.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ using ranktree::core::topo::Tree;
 namespace place = ranktree::core::place;
 namespace topo = ranktree::core::topo;
 
-// The input, byte by byte; zeros when it is used up.
+// The input, byte by byte, then zeros.
 class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -61,7 +61,7 @@ Tree some_tree(Bytes& bytes) {
   return bytes.next(2) == 0 ? tree : tree.with_costs(costs);
 }
 
-// The nodes in a torus, a dragonfly or a table, now and then.
+// Sometimes puts the nodes in a torus, a dragonfly or a table.
 Tree some_network(Bytes& bytes, const Tree& tree) {
   const int nodes = tree.child_count(0);
   const int kind = bytes.next(4);
@@ -138,7 +138,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       options.constraints.pins.push_back({rank, bytes.next(tree.leaf_count() + 1)});
     }
     check(tree, some_pattern(bytes, ranks), options);
-  } catch (const ranktree::core::Error&) {  // what does not fit is refused
+  } catch (const ranktree::core::Error&) {  // inputs that do not match are refused
   }
   return 0;
 }

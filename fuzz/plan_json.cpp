@@ -1,4 +1,4 @@
-// A plan as anybody may have edited it; what is accepted must be writable, and read back the same.
+// Arbitrary plans; accepted ones must be writable, and read back the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

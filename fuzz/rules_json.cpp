@@ -1,4 +1,4 @@
-// Rules as anybody may have edited them; what is accepted must be writable, and read back the same.
+// Arbitrary files of rules; accepted ones must be writable, and read back the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Scotch graphs, and what is read written again.
+// Scotch graphs; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

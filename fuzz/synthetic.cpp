@@ -1,4 +1,4 @@
-// A synthetic description, ours in front of hwloc's.
+// A synthetic description: Ranktree's words in front of hwloc's.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,11 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     (void)ranktree::core::topo::to_tree(ranktree::hw::synthetic_machine(std::string(bytes)));
-  } catch (const ranktree::core::Error&) {  // a refusal with a reason is what bad input gets
+  } catch (const ranktree::core::Error&) {  // the required result for bad input
   }
   return 0;
 }
 
-// hwloc and its XML plugin forget memory on some refused inputs; that is not what is tested here.
+// hwloc and its XML plugin leak memory on some refused inputs, which is not tested here.
 extern "C" const char* __asan_default_options();  // NOLINT(bugprone-reserved-identifier): the sanitizer's name
 extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }

@@ -1,4 +1,4 @@
-// A part of a trace, as a crash may have left it.
+// A part of a trace, as after a crash.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// TreeMatch's dense matrix, and what is read written again.
+// TreeMatch's dense matrix; accepted ones are written again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

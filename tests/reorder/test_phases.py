@@ -72,4 +72,4 @@ def test_without_records_it_runs_on_and_says_why(build_folder: Path, name: str, 
     assert result.returncode == 0, result.stdout + result.stderr
     for phase in json.loads(result.stdout)["phases"]:
         assert phase["moved"] == 0
-        assert "ranktree trace" in phase["said"]
+        assert "ranktree trace" in phase["message"]
