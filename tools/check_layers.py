@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fails when a room includes a header of a room above it, or core touches files, MPI, hwloc, clocks or the environment.
+"""Fails when a module includes a header of a module above it, or core touches files, MPI, hwloc, clocks or environment.
 
-The order of the rooms (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core.
+The order of the modules (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core.
 """
 
 import re
@@ -36,14 +36,14 @@ FORBIDDEN = {
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def check_include(path: Path, room: str, quote: str, target: str) -> str | None:
-    """The reason why `path`, in `room`, may not include `target`; None when it may."""
+def check_include(path: Path, module: str, quote: str, target: str) -> str | None:
+    """The reason why `path`, in `module`, may not include `target`; None when it may."""
     top = target.split("/", maxsplit=1)[0]
-    if quote == '"' and top in ALLOWED | {"ranktree": None} and top not in ALLOWED[room]:
-        return f"{room} may not include {top}"
-    if target.startswith(FORBIDDEN.get(room, ())):
-        return f"{room} may not include <{target}>"
-    if room == "core" and top == "core":
+    if quote == '"' and top in ALLOWED | {"ranktree": None} and top not in ALLOWED[module]:
+        return f"{module} may not include {top}"
+    if target.startswith(FORBIDDEN.get(module, ())):
+        return f"{module} may not include <{target}>"
+    if module == "core" and top == "core":
         stage, used = path.parts[path.parts.index("core") + 1], target.split("/")[1]
         if used != stage and used not in STAGES[stage]:
             return f"core/{stage} may not include core/{used}"
@@ -58,10 +58,10 @@ def main() -> int:
         if path.suffix not in {".h", ".cpp", ".c", ".inc"}:
             continue
         relative = path.relative_to(root / "src")
-        room = relative.parts[0]
+        module = relative.parts[0]
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
-            reason = check_include(path, room, match[1], match[2]) if match else None
+            reason = check_include(path, module, match[1], match[2]) if match else None
             if reason:
                 bad.append(f"src/{relative}:{number}: {reason}")
     print("\n".join(bad) if bad else "layers: no arrow points up")

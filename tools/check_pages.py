@@ -14,20 +14,20 @@ MOST_WORDS = 400
 
 
 def pages() -> list[Path]:
-    """Those of the repository."""
+    """All Markdown pages of the repository."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [ROOT / name for name in names if (ROOT / name).is_file()]
 
 
 def anchors(text: str) -> set[str]:
-    """Of the headings, as GitHub makes them."""
+    """The anchors of the headings, as GitHub makes them."""
     headings = re.findall(r"^#+ +(.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def broken_links(page: Path) -> Iterator[str]:
-    """Links to files and headings that are not there; other sites are not asked."""
+    """Links to files and headings that do not exist; links to other sites are not followed."""
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         if re.match(r"[a-z]+:", link):
             continue
@@ -40,7 +40,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 
 def decision_faults(page: Path) -> Iterator[str]:
-    """What a decision page lacks, or has too much of."""
+    """Missing parts and excess words of a decision page."""
     text = page.read_text(encoding="utf-8")
     yield from (f"no line '{part}'" for part in PARTS if f"\n{part}\n" not in text)
     words = len(text.split())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every libFuzzer target of a build tree for a while, from its seeds, and says what each reached.
+"""Runs every libFuzzer target of a build tree for some time from its seeds, and prints the result of each.
 
 Usage: fuzz.py --build BUILD [--seconds 60] [--only READER]. A crash, leak or hang leaves its input in BUILD/findings
 and makes the exit code 1. The new inputs a run finds stay in BUILD/corpus and are used by the next.
@@ -14,14 +14,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS_AN_INPUT = 10
-# Defects of a library that a reader hands its input to: a crash whose innermost frame lies in it is reported, with the
-# input kept, and does not count as ours.
+# Libraries that a reader passes its input to: a crash whose innermost frame is in the library is reported, with the
+# input kept, but does not count as a failure here.
 FOREIGN = {"hwloc_xml": "libhwloc.so", "synthetic": "libhwloc.so"}
 MEMORY_MEGABYTES = 2048
 
 
 def fuzz(target: Path, build: Path, seconds: int) -> tuple[bool, str]:
-    """Runs one target; whether it held, and a line about it."""
+    """Runs one target; returns whether it passed, and a line about it."""
     reader = target.name.removeprefix("fuzz_")
     corpus, findings = build / "corpus" / reader, build / "findings" / reader
     corpus.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def fuzz(target: Path, build: Path, seconds: int) -> tuple[bool, str]:
     innermost = re.search(r"^ *#0 .*$", result.stderr, re.MULTILINE)
     foreign = reader in FOREIGN and innermost is not None and FOREIGN[reader] in innermost[0]
     held = result.returncode == 0 or foreign
-    verdict = f"ok but for a crash inside {FOREIGN[reader]}" if foreign else "ok" if held else "FAILED"
+    verdict = f"ok except for a crash inside {FOREIGN[reader]}" if foreign else "ok" if held else "FAILED"
     line = f"{reader:18} {int(runs[1]) if runs else 0:>10} inputs  {verdict}"
     if not held:
         line += "\n" + "\n".join(result.stderr.splitlines()[-40:])

@@ -32,7 +32,7 @@ def tracked(*suffixes: str) -> list[str]:
 
 
 def run(tool: str, *arguments: str) -> tuple[bool, str]:
-    """Runs a tool of the environment; its success and everything it printed."""
+    """Runs a tool of the environment; returns its success and everything it printed."""
     result = subprocess.run(
         [str(BIN / tool), *arguments],
         cwd=ROOT,
@@ -87,7 +87,7 @@ def layers(_: bool) -> tuple[bool, str]:
 
 
 def generated(_: bool) -> tuple[bool, str]:
-    """The committed wrappers are what the generators make."""
+    """The committed wrappers are equal to the generators' output."""
     preload = run("python", "tools/generate_preload.py", "--check")
     fortran = run("python", "tools/generate_fortran.py", "--check")
     return preload[0] and fortran[0], preload[1] + fortran[1]
@@ -124,7 +124,7 @@ CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, l
 
 
 def main() -> int:
-    """Prints one line a check, and what a failed one said."""
+    """Prints one line for each check, and the output of failed ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, default=ROOT / "build/dev")
     parser.add_argument("--fix", action="store_true", help="let the formatters change the files")

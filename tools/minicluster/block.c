@@ -1,5 +1,6 @@
-// Preload this into MPI ranks that share few cores. MPI waits by polling its sockets without end; here an empty poll
-// becomes a sleep in the kernel that the next arriving byte ends, once a thread has polled in vain a few times.
+// Preload this into MPI ranks that share few cores. MPI waits by polling its sockets continuously. With this library,
+// an empty poll becomes a sleep in the kernel until the next byte arrives, once a thread has polled in vain a few
+// times.
 //
 // MINICLUSTER_SPIN: empty polls before sleeping (8). MINICLUSTER_BLOCK_US: longest sleep in microseconds (1000);
 // messages through shared memory wake no sleeper, so use sockets only (Open MPI: btl self,tcp), or a short sleep.

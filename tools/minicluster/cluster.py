@@ -21,7 +21,7 @@ STATE_FILES = ("cluster.json", "counters", "baseline", "hosts", "hostfile", "mpi
 
 @dataclass
 class Parameters:
-    """What was asked for. Rates in Mbit/s, latencies in microseconds one way, each for one link."""
+    """The requested cluster. Rates in Mbit/s, latencies in microseconds in one direction, each for one link."""
 
     nodes: int = 4
     per_switch: int = 4
@@ -33,14 +33,14 @@ class Parameters:
     keep: list[str] = field(default_factory=list)
 
     def switch_arguments(self) -> list[str]:
-        """The numbers of the switch's command line; an uplink is like a node's link unless said otherwise."""
+        """The numbers of the switch's command line; an uplink is like a node's link by default."""
         uplink_rate = self.rate if self.uplink_rate is None else self.uplink_rate
         uplink_latency = self.latency if self.uplink_latency is None else self.uplink_latency
         return [str(value) for value in (self.per_switch, self.latency, self.rate, uplink_latency, uplink_rate)]
 
 
 def refusal() -> str | None:
-    """Why no cluster can be made here; None when one can."""
+    """The reason why no cluster can be made here; None when one can."""
     if os.geteuid() != 0:
         return "an emulated cluster needs root"
     for tool in ("unshare", "nsenter", "ip", "awk"):
@@ -72,7 +72,7 @@ def refusal() -> str | None:
 
 
 def programs_folder() -> Path:
-    """Where the built switch is: beside the command that was called, or MINICLUSTER_BIN, or the newest build."""
+    """The path of the switch: beside the command that was called, or in MINICLUSTER_BIN, or in the newest build."""
     candidates = [Path(os.environ.get("MINICLUSTER_BIN", "/nonexistent")), Path(sys.argv[0]).absolute().parent]
     builds = sorted((HERE.parent.parent / "build").glob("*/bin"), key=lambda path: path.stat().st_mtime, reverse=True)
     for folder in [*candidates, *builds]:
@@ -90,7 +90,7 @@ class Cluster:
         self.journal = Journal(self.state / "processes")
 
     def describe(self) -> dict:
-        """What `up` recorded: the parameters, `names` of the nodes, the folder of the programs."""
+        """The record of `up`: the parameters, `names` of the nodes, the folder of the programs."""
         try:
             return json.loads((self.state / "cluster.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -104,11 +104,11 @@ class Cluster:
             raise ClusterError(f"{self.state}: no node '{name}'") from None
 
     def up(self, parameters: Parameters) -> None:
-        """Makes the cluster; on any failure nothing of it is left."""
+        """Makes the cluster; a failure leaves nothing behind."""
         programs = programs_folder()
         if self.journal.alive():
             raise ClusterError(f"{self.state}: a cluster is already up there")
-        self.down()  # what an earlier cluster left when the machine went down
+        self.down()  # remains of a cluster from before a reboot
         self.state.mkdir(parents=True, exist_ok=True)
         try:
             self._bring_up(parameters, programs)
@@ -175,7 +175,7 @@ class Cluster:
         nodes = [name for name in names if name != HEAD]
         slots = parameters.cpus or 1
         (self.state / "hostfile").write_text("".join(f"{name} slots={slots}\n" for name in nodes), encoding="ascii")
-        # For tools that want the name of one program: this one behaves as Open MPI's mpirun on the cluster.
+        # For tools that need the name of one program: the script behaves as Open MPI's mpirun on the cluster.
         script = self.state / "mpirun"
         script.write_text(f'#!/bin/sh\nexec {HERE / "minicluster"} mpirun {self.state} "$@"\n', encoding="utf-8")
         script.chmod(0o755)
@@ -197,7 +197,7 @@ class Cluster:
         return " ".join("\n".join(texts).split())
 
     def down(self) -> None:
-        """Ends what `up` started and removes its files; a folder that then is empty goes too. May be called twice."""
+        """Stops what `up` started and removes its files, and the folder if it is empty then. May be called twice."""
         self.journal.kill()
         for pattern in ("*.ready", "*.pid", "*.log", *STATE_FILES):
             for path in self.state.glob(pattern):
@@ -212,11 +212,11 @@ def address(port: int) -> str:
 
 
 def hardware_address(port: int) -> str:
-    """The Ethernet address of a port, which the switch reads the port from."""
+    """The Ethernet address of a port; the switch derives the port from it."""
     return f"02:77:00:00:00:{port:02x}"
 
 
 def kept_folders(state: Path, keep: Sequence[str]) -> list[str]:
-    """The top folders below /tmp that nodes see: those of the state, of the current folder, and of `keep`."""
+    """The top folders below /tmp that nodes see: those of the state, the current folder, and `keep`."""
     paths = [state, Path.cwd(), *(Path(folder).absolute() for folder in keep)]
     return sorted({f"/tmp/{path.parts[2]}" for path in paths if len(path.parts) > 2 and path.parts[1] == "tmp"})

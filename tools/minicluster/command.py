@@ -64,7 +64,7 @@ def add_up(sub: argparse.ArgumentParser) -> None:
 
 
 def launcher_options(arguments: Sequence[str]) -> tuple[str, str | None, Sequence[str]]:
-    """Our own options in front of the launcher's: its kind, its program, the rest."""
+    """Splits off the options in front of the launcher's: its kind and its program; returns the rest too."""
     values: dict[str, str | None] = {"--launcher": "openmpi", "--mpiexec": None}
     while len(arguments) > 1 and arguments[0] in values:
         values[arguments[0]] = arguments[1]
@@ -91,7 +91,7 @@ def measure(text: str) -> float:
 
 
 def up(options: argparse.Namespace) -> int:
-    """Makes a cluster, or says why none can be."""
+    """Makes a cluster, or prints why it cannot."""
     reason = refusal()
     if reason:
         print(f"minicluster: {reason}", file=sys.stderr)
@@ -102,7 +102,7 @@ def up(options: argparse.Namespace) -> int:
 
 
 def available() -> int:
-    """Says whether a cluster can be made here."""
+    """Prints whether a cluster can be made here."""
     reason = refusal()
     if reason:
         print(reason)
@@ -119,7 +119,7 @@ def count(options: argparse.Namespace) -> int:
 
 
 def down(options: argparse.Namespace) -> int:
-    """Ends the cluster, and Slurm first if it runs there."""
+    """Stops the cluster, and Slurm first if it runs there."""
     cluster = Cluster(options.state)
     with contextlib.suppress(ClusterError, OSError):
         slurm.down(cluster)

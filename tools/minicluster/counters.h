@@ -1,4 +1,4 @@
-// What the switch has carried, in a file that others map and read at any time; the switch is its only writer.
+// The traffic through the switch, in a file that other processes map and read at any time; only the switch writes it.
 // Layout (native byte order): `ports` x `ports` CounterPair, row = from, column = to.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The links of a two-level tree of switches, and the frames on them: a frame waits its turn on each link from when it
-// gets there, so that one queued far behind keeps nobody else from the links after it.
+// The links of a two-level tree of switches, and the frames on them. A frame is queued on a link only when it reaches
+// it, so a frame in a long queue does not delay others on later links.
 #pragma once
 
 #include <stdbool.h>
@@ -30,5 +30,5 @@ void fabric_send(Fabric* fabric, Frame* frame);
 // frees it; NULL when there is none. Frames come in order of their arrival, the burst's tail.
 Frame* fabric_receive(Fabric* fabric, int64_t time);
 
-// When fabric_receive() may next have something to do; INT64_MAX when nothing is on its way.
+// The time at which fabric_receive() may return a frame next; INT64_MAX when no frame is in flight.
 int64_t fabric_next(const Fabric* fabric);

@@ -1,4 +1,4 @@
-// Frames on their way, ordered by when they next get somewhere; those of equal time keep the order in which they came.
+// Frames in flight, ordered by the time of their next arrival; frames of equal time keep the order in which they came.
 #pragma once
 
 #include <stdbool.h>

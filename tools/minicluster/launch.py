@@ -12,7 +12,7 @@ OPENMPI = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_plm_rsh_agent": str(HERE / "remote_shell"),
     "OMPI_MCA_pml": "ob1",
-    # Sockets inside a node too: only a socket wakes a sleeping rank.
+    # Sockets inside a node as well: only a socket wakes a sleeping rank.
     "OMPI_MCA_btl": "self,tcp",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
     "OMPI_MCA_oob_tcp_if_include": "eth0",
@@ -41,16 +41,16 @@ def enter(cluster: Cluster, name: str) -> list[str]:
 
 
 def environment(cluster: Cluster, extra: Mapping[str, str]) -> dict[str, str]:
-    """This environment, with what finds the cluster and, when cores are emulated, what makes hwloc see them."""
+    """This environment, with the variables that find the cluster and, with emulated cores, make hwloc see them."""
     cpus = cluster.describe()["cpus"]
     emulated = {"HWLOC_SYNTHETIC": f"package:1 core:{cpus} pu:1"} if cpus else {}
     inherited = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
-    # What the caller sets wins over our settings for an MPI.
+    # Settings of the caller take precedence over those for an MPI.
     return {**emulated, **extra, **inherited, "MINICLUSTER_STATE": str(cluster.state)}
 
 
 def run_in_node(cluster: Cluster, name: str, command: Sequence[str]) -> None:
-    """Becomes `command` in the node."""
+    """Replaces this process by `command` in the node."""
     if not command:
         raise ClusterError("exec: no command")
     become([*enter(cluster, name), *command], environment(cluster, {}))
@@ -76,7 +76,7 @@ def with_preload(arguments: Sequence[str], library: Path) -> list[str]:
 
 
 def mpirun(cluster: Cluster, launcher: str, program: str | None, arguments: Sequence[str]) -> None:
-    """Becomes an MPI's launcher on the head, with the settings that make it reach the nodes."""
+    """Replaces this process by an MPI's launcher on the head, with the settings that make it reach the nodes."""
     library = Path(cluster.describe()["programs"]) / "minicluster_block.so"
     program = program or LAUNCHERS[launcher]
     if launcher == "openmpi":

@@ -9,7 +9,7 @@ typedef struct {
   int64_t free_at;       // nanoseconds of the monotonic clock: the cable is busy until then
 } Link;
 
-// What travels: a burst of frames that the kernel handed over as one (segmentation offload), or a single frame.
+// A burst of frames that the kernel passed as one (segmentation offload), or a single frame.
 typedef struct {
   int64_t head;      // when its first frame is completely received
   int64_t tail;      // when its last frame is completely received

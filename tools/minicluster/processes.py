@@ -1,4 +1,4 @@
-"""Processes that outlive the command: started, recorded, and later ended by that record and nothing else."""
+"""Processes that outlive the command: started, recorded, and later stopped by that record only."""
 
 import contextlib
 import os
@@ -10,11 +10,11 @@ from pathlib import Path
 
 
 class ClusterError(RuntimeError):
-    """What went wrong, in one line."""
+    """An error, in one line."""
 
 
 def start_time(pid: int) -> int | None:
-    """When the process started, in clock ticks since boot; None when there is none or it is a zombie."""
+    """The start time of a process in clock ticks since boot; None when there is none or it is a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -28,10 +28,10 @@ def only_child(pid: int) -> int:
 
 
 class Journal:
-    """The file naming every process that was started, with its start time: a number used again is not ours."""
+    """The file of all started processes with their start times: a process with a reused number does not count."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is written before the first process starts."""
+        """The file is written when the first process starts."""
         self._path = path
 
     def start(self, command: Sequence[str | Path], log: Path) -> int:
@@ -59,11 +59,11 @@ class Journal:
         return [pid for pid, started in self._entries() if start_time(pid) == started]
 
     def all_alive(self) -> bool:
-        """Whether none of the recorded processes has ended."""
+        """Whether all recorded processes still run."""
         return len(self.alive()) == len(self._entries())
 
     def kill(self) -> None:
-        """Ends every recorded process and waits until all are gone."""
+        """Stops every recorded process and waits until all have exited."""
         for pid in self.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -71,7 +71,7 @@ class Journal:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, failure: str) -> None:
-    """Waits for the condition; raises ClusterError(failure) when the time is up."""
+    """Waits for the condition; raises ClusterError(failure) after the time limit."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -63,7 +63,7 @@ def topology(nodes: int, per_switch: int) -> str:
 
 
 def folder_of(cluster: Cluster) -> Path:
-    """Where Slurm keeps everything."""
+    """The folder of everything that belongs to Slurm."""
     return cluster.state / "slurm"
 
 
@@ -81,7 +81,7 @@ def in_node(cluster: Cluster, name: str, command: Sequence[str], seconds: float 
 
 
 def checked(result: subprocess.CompletedProcess) -> None:
-    """Turns a failure into one line."""
+    """Turns a failure into one line of error."""
     if result.returncode != 0:
         said = " ".join((result.stdout + result.stderr).split())
         raise ClusterError(f"{result.args[-1] if isinstance(result.args, list) else result.args}: {said}")
@@ -147,7 +147,7 @@ def up(cluster: Cluster, cpus: int) -> None:
 
 
 def down(cluster: Cluster) -> None:
-    """Ends Slurm's daemons by their own records, and removes its folder."""
+    """Stops Slurm's daemons by their own records, and removes its folder."""
     folder = folder_of(cluster)
     for path in folder.glob("slurmd.*.pid"):
         in_node(cluster, path.name.split(".")[1], ["kill", path.read_text(encoding="ascii").strip()])
@@ -159,7 +159,7 @@ def down(cluster: Cluster) -> None:
 
 
 def belongs_here(pid: int, folder: Path) -> bool:
-    """Whether the process was started with this folder: a number used again is not ours."""
+    """Whether the process was started with this folder; a process with a reused number was not."""
     try:
         return str(folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -167,7 +167,7 @@ def belongs_here(pid: int, folder: Path) -> bool:
 
 
 def client(cluster: Cluster, arguments: Sequence[str]) -> None:
-    """Becomes a Slurm command on the head."""
+    """Replaces this process by a Slurm command on the head."""
     if not arguments:
         raise ClusterError("slurm: no command")
     variables = {**launch.environment(cluster, {}), "SLURM_CONF": str(folder_of(cluster) / "slurm.conf")}

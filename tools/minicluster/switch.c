@@ -1,12 +1,11 @@
 // The network of an emulated cluster: a two-level tree of switches in user space, with the exact rate and latency of
-// every link. Each node's network namespace gets a TAP device; frames are held back until they have crossed their
-// links.
+// every link. Each node's network namespace has a TAP device; frames are held until they have crossed their links.
 //
 // usage: minicluster_switch STATE NODES_PER_SWITCH LATENCY RATE UPLINK_LATENCY UPLINK_RATE PROCESS...
-//   latencies in microseconds one way, rates in Mbit/s (0: unlimited), one process a node in whose network namespace
-//   the node's device is made; port i is the i-th of them, on leaf switch i / NODES_PER_SWITCH.
-// Writes STATE/counters (counters.h) and creates STATE/switch.ready when it carries frames. Ends on SIGTERM. Queues are
-// unbounded: nothing is lost, TCP's windows bound what is on its way.
+//   latencies in microseconds in one direction, rates in Mbit/s (0: unlimited), one process per node, in whose network
+//   namespace the node's device is made; port i is the i-th of them, on leaf switch i / NODES_PER_SWITCH.
+// Writes STATE/counters (counters.h) and creates STATE/switch.ready when it forwards frames. Exits on SIGTERM. Queues
+// are unbounded: no frame is lost; TCP's windows bound the data in flight.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +57,7 @@ static void count(Switch* self, int source, const CableView* view) {
   __atomic_fetch_add(&pair->frames, view->frames, __ATOMIC_RELAXED);
 }
 
-// Puts what a node sent on its way. A frame that finds no memory is lost, as on a real switch.
+// Sends a node's frame. A frame is lost when there is no memory, as on a real switch.
 static void accept_frame(Switch* self, int source, const unsigned char* data, size_t length) {
   CableView view;
   if (!tap_inspect(data, length, self->ports, &view)) {
@@ -91,7 +90,7 @@ static void read_device(Switch* self, int port) {
   }
 }
 
-// Hands over every frame whose time has come; returns the nanoseconds until something is to be done again.
+// Delivers every frame that is due; returns the nanoseconds until the next action.
 static int64_t deliver_due_frames(Switch* self) {
   enum { kIdleWait = 1000000000 };
   for (;;) {
@@ -135,7 +134,7 @@ static bool open_devices(Switch* self, char** processes) {
 }
 
 // Punctual delivery: no timer slack, and before ordinary processes where that is allowed. The switch sleeps between
-// frames, so it cannot starve anybody.
+// frames, so it cannot starve other processes.
 static void become_punctual(void) {
   const struct sched_param priority = {.sched_priority = 50};
   prctl(PR_SET_TIMERSLACK, 1);

@@ -33,7 +33,7 @@ int tap_open(int process) {
   const int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
   strcpy(request.ifr_name, "eth0");
-  // With segmentation offload the kernel hands over up to 64 KiB at once: one system call instead of 45.
+  // With segmentation offload the kernel passes up to 64 KiB at once: one system call instead of 45.
   if (device < 0 || ioctl(device, TUNSETIFF, &request) ||
       ioctl(device, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6)) {
     return -1;

@@ -15,7 +15,7 @@ def read_pairs(path: Path) -> list[tuple[int, int]]:
 
 
 def since_reset(cluster: Cluster) -> list[tuple[int, int]]:
-    """The counters less what they were at the last reset."""
+    """The counters minus their values at the last reset."""
     pairs = read_pairs(cluster.state / "counters")
     baseline = cluster.state / "baseline"
     earlier = read_pairs(baseline) if baseline.exists() else [(0, 0)] * len(pairs)
@@ -38,7 +38,7 @@ def report(cluster: Cluster) -> dict:
 
 
 def reset(cluster: Cluster) -> None:
-    """Counts anew from here."""
+    """Resets the counters."""
     (cluster.state / "baseline").write_bytes((cluster.state / "counters").read_bytes())
 
 
@@ -53,5 +53,5 @@ def table(counters: dict) -> str:
 
 
 def as_text(counters: dict, as_json: bool) -> str:
-    """What `minicluster bytes` prints."""
+    """The output of `minicluster bytes`."""
     return json.dumps(counters) if as_json else table(counters)
