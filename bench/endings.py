@@ -1,4 +1,4 @@
-"""How a bench ends when a signal asks it to: its launches and clusters end first."""
+"""Stops a benchmark at a signal: its launches and clusters are stopped first."""
 
 import signal
 from collections.abc import Iterator
@@ -8,18 +8,18 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Ended(Exception):
-    """A signal asked us to end: no launch's failure."""
+    """A signal stopped the benchmark; no launch has failed."""
 
 
 def end_by_exception() -> None:
-    """From now on signals raise Ended."""
+    """Makes signals raise Ended."""
     for number in SIGNALS:
         signal.signal(number, _end)
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Signals wait for the end of what is within."""
+    """Delays signals until the block is left."""
     came: list[int] = []
     before = {number: signal.signal(number, lambda received, _: came.append(received)) for number in SIGNALS}
     try:
@@ -32,7 +32,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def _end(*_: object) -> None:
-    """The signals that follow do not disturb the ending."""
+    """Further signals do not disturb the shutdown."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     raise Ended

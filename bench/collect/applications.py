@@ -18,14 +18,14 @@ class Run(NamedTuple):
     """One program with its options."""
 
     program: str
-    bytes: int  # of what is broadcast or gathered at once
+    bytes: int  # broadcast or gathered at once
     arguments: list[object]
-    forms: str  # the name of what was compared in the line that it prints
+    forms: str  # the key of the compared forms in the line that it prints
     setting: str = ""
 
 
 def runs(grids: list[str]) -> Iterator[Run]:
-    """SUMMA on grids of ranks; the first form is MPI_Bcast along whole rows and columns. Algorithm 5 once."""
+    """SUMMA on grids of ranks, with MPI_Bcast along whole rows and columns as the first form; Algorithm 5 once."""
     for grid in grids:
         rows = int(grid.split("x")[0])
         arguments: list[object] = ["--size", SIZE, "--block", BLOCK, "--grid", grid, "--groups", 2]
@@ -34,7 +34,7 @@ def runs(grids: list[str]) -> Iterator[Run]:
 
 
 def application_rows(mpi: Mpi, machine: str, start: Start, grids: list[str]) -> Iterator[Row]:
-    """Seconds of the slowest rank; `ratio` is the first form's median over this one's."""
+    """Seconds of the slowest rank; `ratio` is the first form's median / this form's median."""
     for run in runs(grids):
         program = replace(mpi, program=mpi.program.parents[1] / "bin" / f"{run.program}_{mpi.name}")
         for line in figures(start, program, [*run.arguments, "--iterations", RUNS, "--json"], SECONDS):

@@ -1,4 +1,4 @@
-"""The rows of results.csv put together: cases with their variants, and auto beside native."""
+"""The rows of results.csv by case: each case with its variants, and auto compared with native."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import exp, log
 from rows import Row
 
 NODES = 4
-# In messages of the whole vector: what must leave the nodes in all, whoever does it.
+# The least data that all nodes together must send to other nodes, in messages of the whole vector.
 BOUND = {
     "broadcast": NODES - 1,
     "reduce": NODES - 1,
@@ -17,12 +17,12 @@ BOUND = {
 }
 NATIVE, AUTO = "native", "auto"
 LARGE = 32 << 10
-NOT_SLOWER = 0.97  # native's time by auto's, what is asked for of MPICH 5
+NOT_SLOWER = 0.97  # native time / auto time, the limit for MPICH 5
 Case = dict[tuple[str, str], Row]  # by setting and variant
 
 
 def size_text(size: int) -> str:
-    """1 KiB, 4 MiB where it is even."""
+    """A size with its unit: 1 KiB, 4 MiB where it divides."""
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
@@ -30,13 +30,13 @@ def size_text(size: int) -> str:
 
 
 def mean(values: Iterable[float]) -> float | None:
-    """Geometric; None of nothing."""
+    """The geometric mean; None for no values."""
     logs = [log(value) for value in values if value > 0]
     return exp(sum(logs) / len(logs)) if logs else None
 
 
 def cases(rows: Iterable[Row]) -> dict[tuple[str, int], Case]:
-    """By collective and size."""
+    """The cases by collective and size."""
     found: dict[tuple[str, int], Case] = {}
     for row in rows:
         found.setdefault((row.collective, row.bytes), {})[row.setting, row.variant] = row
@@ -53,12 +53,12 @@ def machines(rows: Sequence[Row], part: str) -> dict[str, list[Row]]:
 
 
 def full(case: Case) -> bool:
-    """Whether native and auto gave figures."""
+    """Whether native and auto have figures."""
     return all(key in case and not case[key].wrong for key in (("", NATIVE), ("", AUTO)))
 
 
 def processor_ratio(native: Row | None, auto: Row | None) -> float | None:
-    """How many times as much processor time native takes."""
+    """Native processor time / auto processor time."""
     return native.cpu / auto.cpu if native and auto and native.cpu and auto.cpu else None
 
 
@@ -68,7 +68,7 @@ def over(row: Row | None, bound: float) -> float | None:
 
 
 def calls_left_alone(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, float]]]:
-    """By call (and its language) and communicator: least nanoseconds, by what is between it and the MPI."""
+    """By call (and its language) and communicator: the least nanoseconds for each setting of the library."""
     for machine, own in machines(rows, "fallthrough").items():
         found: dict[str, dict[str, float]] = {}
         for row in own:
@@ -79,7 +79,7 @@ def calls_left_alone(rows: Sequence[Row]) -> Iterator[tuple[str, str, dict[str, 
 
 @dataclass(frozen=True)
 class Cell:
-    """Auto's time over native's."""
+    """Auto time / native time for one case."""
 
     machine: str
     what: str
@@ -88,7 +88,7 @@ class Cell:
 
 
 def auto_cells(rows: Sequence[Row], prefix: str) -> Iterator[tuple[str, list[Cell]]]:
-    """By machine, those of the parts auto and large."""
+    """The cells of the parts auto and large, by machine."""
     for part, links in (("auto", ""), ("large", ", 1 Gbit/s")):
         for machine, own in machines(rows, prefix + part).items():
             found = [cell_of(machine + links, key, case) for key, case in cases(own).items() if full(case)]
@@ -98,7 +98,7 @@ def auto_cells(rows: Sequence[Row], prefix: str) -> Iterator[tuple[str, list[Cel
 
 
 def cell_of(machine: str, key: tuple[str, int], case: Case) -> Cell | None:
-    """Nothing where there are no figures."""
+    """A cell, or None without figures."""
     native, auto = case["", NATIVE], case["", AUTO]
     if not auto.ratio:
         return None

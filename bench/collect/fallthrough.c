@@ -1,6 +1,6 @@
-// fallthrough WINDOWS: time of calls without bytes, on a communicator of one rank and on the world's: the shortest of
-// many short windows, which is the only figure that a busy machine leaves alone. Rank 0 prints COMMUNICATOR
-// NANOSECONDS CALL.
+// fallthrough WINDOWS: the time of calls without bytes, on a communicator of one rank and on the world. The figure is
+// the shortest of many short windows, the only one that other load on the machine does not change. Rank 0 prints
+// COMMUNICATOR NANOSECONDS CALL.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,11 +20,11 @@ from endings import undisturbed  # noqa: E402
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 GRACE_SECONDS = 10
 PACKED, ROUND_ROBIN = "packed", "round robin"
-QUIET_WIRE_SECONDS = 0.15  # after a call: delayed acknowledgements
+QUIET_WIRE_SECONDS = 0.15  # after a call, for delayed acknowledgements
 
 
 class BenchError(RuntimeError):
-    """Why a launch gave no figures, in one line."""
+    """The reason why a launch has no figures, in one line."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Mpi:
 
 
 def built_mpis(build: Path) -> dict[str, Mpi]:
-    """Those that ranktree-bench was built for."""
+    """The MPIs for which the build has ranktree-bench."""
     found = {}
     for entry in json.loads((build / "mpis.json").read_text(encoding="utf-8")):
         programs = list(build.glob(f"**/ranktree-bench-{entry['name']}"))
@@ -51,18 +51,18 @@ def built_mpis(build: Path) -> dict[str, Mpi]:
 
 @dataclass(frozen=True)
 class Start:
-    """The words before a program's own, and the environment they need."""
+    """The words in front of a program's own, and the environment they need."""
 
     words: Sequence[object]
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def with_options(self, *options: object) -> "Start":
-        """The same with more options of the launcher."""
+        """The same start with more options for the launcher."""
         return Start([*self.words, *options], self.variables)
 
 
 def on_one_node(mpi: Mpi, ranks: int) -> Start:
-    """Ranks bound to cores in turn, several on one where they outnumber them, which then yield."""
+    """Ranks bound to cores round robin; ranks that share a core yield it."""
     if mpi.family == "openmpi":
         bind = ["--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed"]
         if not mpi.version.startswith("4"):
@@ -76,14 +76,14 @@ class Cluster:
     """An emulated cluster (docs/minicluster.md)."""
 
     def __init__(self, build: Path, folder: Path) -> None:
-        """Nothing is started yet."""
+        """The constructor starts nothing."""
         self.build = build
         self._program = build / "bin" / "minicluster"
         self._folder = folder
         self._state = folder / "cluster"
 
     def refusal(self) -> str | None:
-        """Why no cluster can be emulated here."""
+        """The reason why no cluster can be emulated here."""
         if not self._program.exists():
             return f"{self._program}: not built"
         result = subprocess.run([self._program, "available"], capture_output=True, text=True, timeout=60, check=False)
@@ -91,30 +91,30 @@ class Cluster:
 
     @contextmanager
     def up(self, nodes: int, rate: int, latency: int) -> Iterator["Cluster"]:
-        """Makes it and ends it, whatever happens."""
+        """Makes the cluster and removes it in any case."""
         options = ["--nodes", nodes, "--per-switch", nodes, "--rate", rate, "--latency", latency, "--cpus", 4]
         keep = ["--keep", ROOT] if str(ROOT).startswith("/tmp") else []
         try:
-            with undisturbed():  # `down` ends what `up` has written down
+            with undisturbed():  # `down` stops only what `up` has recorded
                 self._run("up", self._state, *options, *keep)
             yield self
         finally:
             subprocess.run([self._program, "down", self._state], timeout=60, check=False)
 
     def start(self, mpi: Mpi, per_node: Sequence[int], placement: str) -> Start:
-        """A launch of so many ranks on each node."""
+        """A launch of per_node[i] ranks on node i."""
         ranks = sum(per_node)
         words = [self._program, "mpirun", self._state, "--launcher"]
         if mpi.family == "openmpi":
             words += ["openmpi", "--mpiexec", mpi.mpiexec, "-np", ranks]
             return Start([*words, "--rankfile", self._rankfile(per_node, placement)], AS_ROOT)
         words += ["mpich", "--mpiexec", mpi.mpiexec]
-        # Hydra deals ranks out to the hosts in turns of -ppn; a host named twice would be two nodes to MPICH.
+        # Hydra places -ppn ranks on each host in turn; MPICH takes a host that is listed twice for two nodes.
         hosts = ",".join(f"n{node}" for node in range(len(per_node)))
         return Start([*words, "-hosts", hosts, "-ppn", per_node[0] if placement == PACKED else 1, "-n", ranks])
 
     def reset(self) -> None:
-        """Counts from here on."""
+        """Resets the counters."""
         self._run("bytes", self._state, "--reset")
 
     def bytes(self) -> tuple[int, int]:
@@ -130,14 +130,14 @@ class Cluster:
         path = self._folder / f"{placement.replace(' ', '_')}_{'_'.join(map(str, per_node))}.rankfile"
         slots = [0] * len(per_node)
         lines = []
-        for rank, node in enumerate(seats(per_node, placement)):
+        for rank, node in enumerate(nodes_of(per_node, placement)):
             lines.append(f"rank {rank}=n{node} slot={slots[node]}\n")
             slots[node] += 1
         path.write_text("".join(lines), encoding="ascii")
         return path
 
 
-def seats(per_node: Sequence[int], placement: str) -> list[int]:
+def nodes_of(per_node: Sequence[int], placement: str) -> list[int]:
     """The node of each rank."""
     if placement == PACKED:
         return [node for node, count in enumerate(per_node) for _ in range(count)]
@@ -145,10 +145,10 @@ def seats(per_node: Sequence[int], placement: str) -> list[int]:
 
 
 class Launch:
-    """A running ranktree-bench; what it starts ends with it."""
+    """A running ranktree-bench; all its processes are stopped with it."""
 
     def __init__(self, start: Start, mpi: Mpi, arguments: Sequence[object], seconds: float) -> None:
-        """Starts it; it has so many seconds."""
+        """Starts it with a time limit in seconds."""
         self._words = [*map(str, start.words), str(mpi.program), *map(str, arguments)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         self._process = subprocess.Popen(
@@ -162,26 +162,26 @@ class Launch:
         self._timer.start()
 
     def lines(self) -> Iterator[dict]:
-        """What rank 0 prints, as it comes. BenchError when the launch fails or its time is over."""
-        ended = False
+        """The lines of rank 0 as they come. Raises BenchError when the launch fails or exceeds its time limit."""
+        finished = False
         try:
             for line in self._process.stdout or ():
                 if line.startswith('{"'):
                     yield json.loads(line)
-            ended = True
+            finished = True
         finally:
             self._timer.cancel()
-            if not ended:
+            if not finished:
                 self._kill()
             self._process.wait()
             self._reader.join(GRACE_SECONDS)
         if self._late or self._process.returncode:
-            how = "not done in time" if self._late else f"exit {self._process.returncode}"
-            said = " / ".join("".join(self._errors).strip().splitlines()[-4:])
-            raise BenchError(f"{' '.join(self._words)}: {how}: {said}")
+            how = "time limit" if self._late else f"exit {self._process.returncode}"
+            errors = " / ".join("".join(self._errors).strip().splitlines()[-4:])
+            raise BenchError(f"{' '.join(self._words)}: {how}: {errors}")
 
     def go_on(self) -> None:
-        """Answers a pause."""
+        """Answers a pause of the program."""
         if self._process.stdin:
             with suppress(BrokenPipeError):
                 self._process.stdin.write("\n")
@@ -195,7 +195,7 @@ class Launch:
         self._kill()
 
     def _kill(self) -> None:
-        """Asks the launcher to end its ranks, then ends what is left."""
+        """Sends SIGTERM to the launcher and its ranks, and SIGKILL after a grace period."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGTERM)
             deadline = time.monotonic() + GRACE_SECONDS
@@ -205,7 +205,7 @@ class Launch:
 
 
 def output(words: Sequence[object], variables: Mapping[str, str]) -> str:
-    """What a short command prints."""
+    """The output of a short command."""
     command = list(map(str, words))
     environment = {**os.environ, **variables}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
@@ -215,7 +215,7 @@ def output(words: Sequence[object], variables: Mapping[str, str]) -> str:
 
 
 def compiled(build: Path, mpi: Mpi, compiler: str, source: str, folder: Path) -> Path:
-    """A program of this folder, by the MPI's own compiler."""
+    """A program of this folder, compiled with the MPI's compiler wrapper."""
     entries = json.loads((build / "mpis.json").read_text(encoding="utf-8"))
     wrapper = next(entry[compiler] for entry in entries if entry["name"] == mpi.name)
     if not wrapper:
@@ -226,7 +226,7 @@ def compiled(build: Path, mpi: Mpi, compiler: str, source: str, folder: Path) ->
 
 
 def figures(start: Start, mpi: Mpi, arguments: Sequence[object], seconds: float) -> list[dict]:
-    """The lines of a launch; those that came before it failed, with a word on stderr."""
+    """The lines of a launch. If it fails, the lines before the failure, with a message on stderr."""
     found: list[dict] = []
     try:
         found.extend(Launch(start, mpi, arguments, seconds).lines())

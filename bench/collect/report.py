@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What results.csv says: the tables of docs/collect-bench.md, and which bars are missed.
+"""The tables of docs/collect-bench.md from results.csv, and the acceptance limits that are missed.
 
-report.py [--csv results.csv] [--bars] [--write docs/collect-bench.md]
+report.py [--csv results.csv] [--limits] [--write docs/collect-bench.md]
 
-Prints the tables; --write puts them between the two marks of the page; --bars names each result that misses one, exit
+Prints the tables; --write puts them between the two marks of the page; --limits names each result that misses one, exit
 code 1 where there is any.
 """
 
@@ -14,7 +14,6 @@ from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 
-from bars import missed
 from cases import (
     AUTO,
     BOUND,
@@ -32,6 +31,7 @@ from cases import (
     processor_ratio,
     size_text,
 )
+from limits import missed
 from rows import RESULTS, Row, load
 
 MARKS = ("<!-- tables: bench/collect/report.py -->", "<!-- end of tables -->")
@@ -43,22 +43,22 @@ def text(value: float | None, digits: int = 2) -> str:
 
 
 def line(*cells: object) -> str:
-    """Of a markdown table."""
+    """One line of a Markdown table."""
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def head(*cells: str) -> list[str]:
-    """The two first lines."""
+    """The two first lines of a table."""
     return [line(*cells), "|" + "---|" * len(cells)]
 
 
 def by_hand(case: Case) -> list[Row]:
-    """The variants that are neither native nor auto, and gave figures."""
+    """The variants with figures that are neither native nor auto."""
     return [row for (_, variant), row in case.items() if variant not in {NATIVE, AUTO} and not row.wrong]
 
 
 def ratio_of(row: Row | None) -> float | None:
-    """Native's time by this one's."""
+    """Native time / the time of this row."""
     return None if row is None or row.wrong else row.ratio
 
 
@@ -71,11 +71,11 @@ def bytes_table(rows: Sequence[Row]) -> Iterator[str]:
     for machine, own in machines(rows, "bytes").items():
         for (collective, size), case in cases(own).items():
             bound = BOUND[collective] * size
-            told = [over(case.get(key), bound) for key in (("", NATIVE), ("HAN", NATIVE), ("", AUTO))]
+            ratios = [over(case.get(key), bound) for key in (("", NATIVE), ("HAN", NATIVE), ("", AUTO))]
             best = min(by_hand(case), key=lambda row: row.inter_node_bytes or 0, default=None)
             payload = best.payload_bytes / bound if best and best.payload_bytes else None
             choice = f"`{best.variant}`" if best else "-"
-            yield line(machine, collective, *map(text, told), text(over(best, bound)), text(payload), choice)
+            yield line(machine, collective, *map(text, ratios), text(over(best, bound)), text(payload), choice)
 
 
 def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
@@ -92,7 +92,7 @@ def cluster_table(rows: Sequence[Row], part: str) -> Iterator[str]:
 
 
 def spread(row: Row | None, unit: float) -> str:
-    """Median (least)."""
+    """Median (minimum)."""
     if row is None or row.median is None or row.least is None:
         return "-"
     return f"{unit * row.median:.3g} ({unit * row.least:.3g})"
@@ -111,17 +111,17 @@ def node_table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def below(size: int) -> bool:
-    """Small messages."""
+    """True for small messages."""
     return size < LARGE
 
 
 def above(size: int) -> bool:
-    """Large messages."""
+    """True for large messages."""
     return size >= LARGE
 
 
 def node_cells(chosen: Sequence[Case]) -> list[str]:
-    """Means over cases: time, least time, processor time, and against the best of the MPI's settings."""
+    """Means over cases: time, minimum time, processor time, and auto against the best of the MPI's settings."""
     pairs = [(case[key], case["", AUTO], best_native(case)) for case in chosen for key in [("", NATIVE)] if full(case)]
     return [
         text(mean(auto.ratio or 0 for _, auto, _ in pairs)),
@@ -132,12 +132,12 @@ def node_cells(chosen: Sequence[Case]) -> list[str]:
 
 
 def best_native(case: Case) -> float:
-    """The least time of the MPI in any of its settings: they ran one after the other, so least times are compared."""
+    """The minimum time of the native call in any setting. Settings ran one after the other, so minima are compared."""
     return min(row.least or 0 for (_, variant), row in case.items() if variant == NATIVE and not row.wrong)
 
 
 def auto_table(rows: Sequence[Row], prefix: str) -> Iterator[str]:
-    """Auto's time over native's, of two parts."""
+    """Auto time / native time in the parts auto and large."""
     where = "where"
     yield from head("ranks", "cases", "auto / native, mean", "worst", where, "best", where, "worst by means", where)
     every: list[Cell] = []
@@ -153,12 +153,12 @@ def auto_line(name: str, found: Sequence[Cell]) -> str:
     worst, best = max(found, key=attrgetter("usual")), min(found, key=attrgetter("usual"))
     average = text(mean(cell.usual for cell in found), 3)
     by_means = max((cell for cell in found if cell.mean), key=lambda cell: cell.mean or 0, default=None)
-    told = (text(by_means.mean), by_means.what) if by_means else ("-", "-")
-    return line(name, len(found), average, text(worst.usual), worst.what, text(best.usual), best.what, *told)
+    slowest = (text(by_means.mean), by_means.what) if by_means else ("-", "-")
+    return line(name, len(found), average, text(worst.usual), worst.what, text(best.usual), best.what, *slowest)
 
 
 def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
-    """Milliseconds of each form of a program, and how many times as fast as the first one."""
+    """Milliseconds of each form of a program, and the speedup over the first form."""
     chosen = [row for row in rows if row.collective == program]
     forms = list(dict.fromkeys(row.variant for row in chosen))
     if not forms:
@@ -173,7 +173,7 @@ def forms_table(rows: Sequence[Row], program: str) -> Iterator[str]:
 
 
 def fallthrough_table(rows: Sequence[Row]) -> Iterator[str]:
-    """Least times, and what the library adds to them."""
+    """Least times, and the time that the library adds."""
     yield from head("call", "communicator", "alone", "library, no rules", "library, rules for others", "added")
     for call, machine, least in calls_left_alone(rows):
         if {"alone", "unset", "rules"} <= least.keys():
@@ -190,12 +190,12 @@ TABLES: dict[str, Callable[[Sequence[Row]], Iterator[str]]] = {
     "MPICH 5, auto beside native": lambda rows: auto_table(rows, "mpich5-"),
     "SUMMA: milliseconds, median (least), times as fast as simple": lambda rows: forms_table(rows, "summa"),
     "Vector processing: the same, as fast as topology": lambda rows: forms_table(rows, "vectors"),
-    "Calls that are left to the MPI under the preload library, Open MPI": fallthrough_table,
+    "Passed-through calls under the preload library, Open MPI": fallthrough_table,
 }
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """All of them that have rows."""
+    """All tables that have rows."""
     blocks = []
     for title, make in TABLES.items():
         found = list(make(rows))
@@ -205,20 +205,20 @@ def tables(rows: Sequence[Row]) -> str:
 
 
 def print_row(row: Row) -> None:
-    """One row as it comes."""
+    """Prints one row as it comes."""
     where = f"{row.part}, {row.machine}{', ' + row.setting if row.setting else ''}"
     case = f"{row.collective} {size_text(row.bytes)} {row.variant}"
     if row.wrong:
-        told = row.wrong
+        figures = row.wrong
     elif row.inter_node_bytes is not None:
-        told = f"{row.inter_node_bytes / row.bytes / BOUND[row.collective]:.3f} of the bound"
+        figures = f"{row.inter_node_bytes / row.bytes / BOUND[row.collective]:.3f} of the bound"
     else:
-        told = f"{spread(row, 1e6)} us, x {text(row.ratio)}"
-    print(f"{where}: {case}: {told}", flush=True)
+        figures = f"{spread(row, 1e6)} us, x {text(row.ratio)}"
+    print(f"{where}: {case}: {figures}", flush=True)
 
 
 def write(page: Path, found: str) -> None:
-    """Replaces what is between the marks."""
+    """Replaces the text between the marks."""
     before, begin, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
     _, finish, after = rest.partition(MARKS[1])
     if not begin or not finish:
@@ -233,12 +233,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=Path, default=RESULTS)
     parser.add_argument(
-        "--bars", action="store_true", help="the bars that are missed, a line each; exit code 1 if any is"
+        "--limits", action="store_true", help="print each missed acceptance limit; exit code 1 if there is one"
     )
     parser.add_argument("--write", type=Path, metavar="PAGE")
     options = parser.parse_args()
     rows = load(options.csv)
-    if options.bars:
+    if options.limits:
         lines = list(missed(rows))
         print(*lines, sep="\n", end="\n" if lines else "")
         return 1 if lines else 0

@@ -1,4 +1,4 @@
-"""What was measured, as it stands in results.csv."""
+"""Measured rows, as stored in results.csv."""
 
 import csv
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ class Row:
     part: str
     mpi: str
     machine: str  # "4x4 packed", "8 ranks"
-    setting: str  # of the MPI: "" as it is, "HAN", ...
+    setting: str  # of the MPI: "" by default, "HAN", ...
     collective: str
     bytes: int
     variant: str
@@ -32,7 +32,7 @@ class Row:
 
 
 def load(path: Path) -> list[Row]:
-    """The rows of a file; none where it is not there."""
+    """The rows of a file; none when it does not exist."""
     if not path.exists():
         return []
     numbers = {each.name: each.type for each in fields(Row)}
@@ -43,7 +43,7 @@ def load(path: Path) -> list[Row]:
 
 
 def read(kind: object, text: str) -> object:
-    """A field as it was before it was written."""
+    """Converts a field back to its type."""
     if kind in (str, "str"):
         return text
     if not text:
@@ -52,7 +52,7 @@ def read(kind: object, text: str) -> object:
 
 
 def save(path: Path, rows: Sequence[Row]) -> None:
-    """Never half a file."""
+    """Writes the file atomically."""
     half = path.with_name(path.name + ".new")
     with half.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
@@ -63,5 +63,5 @@ def save(path: Path, rows: Sequence[Row]) -> None:
 
 
 def shortened(value: object) -> object:
-    """Six digits are enough."""
+    """Six significant digits."""
     return f"{value:.6g}" if isinstance(value, float) else value

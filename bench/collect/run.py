@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Hierarchical collectives beside each MPI's own: writes results.csv, from which report.py makes the tables.
+"""Hierarchical collectives against native ones: writes results.csv, from which report.py makes the tables.
 
 run.py --build build/dev [--only PART]... [--quick] [--csv results.csv]
 
 bytes    bytes between nodes for one operation of 1 MiB, counted on the wires of emulated clusters of 4x4 and 4,4,4,3
-         ranks, packed and round robin: Open MPI tuned and HAN, auto, choices by hand, beside the lower bound
+         ranks, packed and round robin: Open MPI tuned and HAN, auto, manual choices, and the lower bound
 cluster  times on the emulated cluster, 4x4 ranks, links of 200 Mbit/s and 200 microseconds, Open MPI
-node     times on one node, 2 to 16 ranks, Open MPI as it is, and the best of several of its settings
-auto     auto beside native: every collective, 8 bytes to 16 MiB on one node, to 1 MiB on the cluster
+node     times on one node, 2 to 16 ranks: Open MPI by default, and the best of several of its settings
+auto     auto against native: every collective, 8 bytes to 16 MiB on one node, to 1 MiB on the cluster
 large    the same with 4 and 16 MiB on a cluster with links of 1 Gbit/s and 50 microseconds
 mpich5-cluster, mpich5-auto, mpich5-large
          the same with MPICH 5; on one node with more ranks than cores up to 256 KiB
 applications
          SUMMA and vector processing (examples/) over several hierarchies, on the cluster and on one node
 fallthrough
-         what the preload library adds to a call that it leaves to the MPI, in C and in Fortran, Open MPI
+         the time that the preload library adds to a passed-through call, in C and in Fortran, Open MPI
 
-Variants take turns in one process, so that what else the machine does falls on all alike. What fails or lasts too long
-is told on stderr and left out; the rest goes on. Rows of parts that were not asked for stay in the file.
+Variants run in turn in one process, so that other load on the machine affects all alike. Failures and timeouts are
+printed on stderr and left out; the other cases continue. Rows of parts that are not run stay in the file.
 """
 
 import argparse
@@ -56,7 +56,7 @@ ALL = ("broadcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allg
 COUNTED = ("broadcast", "reduce", "allreduce", "allgather", "reduce_scatter")
 SHAPES = {"4x4": (4, 4, 4, 4), "4,4,4,3": (4, 4, 4, 3)}
 PLACEMENTS = (PACKED, ROUND_ROBIN)
-# A hierarchical choice for each collective, made by hand: what is measured beside auto, which may choose native.
+# A manual hierarchical choice for each collective, measured beside auto, which may choose native.
 BY_HAND = {
     "broadcast": "shared:pipeline:segment=32K",
     "reduce": "shared:pipeline:segment=32K",
@@ -76,7 +76,7 @@ SPINNING_SIZES = (8, 4 * KIB, 256 * KIB)
 SLOW_LINKS, FAST_LINKS = (200, 200), (1000, 50)
 CLUSTERS = tuple((shape, placement) for shape in SHAPES for placement in PLACEMENTS)
 HAN = ("--mca", "coll_han_priority", "100")
-# Open MPI's own settings, of which the best one counts: no single copy, and algorithms by their number.
+# Settings of Open MPI, of which the best one counts: no single copy, and algorithms by number.
 TUNED = ("--mca", "coll_tuned_use_dynamic_rules", "1")
 SETTINGS: dict[str, dict[str, tuple[str, ...]]] = {
     "broadcast": {
@@ -100,30 +100,30 @@ SETTINGS: dict[str, dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Bench:
-    """What the parts have in common."""
+    """What all parts share."""
 
     mpis: dict[str, Mpi]
     cluster: Cluster
     cores: int
-    quick: bool
+    reduced: bool
 
     def mpi(self, name: str) -> Mpi:
-        """BenchError when the build has it not."""
+        """Raises BenchError when the build does not have the MPI."""
         if name not in self.mpis:
             raise BenchError(f"{name}: ranktree-bench-{name} is not built")
         return self.mpis[name]
 
     def some(self, sizes: Sequence[int]) -> Sequence[int]:
-        """Every third when in a hurry."""
-        return sizes[::3] if self.quick else sizes
+        """All sizes, or every third one in a reduced run."""
+        return sizes[::3] if self.reduced else sizes
 
     def seconds(self, usual: float) -> float:
-        """For one case."""
-        return usual / 4 if self.quick else usual
+        """The time limit for one case."""
+        return usual / 4 if self.reduced else usual
 
 
 def timed(about: tuple[str, str, str, str], lines: Sequence[dict]) -> Iterator[Row]:
-    """Rows of what a launch printed."""
+    """The rows for the output of a launch."""
     for line in lines:
         yield Row(
             *about,
@@ -139,19 +139,19 @@ def words(
     collectives: Sequence[str], sizes: Sequence[int], variants: Sequence[str], seconds: float, *more: object
 ) -> list:
     """Arguments of ranktree-bench."""
-    asked = [word for variant in variants for word in ("--variant", variant)]
-    return [",".join(collectives), "--sizes", ",".join(map(str, sizes)), "--seconds", seconds, *asked, *more]
+    options = [word for variant in variants for word in ("--variant", variant)]
+    return [",".join(collectives), "--sizes", ",".join(map(str, sizes)), "--seconds", seconds, *options, *more]
 
 
 # -- bytes --
 
 
-HEADERS = 90  # of a frame: preamble, Ethernet, IP and TCP with its time stamps, gap
+HEADERS = 90  # per frame: preamble, Ethernet, IP and TCP with time stamps, gap
 CALLS = 4
 
 
 def bytes_part(bench: Bench) -> Iterator[Row]:
-    """Both shapes and placements, on fast links: only bytes count."""
+    """Both shapes and placements, on fast links, because only bytes count."""
     mpi = bench.mpi("openmpi")
     with bench.cluster.up(4, 1000, 50) as cluster:
         for shape, per_node in SHAPES.items():
@@ -168,12 +168,12 @@ def bytes_part(bench: Bench) -> Iterator[Row]:
 
 
 def hierarchical(collective: str) -> list[str]:
-    """The choices made by hand."""
+    """The manual choices."""
     return [each[collective] for each in (BY_HAND, BY_MESSAGES) if collective in each]
 
 
 def counted_row(about: tuple[str, str, str, str], line: dict) -> Row:
-    """The frames' headers subtracted from what was counted; acknowledgements are headers alone."""
+    """Subtracts the frames' headers from the counted bytes; acknowledgements are headers only."""
     payload = line["inter_node_bytes"] - HEADERS * line["frames"]
     case = (line["collective"], line["bytes"], line["variant"])
     return Row(*about, *case, calls=CALLS, inter_node_bytes=line["inter_node_bytes"], payload_bytes=payload)
@@ -183,13 +183,13 @@ def counted_row(about: tuple[str, str, str, str], line: dict) -> Row:
 
 
 def cluster_part(bench: Bench) -> Iterator[Row]:
-    """4x4 ranks on slow links, whose times are steady."""
+    """4x4 ranks on slow links, where times are steady."""
     yield from cluster_cases(bench, "cluster", bench.mpi("openmpi"), bench.seconds(6))
 
 
 def cluster_cases(bench: Bench, part: str, mpi: Mpi, seconds: float) -> Iterator[Row]:
     """Broadcast, reduce and allreduce of 256 KiB to 4 MiB."""
-    sizes = [MIB] if bench.quick else [256 * KIB, MIB, 4 * MIB]
+    sizes = [MIB] if bench.reduced else [256 * KIB, MIB, 4 * MIB]
     with bench.cluster.up(4, 200, 200) as cluster:
         for placement in PLACEMENTS:
             start = cluster.start(mpi, SHAPES["4x4"], placement)
@@ -201,19 +201,19 @@ def cluster_cases(bench: Bench, part: str, mpi: Mpi, seconds: float) -> Iterator
 
 
 def node_part(bench: Bench) -> Iterator[Row]:
-    """One node: auto and shared memory beside Open MPI as it is; then Open MPI in other settings."""
+    """One node: auto and shared memory against Open MPI by default; then Open MPI with other settings."""
     mpi = bench.mpi("openmpi")
     sizes = [
-        size for size in (8, KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * MIB, 8 * MIB) if size >= KIB or not bench.quick
+        size for size in (8, KIB, 32 * KIB, 128 * KIB, 512 * KIB, 2 * MIB, 8 * MIB) if size >= KIB or not bench.reduced
     ]
-    for ranks in (4, 8) if bench.quick else (2, 4, 8, 16):
+    for ranks in (4, 8) if bench.reduced else (2, 4, 8, 16):
         start = on_one_node(mpi, ranks)
         for collective in ("broadcast", "allreduce", "barrier"):
             shared = "shared:dissemination" if collective == "barrier" else "shared:binomial"
             shared = "shared:recursive-doubling" if collective == "allreduce" else shared
             arguments = words([collective], sizes, ["native", "auto", shared], bench.seconds(1.2))
             yield from timed(("node", mpi.name, f"{ranks} ranks", ""), figures(start, mpi, arguments, 90))
-            if bench.quick:
+            if bench.reduced:
                 continue
             for setting, options in SETTINGS[collective].items():
                 arguments = words([collective], sizes, ["native"], bench.seconds(0.4))
@@ -222,15 +222,15 @@ def node_part(bench: Bench) -> Iterator[Row]:
 
 
 def auto_part(bench: Bench) -> Iterator[Row]:
-    """Everything, on one node and on the cluster."""
+    """All collectives, on one node and on the cluster."""
     mpi = bench.mpi("openmpi")
-    yield from auto_on_node(bench, "auto", mpi, (4,) if bench.quick else (2, 4, 8, 16), NODE_SIZES)
+    yield from auto_on_node(bench, "auto", mpi, (4,) if bench.reduced else (2, 4, 8, 16), NODE_SIZES)
     yield from auto_on_cluster(bench, "auto", mpi, CLUSTER_SIZES, SLOW_LINKS, CLUSTERS)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Of auto beside native."""
+class Request:
+    """A measurement of auto against native."""
 
     collective: str
     sizes: Sequence[int]
@@ -238,16 +238,16 @@ class Asked:
     rounds: tuple[str, ...]
 
 
-def beside_native(start: Start, mpi: Mpi, asked: Asked) -> list[dict]:
-    """What comes out slower than the strictest bar is measured anew, ten times as long, and that counts: of three
-    hundred cases some are slower by chance.
+def beside_native(start: Start, mpi: Mpi, request: Request) -> list[dict]:
+    """Measures a case again for 10x as long when it misses the strictest limit; the second result counts, because some
+    of 300 cases are slower by chance.
     """
     both = ["native", "auto"]
-    lines = figures(start, mpi, words([asked.collective], asked.sizes, both, asked.seconds, *asked.rounds), 240)
+    lines = figures(start, mpi, words([request.collective], request.sizes, both, request.seconds, *request.rounds), 240)
     for i, line in enumerate(lines):
         if line["variant"] == "auto" and line.get("ratio", 1) < NOT_SLOWER:
-            size = asked.sizes[i // 2]
-            longer = words([asked.collective], [size], both, 10 * asked.seconds, "--rounds", "15:2000")
+            size = request.sizes[i // 2]
+            longer = words([request.collective], [size], both, 10 * request.seconds, "--rounds", "15:2000")
             again = figures(start, mpi, longer, 240)
             lines[i - 1 : i + 1] = again if len(again) == len(both) else lines[i - 1 : i + 1]
     return lines
@@ -256,41 +256,41 @@ def beside_native(start: Start, mpi: Mpi, asked: Asked) -> list[dict]:
 def auto_on_node(  # noqa: PLR0913, PLR0917
     bench: Bench, part: str, mpi: Mpi, counts: Sequence[int], sizes: Sequence[int], seconds: float = 0.5
 ) -> Iterator[Row]:
-    """All collectives."""
+    """All collectives on one node."""
     for ranks in counts:
         for collective in ALL:
-            asked = Asked(collective, bench.some(sizes), bench.seconds(seconds), ())
-            lines = beside_native(on_one_node(mpi, ranks), mpi, asked)
+            request = Request(collective, bench.some(sizes), bench.seconds(seconds), ())
+            lines = beside_native(on_one_node(mpi, ranks), mpi, request)
             yield from timed((part, mpi.name, f"{ranks} ranks", ""), lines)
 
 
 def auto_on_cluster(  # noqa: PLR0913, PLR0917
     bench: Bench, part: str, mpi: Mpi, sizes: Sequence[int], links: tuple[int, int], shapes: Sequence[tuple[str, str]]
 ) -> Iterator[Row]:
-    """All collectives; links in Mbit/s and microseconds."""
+    """All collectives on the cluster; links in Mbit/s and microseconds."""
     with bench.cluster.up(4, *links) as cluster:
         for shape, placement in shapes:
             start = cluster.start(mpi, SHAPES[shape], placement)
             for collective in ALL:
-                # Of a few calls the median says little; large ones last too long for more.
+                # The median of a few calls has little meaning; large messages take too long for more.
                 rounds = ("--rounds", "15:200") if links == SLOW_LINKS else ()
-                asked = Asked(collective, bench.some(sizes), bench.seconds(1.2), rounds)
-                lines = beside_native(start, mpi, asked)
+                request = Request(collective, bench.some(sizes), bench.seconds(1.2), rounds)
+                lines = beside_native(start, mpi, request)
                 yield from timed((part, mpi.name, f"{shape} {placement}", ""), lines)
 
 
 def large_part(bench: Bench) -> Iterator[Row]:
-    """On links of 200 Mbit/s these would take hours."""
+    """Large messages, which would take hours on links of 200 Mbit/s."""
     yield from auto_on_cluster(bench, "large", bench.mpi("openmpi"), LARGE_SIZES, FAST_LINKS, CLUSTERS)
 
 
 def mpich5_cluster_part(bench: Bench) -> Iterator[Row]:
-    """As with Open MPI."""
+    """The cluster with MPICH 5."""
     yield from cluster_cases(bench, "mpich5-cluster", bench.mpi("mpich5"), bench.seconds(4))
 
 
 def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
-    """Its ranks spin without yielding: where they outnumber the cores, a call may take seconds."""
+    """MPICH 5 spins without yielding: with more ranks than cores, a call may take seconds."""
     mpi = bench.mpi("mpich5")
     yield from auto_on_node(bench, "mpich5-auto", mpi, (bench.cores,), NODE_SIZES)
     yield from auto_on_node(bench, "mpich5-auto", mpi, (2 * bench.cores, 4 * bench.cores), SPINNING_SIZES, 4)
@@ -298,12 +298,12 @@ def mpich5_auto_part(bench: Bench) -> Iterator[Row]:
 
 
 def mpich5_large_part(bench: Bench) -> Iterator[Row]:
-    """As with Open MPI."""
+    """Large messages with MPICH 5."""
     yield from auto_on_cluster(bench, "mpich5-large", bench.mpi("mpich5"), LARGE_SIZES, FAST_LINKS, CLUSTERS)
 
 
 def applications_part(bench: Bench) -> Iterator[Row]:
-    """With grids whose rows are nodes, and whose rows are of two."""
+    """On grids whose rows are nodes, and on grids whose rows span two."""
     mpi = bench.mpi("openmpi")
     with bench.cluster.up(4, 200, 200) as cluster:
         for placement in PLACEMENTS:
@@ -312,11 +312,11 @@ def applications_part(bench: Bench) -> Iterator[Row]:
     yield from application_rows(mpi, "8 ranks", on_one_node(mpi, 8), ["2x4"])
 
 
-# -- what is left to the MPI --
+# -- passed-through calls --
 
 
 def fallthrough_part(bench: Bench) -> Iterator[Row]:
-    """Calls without bytes, that no rule is for: alone and under the preload library in turns."""
+    """Calls without bytes and without a rule: in turn without and with the preload library."""
     mpi = bench.mpi("openmpi")
     library = {"LD_PRELOAD": str(bench.cluster.build / f"lib/libranktree_collect_{mpi.name}.so")}
     variants = {
@@ -327,7 +327,7 @@ def fallthrough_part(bench: Bench) -> Iterator[Row]:
     for language, compiler, source in (("C", "mpicc", "fallthrough.c"), ("Fortran", "mpifort", "fallthrough.F90")):
         with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
             program = compiled(bench.cluster.build, mpi, compiler, source, Path(folder))
-            found = in_turns(mpi, program, variants, 5 if bench.quick else 15)
+            found = in_turns(mpi, program, variants, 5 if bench.reduced else 15)
         for (communicator, call, variant), times in found.items():
             machine = "2 ranks" if communicator == "world" else "1 rank"
             about = ("fallthrough", mpi.name, machine, language, call, 0, variant)
@@ -337,7 +337,7 @@ def fallthrough_part(bench: Bench) -> Iterator[Row]:
 def in_turns(
     mpi: Mpi, program: Path, variants: dict[str, dict[str, str]], rounds: int
 ) -> dict[tuple[str, str, str], list[float]]:
-    """Seconds of a call by communicator, call and variant, one of each round."""
+    """Seconds of a call by communicator, call and variant, one for each round."""
     found: dict[tuple[str, str, str], list[float]] = {}
     start = on_one_node(mpi, 2)
     for _ in range(rounds):
@@ -368,7 +368,7 @@ PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def do(name: str, bench: Bench, path: Path) -> bool:
-    """One part, its rows saved as they come; False when it could not be done."""
+    """Measures one part and saves its rows as they come; returns False when it failed."""
     rows = [row for row in load(path) if row.part != name]
     start = time.monotonic()
     count = len(rows)
@@ -385,11 +385,11 @@ def do(name: str, bench: Bench, path: Path) -> bool:
 
 
 def main() -> int:
-    """Exit code 0 when all parts gave figures."""
+    """Exit code 0 when all parts have figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", action="append", choices=PARTS)
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and ranks, a quarter of the time")
+    parser.add_argument("--quick", dest="reduced", action="store_true", help="fewer sizes and ranks, 1/4 of the time")
     parser.add_argument("--csv", type=Path, default=RESULTS)
     options = parser.parse_args()
     end_by_exception()
@@ -397,7 +397,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
             cluster = Cluster(build, Path(folder))
-            bench = Bench(built_mpis(build), cluster, 2, options.quick)
+            bench = Bench(built_mpis(build), cluster, 2, options.reduced)
             done = [do(name, bench, options.csv) for name in options.only or PARTS]
     except Ended:
         print("bench: ended by a signal", file=sys.stderr)

@@ -1,12 +1,12 @@
-// Schedules carried out by messages on SimGrid's simulated MPI, beside SMPI's own collectives and what the models say.
-// Compiled with smpicxx and started by simulate.py, which tells what the figures mean.
+// Schedules carried out by messages on SimGrid's simulated MPI, compared with SMPI's own collectives and the models.
+// simulate.py compiles this file with smpicxx, starts it and explains the figures.
 //
 //   simulate WIDTH packed|round-robin LATENCY/PER_BYTE,LATENCY/PER_BYTE OVERHEAD turn|once COLLECTIVE,BYTES,CHOICE...
 //
-// WIDTH ranks a node; links outermost first (one where WIDTH is 1), seconds. A rank sends its messages in turn, in
-// program order, or those to different ranks at once; those to one rank always in turn, as on a connection. Writes one
-// line a case: the case, then seconds simulated, by closed form, by Hockney's and by LogGP's model message by message
-// ("-": none).
+// WIDTH ranks a node; links outermost first (one where WIDTH is 1), in seconds. "turn": a rank sends its messages one
+// after the other, in program order. "once": messages to different ranks are sent at once, those to one rank one after
+// the other, as on a connection. Writes one line a case: the case, then seconds simulated, by closed form, by Hockney's
+// and by LogGP's model message by message ("-": none).
 #include <mpi.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ namespace {
 using namespace ranktree::core::predict;
 using namespace ranktree::core::schedule;
 
-constexpr std::int64_t kCheckedBytes = 1 << 20;    // of a buffer; longer ones are shared by all ranks, without content
+constexpr std::int64_t kCheckedBytes = 1 << 20;    // of a buffer; all ranks share longer ones, without content
 constexpr std::size_t kFollowedSteps = 400'000;    // of all ranks, for models that follow messages
 constexpr std::size_t kFollowedAlltoall = 70'000;  // most wait for one port there
 constexpr double kPause = 0.05;                    // simulated seconds between two cases
@@ -51,8 +51,7 @@ int rank_of_world() {
   return rank;
 }
 
-// One rank's memory. Long buffers have no content of their own, or 1,024 ranks would not fit into this machine's
-// memory.
+// One rank's memory. Long buffers have no content of their own, because those of 1,024 ranks would not fit into memory.
 class Memory {
  public:
   Memory(std::int64_t count, bool checked) : checked_(checked) {
@@ -76,7 +75,7 @@ class Memory {
   unsigned char* data_;
 };
 
-// The buffers of one operation, and whether their content tells anything.
+// The buffers of one operation, and whether their content can be checked.
 struct Buffers {
   Memory input;
   Memory output;
@@ -88,10 +87,10 @@ struct Buffers {
   }
 };
 
-// Carries a program out, messages with one peer in program order (schedule.h).
+// Runs a program; messages with one peer are in program order (schedule.h).
 class Execution {
  public:
-  // In turn: the next message leaves when the one before has; else no message waits for one to another rank.
+  // "turn": the next message leaves when the one before has left. "once": no message waits for one to another rank.
   Execution(const Program& program, const Buffers& buffers, bool in_turn)
       : program_(program), buffers_(buffers), in_turn_(in_turn) {
     const std::size_t steps = program.steps.size();
@@ -168,7 +167,7 @@ class Execution {
     }
   }
 
-  // Earlier steps first.
+  // Earlier steps go first.
   void send() {
     for (auto each = sends_.begin(); each != sends_.end() && (!in_turn_ || leaving_ == 0);) {
       const Step& step = program_.steps[*each];
@@ -211,7 +210,7 @@ class Execution {
   std::vector<std::vector<std::size_t>> followers_;
   std::map<std::pair<Rank, bool>, Queue> queues_;
   std::set<std::size_t> ready_;
-  std::set<std::size_t> sends_;  // that may begin
+  std::set<std::size_t> sends_;  // sends that may begin
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> posted_;
 };
@@ -231,7 +230,7 @@ Case case_of(const std::string& text) {
   return {{.collective = *collective, .bytes = bytes}, choice_from_text(text.substr(second + 1), *collective), text};
 }
 
-// What rank `rank` gives as its element i: any bytes that differ.
+// Element i of rank `rank`: arbitrary bytes that differ between elements and ranks.
 unsigned char given(std::int64_t rank, std::int64_t i) {
   return static_cast<unsigned char>(rank * 7 + i * 3 + i / 256);
 }
@@ -305,7 +304,7 @@ Program program_of(const Case& each, const Hierarchy& machine, int rank) {
   return transform(request, Hierarchy::grouped(machine.ranks(), each.choice.groups), each.choice.plan, rank);
 }
 
-// All ranks go on at one simulated time, which is returned.
+// Synchronises all ranks at one simulated time, which it returns.
 double together() {
   const double now = MPI_Wtime();
   double latest = 0;
@@ -382,7 +381,7 @@ std::string number(double seconds) {
   return text;
 }
 
-// What the models say, for all ranks from one.
+// The times by the models, which rank 0 calculates for all ranks.
 std::string predicted(const Case& each, const Setting& setting, std::size_t steps) {
   if (each.choice.way == Way::kNative) return "-,-,-";
   const Machine machine(setting.hierarchy, setting.parameters);

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Hierarchical collectives at scale on SimGrid's simulated MPI: simulated seconds beside the models'.
+"""Hierarchical collectives at scale on SimGrid's simulated MPI: simulated seconds against the models.
 
 simulate.py --build build/dev [--only groups|nodes]... [--quick] [--csv simulated.csv]
 
 groups   hier-bcast-2014 §4.2 and hier-reduce-2016 §4: the same algorithm in G groups, ranks on nodes of their own
-nodes    16 nodes of 8 ranks each: schedules over nodes beside flat ones and SMPI's own choices
+nodes    16 nodes of 8 ranks each: schedules over nodes against flat ones and SMPI's own choices
 
-Needs SimGrid with SMPI (Debian: simgrid, libsimgrid-dev) and a built libranktree_core.a. What is simulated: every
+Needs SimGrid with SMPI (Debian: simgrid, libsimgrid-dev) and a built libranktree_core.a. The simulation covers every
 message, on links of fixed latency and bandwidth that messages share evenly (SimGrid's CM02, no cross traffic), and o
 seconds of a rank for each send or receive. A rank sends in turn, each message when the one before has arrived, as in
-the papers' models, or at once, as the library does: then its messages to different ranks share its link. Not
-simulated: computing, copies, combining, an MPI's protocols and caches.
-Markdown tables go to stdout, progress to stderr, rows to the csv file. The platforms are made here.
+the papers' models, or at once, as the library does: then its messages to different ranks share its link. It does not
+cover computation, copies, combining, and an MPI's protocols and caches.
+Markdown tables go to stdout, progress to stderr, rows to the csv file. The script makes the platforms itself.
 """
 
 import argparse
@@ -105,7 +105,7 @@ class Row:
 
 
 def platform_xml(platform: Platform) -> Iterator[str]:
-    """Hosts are ranks; those of a node share a wire each way, which messages to and from other nodes pass."""
+    """Hosts are ranks; those of a node share one wire per direction, which messages to and from other nodes cross."""
     yield '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
     yield '<platform version="4.1">'
     one = platform.width == 1
@@ -231,9 +231,9 @@ class Sweep:
         return Case(self.collective, self.size, f"messages:{self.algorithm}:groups={groups}")
 
 
-def sweeps(quick: bool) -> list[Sweep]:
+def sweeps(reduced: bool) -> list[Sweep]:
     """The papers' cases, and larger ones."""
-    ranks = 16 if quick else 128
+    ranks = 16 if reduced else 128
     found = []
     for link in (GIGABIT, INFINIBAND):
         platform = graphene(ranks, link)
@@ -243,7 +243,7 @@ def sweeps(quick: bool) -> list[Sweep]:
         found += [Sweep(platform, kind, 16 * MIB, "pipeline:segment=64K") for kind in ("broadcast", "reduce")]
     gigabit = graphene(ranks, GIGABIT)
     found += [Sweep(gigabit, "broadcast", size, "scatter-ring-allgather") for size in (64 * KIB, 512 * KIB, 4 * MIB)]
-    if not quick:
+    if not reduced:
         large = graphene(1024, GIGABIT)
         found += [Sweep(large, "broadcast", size, "chain") for size in (16 * KIB, 16 * MIB)]
         found.append(Sweep(large, "reduce", 16 * MIB, "chain"))
@@ -256,7 +256,7 @@ def powers(most: int) -> list[int]:
     return [1 << bit for bit in range(most.bit_length())]
 
 
-def group_rows(simulator: Simulator, quick: bool) -> tuple[list[Row], str]:
+def group_rows(simulator: Simulator, reduced: bool) -> tuple[list[Row], str]:
     """Every sweep, and its table."""
     rows: list[Row] = []
     table = [
@@ -264,7 +264,7 @@ def group_rows(simulator: Simulator, quick: bool) -> tuple[list[Row], str]:
         " | at once: G = 1 | best G | gain | LogGP: best G | gain |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for sweep in sweeps(quick):
+    for sweep in sweeps(reduced):
         groups = powers(sweep.platform.ranks)[:-1]  # G = p is G = 1
         cells = [
             sweep.platform.name,
@@ -278,7 +278,7 @@ def group_rows(simulator: Simulator, quick: bool) -> tuple[list[Row], str]:
             cells += best_of(groups, [row.simulated for row in found])
             cells += best_of(groups, [row.closed if by == TURN else row.loggp for row in found])
         table.append("| " + " | ".join(cells) + " |")
-        told(table[-1])
+        progress(table[-1])
     return rows, "\n".join(table)
 
 
@@ -294,7 +294,7 @@ def best_of(groups: list[int], times: list[float | None]) -> list[str]:
 # --- nodes
 
 
-def node_cases(quick: bool) -> dict[tuple[str, int], list[str]]:
+def node_cases(reduced: bool) -> dict[tuple[str, int], list[str]]:
     """Choices for each collective and size: one over all ranks, then over nodes."""
     trees = ["messages:binomial:groups=1", "messages:binomial:form=leaders"]
     cases = {
@@ -331,17 +331,17 @@ def node_cases(quick: bool) -> dict[tuple[str, int], list[str]]:
         ],
         ("alltoall", 16 * KIB): ["messages:flat:groups=1", "messages:flat:form=lanes"],
     }
-    if quick:
+    if reduced:
         del cases["alltoall", 16 * KIB]
     return cases
 
 
-def node_rows(simulator: Simulator, quick: bool) -> tuple[list[Row], str]:
+def node_rows(simulator: Simulator, reduced: bool) -> tuple[list[Row], str]:
     """Each placement."""
     rows: list[Row] = []
-    platform = cluster(4, 4) if quick else cluster(16, 8)
+    platform = cluster(4, 4) if reduced else cluster(16, 8)
     for placement in (PACKED, ROUND_ROBIN):
-        rows += placed_rows(simulator, platform, placement, quick)
+        rows += placed_rows(simulator, platform, placement, reduced)
     table = [
         "| platform | placement | operation | choice | at once | Open MPI / MPICH | in turn | closed | Hockney |"
         " LogGP / at once |",
@@ -375,22 +375,22 @@ def ratio(model: float | None, simulated: float) -> str:
     return f"{model / simulated:.2f}" if model else "-"
 
 
-def placed_rows(simulator: Simulator, platform: Platform, placement: str, quick: bool) -> list[Row]:
+def placed_rows(simulator: Simulator, platform: Platform, placement: str, reduced: bool) -> list[Row]:
     """Ours, then SMPI's own by each imitation."""
-    choices = node_cases(quick)
+    choices = node_cases(reduced)
     cases = [Case(*key, choice) for key, found in choices.items() for choice in found]
     rows = simulator.run(platform, placement, cases, ONCE) + simulator.run(platform, placement, cases, TURN)
     natives = [Case(*key, "native") for key in choices]
     for selector in NATIVES:
         rows += simulator.run(platform, placement, natives, selector)
-    told(f"{platform.name} {placement}")
+    progress(f"{platform.name} {placement}")
     return rows
 
 
 # --- output
 
 
-def told(text: str) -> None:
+def progress(text: str) -> None:
     """Progress."""
     print(text, file=sys.stderr, flush=True)
 
@@ -427,11 +427,11 @@ def save(path: Path, rows: list[Row]) -> None:
 
 
 def main() -> int:
-    """Run what is asked for."""
+    """Runs the chosen parts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--only", action="append", choices=("groups", "nodes"))
-    parser.add_argument("--quick", action="store_true", help="16 ranks: does it work")
+    parser.add_argument("--quick", dest="reduced", action="store_true", help="16 ranks, to see that it works")
     parser.add_argument("--csv", type=Path)
     options = parser.parse_args()
     parts = {"groups": group_rows, "nodes": node_rows}
@@ -442,7 +442,7 @@ def main() -> int:
             for name, part in parts.items():
                 if options.only and name not in options.only:
                     continue
-                found, table = part(simulator, options.quick)
+                found, table = part(simulator, options.reduced)
                 rows += found
                 print(table + "\n", flush=True)
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:

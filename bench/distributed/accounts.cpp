@@ -11,7 +11,7 @@
 
 namespace {
 
-// By rank. State of the process, but the bench's own; the library has none.
+// One account per rank. This is process-wide state of the benchmark only; the library has none.
 constexpr std::size_t kAccounts = std::size_t{1} << 20U;
 Account* accounts = nullptr;
 

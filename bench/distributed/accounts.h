@@ -1,4 +1,4 @@
-// What each simulated rank has allocated with new: all ranks live in one process.
+// The memory that each simulated rank has allocated with new: all ranks live in one process.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ struct Account {
   std::int64_t most = 0;
 };
 
-// Booking starts with the first call.
+// Accounting starts with the first call.
 void open_accounts();
 
-// The calling rank's number, from the program that uses this.
+// The number of the calling rank; the program that uses this file defines it.
 std::size_t account_index();
 
-// Of the calling rank.
+// The account of the calling rank.
 Account& own_account();

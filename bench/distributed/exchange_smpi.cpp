@@ -1,7 +1,7 @@
 // Mailbox for simulated ranks. SMPI 3.32's MPI_Test never sees some synchronous sends complete (8 ranks that each
-// MPI_Issend to all others and receive what MPI_Iprobe shows are enough), so that src/mpi/exchange.cpp, which waits for
-// that, cannot finish. Here each rank learns from the memory that all share how many messages will come; the messages
-// themselves, and so what a rank holds, are as there.
+// MPI_Issend to all others and receive what MPI_Iprobe shows are enough), so src/mpi/exchange.cpp, which waits for
+// them, would never return. Here each rank reads from shared memory how many messages will come. The messages, and so
+// the memory of a rank, are the same as there.
 #include "mpi/exchange.h"
 
 #include <mpi.h>
@@ -14,7 +14,7 @@
 namespace ranktree::mpi {
 namespace {
 
-// By turn and rank: how many messages are on their way. No rank is two exchanges ahead of another.
+// By turn and rank: the number of messages in flight to it. No rank is two exchanges ahead of another.
 int expected[2][std::size_t{1} << 20U];
 
 }  // namespace

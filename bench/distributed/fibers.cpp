@@ -1,9 +1,8 @@
-// What one rank holds at most while 27-point stencils are placed without a centre: every rank is a fiber of this
-// process with its own vertex, its own messages and its own account of what it allocates, messages on their way
-// included.
+// The peak memory of one rank in the distributed placement of 27-point stencils: every rank is a fiber of this process
+// with its own vertex, its own messages and its own account of allocations, messages in flight included.
 //
-// distributed-fibers X Y Z COARSE CORES_PER_NODE [MOST]: fails where a rank holds more than so many MB; the preset is
-// then the fast one, for one attempt after the other takes time, not room.
+// distributed-fibers X Y Z COARSE CORES_PER_NODE [MOST]: fails where a rank holds more than MOST MB. The preset is then
+// "fast", because further attempts, one after the other, take time but no memory.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -31,7 +30,7 @@ using ranktree::core::reorder::DistributedOrder;
 constexpr std::size_t kStack = std::size_t{1} << 20U;
 std::size_t running = 0;  // 0: the scheduler, else rank + 1
 
-// Ranks run one after the other, each until it waits for the others.
+// Ranks run one after the other, each until it waits for others.
 struct World {
   ranktree::bench::Grid grid;
   int coarse = 4096;
@@ -42,7 +41,7 @@ struct World {
   std::vector<DistributedOrder> orders;
   std::vector<std::map<int, Bytes>> inbox;
   std::vector<double> sums;
-  Bytes told;
+  Bytes broadcast;
   int finished = 0;
 
   void wait() {
@@ -63,7 +62,7 @@ class FiberNetwork : public ranktree::core::reorder::Network {
   std::map<int, Bytes> exchange(const std::map<int, Bytes>& messages) override {
     for (const auto& [to, bytes] : messages) {
       const std::size_t self = std::exchange(running, static_cast<std::size_t>(to) + 1);
-      world->inbox[static_cast<std::size_t>(to)][rank_] = bytes;  // booked on the receiver
+      world->inbox[static_cast<std::size_t>(to)][rank_] = bytes;  // charged to the receiver
       running = self;
     }
     world->wait();
@@ -86,12 +85,12 @@ class FiberNetwork : public ranktree::core::reorder::Network {
   }
   Bytes broadcast(const Bytes& bytes) override {
     const std::size_t self = std::exchange(running, 0);
-    if (rank_ == 0) world->told = bytes;
+    if (rank_ == 0) world->broadcast = bytes;
     running = self;
     world->wait();
-    Bytes told = world->told;
+    Bytes received = world->broadcast;
     world->wait();
-    return told;
+    return received;
   }
 
  private:

@@ -1,4 +1,4 @@
-// 27-point stencils with shuffled numbers, made rank by rank.
+// 27-point stencils with shuffled numbers, each rank's part made separately.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct Grid {
   [[nodiscard]] int size() const { return x * y * z; }
 };
 
-// A permutation of 0 .. size-1 that needs no memory: a mixing of all numbers below the next power of two, walked until
-// it comes out inside.
+// A permutation of 0 .. size-1 that needs no memory: it mixes all numbers below the next power of two, repeatedly until
+// the result is inside the range.
 class Shuffle {
  public:
   explicit Shuffle(int size) : size_(static_cast<std::uint32_t>(size)) {
@@ -47,7 +47,7 @@ class Shuffle {
     for (std::uint32_t round = 6; round-- > 0;) value = turn(value, round);
     return value;
   }
-  // Its own inverse: one half is changed by the other.
+  // Its own inverse: each step changes one half by the other.
   [[nodiscard]] std::uint32_t turn(std::uint32_t value, std::uint32_t round) const {
     const std::uint32_t low_bits = bits_ / 2;
     const std::uint32_t low = value & ((1U << low_bits) - 1);

@@ -1,5 +1,5 @@
-// What one rank holds at most while 27-point stencils are placed without a centre, on simulated ranks (SimGrid SMPI):
-// all ranks live in one process, and every allocation is booked on the rank that made it. See memory.sh.
+// The peak memory of one rank in the distributed placement of 27-point stencils, on simulated ranks (SimGrid SMPI): all
+// ranks live in one process, and every allocation is charged to the rank that made it. See memory.sh.
 //
 // distributed-memory X Y Z COARSE CORES_PER_NODE [check]: check compares with the same algorithm in one process.
 #include <mpi.h>
@@ -27,7 +27,7 @@ using ranktree::bench::edges_of;
 using ranktree::bench::Grid;
 using ranktree::bench::Shuffle;
 
-// Whether rank 0 finds the same in one process.
+// Whether rank 0 finds the same result in one process.
 bool same_alone(const Grid& grid, const Shuffle& shuffle, int coarse, int cores, const std::vector<int>& found) {
   std::vector<ranktree::bench::Edges> edges;
   std::vector<ranktree::core::reorder::Share> shares;
@@ -66,7 +66,7 @@ int main(int count, char** arguments) {
   const ranktree::mpi::OwnPart own{{edges.peers, edges.weights}, chain};
   ranktree::mpi::ReorderOptions options;
   options.coarse_vertices = std::atoi(arguments[4]);
-  // One attempt after the other: more of them take time, not room.
+  // Further attempts, one after the other, take time but no memory.
   options.preset = ranktree::core::place::Preset::kFast;
   Account& account = own_account();
   const std::int64_t start = account.now;

@@ -1,5 +1,5 @@
-// What placing without a centre costs: reads graphs from standard input, writes the cost before, that of the engine
-// that sees everything, and that of order_distributed().
+// The quality of distributed placement: reads graphs from standard input, writes the cost before, that of the central
+// engine, and that of order_distributed().
 //
 // distributed-quality PRESET SEED, then on stdin for each case: name, coarse vertices, number of arities, arities root
 // first, vertices, edges, and so many "vertex vertex weight".

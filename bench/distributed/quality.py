@@ -1,4 +1,4 @@
-"""Placing without a centre against placing with one, on synthetic graphs and recorded patterns.
+"""Distributed placement against central placement, on synthetic graphs and recorded patterns.
 
 quality.py BUILD [--patterns FOLDER] [--only WORD]: prints the table of distributed-quality. Patterns are gzipped
 text files of "source destination messages bytes".
@@ -89,7 +89,7 @@ def synthetic() -> Iterator[tuple[str, tuple[int, ...], Edges]]:
 
 
 def recorded(folder: Path) -> Iterator[tuple[str, tuple[int, ...], Edges]]:
-    """Nodes of 4 cores in 2 packages each; round robin over nodes is left to the program."""
+    """Nodes of 4 cores in 2 packages each; the program places round robin over nodes."""
     for path in sorted([*folder.glob("*.p2p.txt.gz"), *folder.glob("*.all.txt.gz")]):
         n = int(path.name.split(".txt")[0].rsplit(".", 1)[0].rsplit("-", 1)[1])
         with gzip.open(path, "rt") as lines:

@@ -1,9 +1,9 @@
-/* The graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1: what a call with reorder=1 makes of it.
+/* The graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1: the result of a call with reorder=1.
  *
  *   bench_reorder_probe_<mpi> stock|ours
  *
- * Prints lines: heavy and light edges between nodes, before by the declaration and after by the lists that the new
- * communicator has; whether every rank has the neighbours that were declared for it; that MPI_Neighbor_alltoall has
+ * Prints lines: heavy and light edges between nodes, before by the declaration and after by the lists of the new
+ * communicator; whether every rank has the neighbours that were declared for it; whether MPI_Neighbor_alltoall
  * delivered.
  */
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ static void count_declared(const int* nodes, int* heavy, int* light) {
   }
 }
 
-/* The edges between nodes of the lists that the communicator really has; whether they are what was declared. */
+/* The edges between nodes in the lists of the communicator, and whether they equal the declared ones. */
 static int count_real(MPI_Comm graph, const int* nodes, int* heavy, int* light) {
   int rank, in, out, weighted, sources[kMostRanks], in_weights[kMostRanks], to[kMostRanks], weights[kMostRanks];
   int sums[3] = {0, 0, 0}; /* heavy, light, wrong */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What rank reordering brings, on emulated clusters: prints the markdown tables of docs/reorder.md.
+"""The gain of rank reordering on emulated clusters: prints the Markdown tables of docs/reorder.md.
 
 probe: the graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1, on 2 nodes of 2 ranks: what each MPI's own
 MPI_Dist_graph_create(reorder=1) makes of it, and what ranktree's does. Each in a launch of its own, under a time limit.
@@ -44,7 +44,7 @@ ORDERS = ("round robin", "packed", "launcher plan", "central", "node", "distribu
 
 
 def launch(words: Sequence[object], variables: Mapping[str, str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """Runs a command with all that it starts in a session of its own; exit code 124 when the time is over."""
+    """Runs a command and its processes in a session of their own; exit code 124 at the time limit."""
     command = list(map(str, words))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, env=dict(variables), start_new_session=True, **pipes)
@@ -60,7 +60,7 @@ def launch(words: Sequence[object], variables: Mapping[str, str], seconds: float
 
 
 def end_session(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """Asks the launchers of a session to end their ranks, then ends what is left; what was printed."""
+    """Sends SIGTERM to the launchers of a session, SIGKILL after a grace period; returns the output."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
         return process.communicate(timeout=GRACE_SECONDS)
@@ -84,9 +84,9 @@ def run(words: Sequence[object]) -> str:
 
 @contextmanager
 def cluster_up(minicluster: Path, state: Path, *options: object) -> Iterator[Path]:
-    """A cluster that goes down whatever happens."""
+    """A cluster that is removed in any case."""
     try:
-        with undisturbed():  # `down` ends what `up` has written down
+        with undisturbed():  # `down` stops only what `up` has recorded
             run([minicluster, "up", state, *options])
         yield state
     finally:
@@ -94,7 +94,7 @@ def cluster_up(minicluster: Path, state: Path, *options: object) -> Iterator[Pat
 
 
 def probe_launch(mpi: Mpi, per_node: int) -> tuple[list[str], dict[str, str]]:
-    """Words for `minicluster mpirun`: the first ranks on the first node; and the environment."""
+    """The words for `minicluster mpirun`, with the first ranks on the first node; and the environment."""
     if mpi.family == "openmpi":
         words = ["--launcher", "openmpi", "--mpiexec", mpi.mpiexec, "--host", f"n0:{per_node},n1:{per_node}"]
     else:
@@ -106,7 +106,7 @@ def probe_launch(mpi: Mpi, per_node: int) -> tuple[list[str], dict[str, str]]:
 
 
 def probe(minicluster: Path, state: Path, mpi: Mpi, whose: str) -> dict:
-    """What one launch printed, and how it ended."""
+    """The output and the exit of one launch."""
     words, variables = probe_launch(mpi, 2)
     program = mpi.build / "bin" / f"bench_reorder_probe_{mpi.name}"
     result = launch([minicluster, "mpirun", state, *words, program, whose], variables, PROBE_SECONDS)
@@ -135,13 +135,13 @@ def outcome(found: dict) -> list[str]:
 
 
 def probe_table(build: Path) -> None:
-    """Every MPI of the build, its own call and ours."""
+    """Every MPI of the build: the native call and Ranktree's."""
     minicluster = build / "bin" / "minicluster"
     print("| call | edges between nodes before | after | neighbours | MPI_Neighbor_alltoall |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="ranktree_bench_") as folder:
         for mpi in built_mpis(build).values():
             for whose, title in (("stock", f"{mpi.name}, reorder=1"), ("ours", f"ranktree on {mpi.name}")):
-                # A cluster for each launch: what hangs goes with it.
+                # A cluster for each launch, so that removing it also stops a launch that hangs.
                 with cluster_up(minicluster, Path(folder) / "state", "--nodes", 2, "--per-switch", 2) as state:
                     print(f"| {title} | {' | '.join(outcome(probe(minicluster, state, mpi, whose)))} |", flush=True)
 
@@ -153,7 +153,7 @@ class Workbench:
     """The programs of a build on the demo's cluster."""
 
     def __init__(self, build: Path, cluster: EmulatedCluster, folder: Path) -> None:
-        """Nothing has run yet."""
+        """The constructor runs nothing."""
         self._programs = Programs(build)
         self._work = build / "bin" / "bench_reorder_work_openmpi"
         self._minicluster = self._programs.minicluster
@@ -179,7 +179,7 @@ class Workbench:
         return {name: self._words(launch, work, order, pattern) for name, (launch, order) in found.items()}
 
     def measure(self, words: tuple[list[object], list[object]], iterations: int) -> tuple[float, float]:
-        """Seconds an iteration and bytes between nodes of the whole run."""
+        """Seconds of an iteration, and bytes between nodes of the whole run."""
         run([self._minicluster, "bytes", self._cluster.state, "--reset"])
         before, after = words
         seconds = json.loads(run([*before, iterations, *after]).splitlines()[-1])["seconds_per_iteration"]
@@ -189,10 +189,10 @@ class Workbench:
     def _words(self, launch: Sequence[object], work: str, order: str, pattern: Path) -> tuple[list, list]:
         return [*launch, self._work, work, order, WORKS[work][0]], [pattern]
 
-    def _launcher(self, name: str, seat: object) -> list[object]:
+    def _launcher(self, name: str, slot_of: object) -> list[object]:
         path = self._folder / f"{name}.rankfile"
-        seats = [seat(rank) for rank in range(RANKS)]
-        lines = [f"rank {rank}=n{node} slot={slot}\n" for rank, (node, slot) in enumerate(seats)]
+        slots = [slot_of(rank) for rank in range(RANKS)]
+        lines = [f"rank {rank}=n{node} slot={slot}\n" for rank, (node, slot) in enumerate(slots)]
         path.write_text("".join(lines), encoding="ascii")
         return self._cluster.launcher("-np", RANKS, "--rankfile", path)
 
@@ -204,24 +204,24 @@ class Workbench:
 
 
 class CountedCluster(EmulatedCluster):
-    """The demo's cluster, whose state folder is known, and which goes down when it is half made, too."""
+    """The demo's cluster with a known state folder, also removed when it is only partly made."""
 
     def __init__(self, programs: Programs, state: Path) -> None:
-        """Nothing is started yet."""
+        """The constructor starts nothing."""
         super().__init__(programs, state)
         self.state = state
         self._minicluster = programs.minicluster
 
     @contextmanager
     def down_at_the_end(self) -> Iterator["CountedCluster"]:
-        """Makes the cluster and ends it."""
+        """Makes the cluster and removes it."""
         options = ["--nodes", NODES, "--per-switch", NODES, "--rate", RATE, "--latency", LATENCY, "--cpus", demo.CORES]
         with cluster_up(self._minicluster, self.state, *options):
             yield self
 
 
 def figures(bench: Workbench, work: str, runs: int) -> dict[str, dict]:
-    """Seconds of every run and bytes an iteration, by order; what an order could not do instead."""
+    """Seconds of every run and bytes of an iteration, by order; the error of an order that failed."""
     iterations = WORKS[work][1]
     commands = bench.commands(work)
     found: dict[str, dict] = {name: {"seconds": [], "bytes": []} for name in commands}
@@ -254,7 +254,7 @@ def cells(found: dict | None) -> str:
 
 
 def work_table(build: Path, runs: int) -> None:
-    """One row an order, two columns a work."""
+    """One row for each order, two columns for each work."""
     programs = Programs(build)
     if refusal := programs.refusal():
         raise DemoError(f"no emulated cluster: {refusal}")
@@ -272,7 +272,7 @@ def work_table(build: Path, runs: int) -> None:
 
 
 def tiling(stencil: dict[str, dict]) -> str:
-    """What tiles save, run by run."""
+    """The gain of tiling, run by run."""
     rows, tiles = stencil["packed"], stencil["tiling"]
     if "failed" in rows or "failed" in tiles:
         return ""

@@ -1,12 +1,12 @@
-/* Communication of known patterns, on the ranks as they are or in an order of ranktree's.
+/* Communication of known patterns, in the rank order of the launcher or in an order of Ranktree.
  *
  *   bench_reorder_work_<mpi> rings|stencil|cg none|central|node|distributed|cart BYTES ITERATIONS [PATTERN]
  *
- * rings: rings of four consecutive ranks, a token of BYTES goes round each, then the leaders exchange theirs
- * (reorder-2011 §4.1). stencil: halos of BYTES with the neighbours of a grid of ranks, as square as can be. cg: the
- * ranks are a matrix of rows and columns; sums of BYTES by halves along the rows, an exchange with the transposed rank,
- * two sums of one number (the exchanges of NAS CG). PATTERN: what `ranktree trace` has recorded, for the orders but
- * none and cart. Prints a JSON line: seconds an iteration, of the slowest rank.
+ * rings: rings of four consecutive ranks, a token of BYTES travels around each, then the leaders exchange theirs
+ * (reorder-2011 §4.1). stencil: halos of BYTES with the neighbours in a grid of ranks, as square as possible. cg: the
+ * ranks are a matrix of rows and columns; sums of BYTES by halves along the rows, an exchange with the transposed
+ * rank, two sums of one number (the exchanges of NAS CG). PATTERN: the recording of `ranktree trace`, for all orders
+ * but none and cart. Prints a JSON line: seconds of an iteration, of the slowest rank.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void stencil(const Work* work) {
                             column > 0 ? work->rank - 1 : MPI_PROC_NULL,
                             column < work->columns - 1 ? work->rank + 1 : MPI_PROC_NULL};
   MPI_Request requests[8];
-  MPI_Status statuses[8]; /* gcc 12 warns of MPICH's MPI_STATUSES_IGNORE, the pointer 1 */
+  MPI_Status statuses[8]; /* gcc 12 warns about MPICH's MPI_STATUSES_IGNORE, the pointer 1 */
   for (int i = 0; i < 4; ++i) {
     MPI_Irecv(work->all + (size_t)i * work->bytes, work->bytes, MPI_CHAR, neighbours[i], 0, work->comm, &requests[i]);
     MPI_Isend(work->out, work->bytes, MPI_CHAR, neighbours[i], 0, work->comm, &requests[4 + i]);
@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
   if (step == cg && (work.rows != work.columns || (work.columns & (work.columns - 1)) != 0))
     stop("cg: 4, 16, 64 ranks");
   double slowest = 0;
-  step(&work); /* connections */
+  step(&work); /* sets up connections */
   MPI_Barrier(work.comm);
   const double begin = MPI_Wtime();
   for (int i = 0; i < iterations; ++i) step(&work);

@@ -1,6 +1,6 @@
-/* Cost of one level: MPI's own split, the bound that ours must keep (a split, a small broadcast, a small allreduce),
- * ours, and the MPI's own MPI_COMM_TYPE_HW_UNGUIDED where it has one; interleaved in one process.
- * Usage: levels REPETITIONS. Rank 0 prints "name median minimum" in microseconds, the slowest rank's each time.
+/* Cost of one level: MPI_Comm_split, the limit for Ranktree (a split, a small broadcast, a small allreduce), Ranktree,
+ * and the native MPI_COMM_TYPE_HW_UNGUIDED where it exists; interleaved in one process. Usage: levels REPETITIONS. Rank
+ * 0 prints "name median minimum" in microseconds of the slowest rank.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 enum { kMaxLevels = 16 };
 
 typedef struct {
-  MPI_Comm comm;  /* of which ranktree knows the nodes */
-  MPI_Comm fresh; /* of which it knows nothing yet */
+  MPI_Comm comm;  /* Ranktree knows its nodes */
+  MPI_Comm fresh; /* Ranktree does not know its nodes yet */
 } Comms;
 
 static void drop(MPI_Comm* comm) {
@@ -92,7 +92,7 @@ enum { kCallCount = sizeof kCalls / sizeof *kCalls };
 
 static double seconds_of(int call, Comms* comms) {
   double own, slowest;
-  /* A split keeps nothing of ours: the nodes are to be learnt again. */
+  /* A split copies no attribute, so the nodes must be determined again. */
   MPI_Comm_split(comms->comm, 0, 0, &comms->fresh);
   MPI_Barrier(comms->comm);
   const double begin = MPI_Wtime();
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comms.comm);
   double* times = malloc(sizeof(double) * kCallCount * (size_t)repetitions);
   if (times == NULL || repetitions < 1) MPI_Abort(MPI_COMM_WORLD, 2);
-  for (int call = 0; call < kCallCount; ++call) seconds_of(call, &comms); /* warm, and the nodes become known */
+  for (int call = 0; call < kCallCount; ++call) seconds_of(call, &comms); /* warms up, and the nodes become known */
   for (int i = 0; i < repetitions; ++i) {
     for (int call = 0; call < kCallCount; ++call) times[call * repetitions + i] = seconds_of(call, &comms);
   }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What one level of the hierarchy costs beside the MPI's own calls, on a faked machine with a rank on each core.
+"""The time of one level of the hierarchy against native calls, on a faked machine with a rank on each core.
 
-`bound` is what one level may cost: the MPI's own MPI_Comm_split, a small broadcast and a small allreduce. All calls
-take turns in one process; a time is that of the slowest rank; medians (minima) in microseconds.
+`bound` is the limit for one level: the native MPI_Comm_split, a small broadcast and a small allreduce. All calls run in
+turn in one process; a time is that of the slowest rank; medians (minima) in microseconds.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def measure(mpi: Mpi, ranks: int, repetitions: int) -> dict[str, tuple[float, fl
 
 
 def print_table(mpi: Mpi, ranks: list[int], repetitions: int) -> None:
-    """One row a call, one column a number of ranks."""
+    """One row for each call, one column for each number of ranks."""
     columns = {count: measure(mpi, count, repetitions) for count in ranks}
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
     print(f"\n{mpi.name}")
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--mpi", nargs="*", help="only these")
     arguments = parser.parse_args()
     for name, mpi in built_mpis(arguments.build.resolve()).items():
-        # Ranks that spin and outnumber the cores take turns of milliseconds: a few repetitions say as much.
+        # With more spinning ranks than cores, the scheduler alternates them in milliseconds; few repetitions suffice.
         spinning = mpi.family != "openmpi"
         if not arguments.mpi or name in arguments.mpi:
             print_table(mpi, arguments.ranks, arguments.repetitions // (10 if spinning else 1))

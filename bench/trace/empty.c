@@ -1,4 +1,4 @@
-// A preload library that does nothing but notice that a send is the outermost MPI call: what any wrapper costs.
+// A preload library that only detects whether a send is the outermost MPI call: the cost of any wrapper.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

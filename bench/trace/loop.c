@@ -1,5 +1,5 @@
-// Time of one message that a process sends to itself (Irecv, Send, Wait): the shortest of many short windows, which is
-// the only figure that a busy machine leaves alone. Prints three lines: NAME NANOSECONDS.
+// The time of one message that a process sends to itself (Irecv, Send, Wait): the shortest of many short windows, the
+// only figure that other load on the machine does not change. Prints three lines: NAME NANOSECONDS.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static double now(void) {
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-// Nanoseconds of one message in one window; `communicators` and `types` are powers of two, taken in turn.
+// Nanoseconds of one message in one window; `communicators` and `types` are powers of two, used in turn.
 static double window(MPI_Comm* comms, unsigned communicators, MPI_Datatype* types, const int* counts, unsigned kinds) {
   char out[8] = {0}, in[8];
   const double start = now();

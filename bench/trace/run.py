@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What tracing adds to an 8-byte send: native, an empty wrapper, ours, and Open MPI's monitoring, in one run.
+"""The time that tracing adds to an 8-byte send: native, an empty wrapper, Ranktree, Open MPI's monitoring.
 
-The variants take turns, several rounds of them, and the least figure of each counts: another process on the machine
-then disturbs all of them alike. A `message` is Irecv, Send and Wait of a process with itself.
+The variants run in turn for several rounds, and the minimum of each counts, so that another process on the machine
+disturbs all of them alike. A `message` is Irecv, Send and Wait of a process with itself.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 CASES = {"self": "one communicator", "communicators": "8 communicators in turn", "datatypes": "2 datatypes in turn"}
-LIMITS = {"self": 5.0, "communicators": 15.0, "datatypes": 15.0}  # nanoseconds that ours may add
+LIMITS = {"self": 5.0, "communicators": 15.0, "datatypes": 15.0}  # nanoseconds that Ranktree may add
 SECONDS = 120
 
 
@@ -51,7 +51,7 @@ def measure(mpi: str, build: Path, options: list[str], variables: dict[str, str]
 
 
 def least(mpi: str, build: Path, rounds: int, windows: int) -> dict[str, dict[str, float]]:
-    """The least figure of each variant and case over all rounds."""
+    """The minimum of each variant and case over all rounds."""
     best: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
@@ -65,7 +65,7 @@ def least(mpi: str, build: Path, rounds: int, windows: int) -> dict[str, dict[st
 
 
 def show(mpi: str, best: dict[str, dict[str, float]]) -> bool:
-    """Prints the table of one MPI; true when ours stays within the limits."""
+    """Prints the table of one MPI; true when Ranktree stays within the limits."""
     print(f"\n{mpi}: ns a message (added to native)")
     print(f"  {'':<14}" + "".join(f"{text:>26}" for text in CASES.values()))
     for name, found in best.items():
@@ -81,7 +81,7 @@ def show(mpi: str, best: dict[str, dict[str, float]]) -> bool:
 
 
 def main() -> int:
-    """Measures every MPI that is built here."""
+    """Measures every MPI of this build."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True, help="the build folder")
     parser.add_argument("--rounds", type=int, default=8)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "collect"))
 
-from bars import PARTS, missed
+from limits import PARTS, missed
 from rows import Row
 
 MIB = 1 << 20

@@ -1,4 +1,4 @@
-"""What the results are held against: one line for each that misses it."""
+"""The acceptance limits of the results: prints one line for each result that misses its limit."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,24 +22,24 @@ from cases import (
 from rows import Row
 
 MIB = 1 << 20
-BYTES = 1.08  # of the lower bound
-# Native's time by auto's, at least: emulated cluster, Open MPI.
+BYTES = 1.08  # at most, relative to the lower bound
+# At least: native time / auto time on the emulated cluster, Open MPI.
 PACKED = {
     "broadcast": {MIB >> 2: 2.8, MIB: 1.7, MIB << 2: 1.8},
     "reduce": dict.fromkeys((MIB >> 2, MIB, MIB << 2), 1.0),
     "allreduce": dict.fromkeys((MIB >> 2, MIB, MIB << 2), 1.0),
 }
 ROUND_ROBIN = {"reduce": {MIB: 2.3}, "allreduce": {MIB: 2.1}}
-# One node: native's time by auto's, mean of the sizes from 32 KiB on and of all numbers of ranks, and processor time.
+# On one node, native time / auto time: mean over the sizes from 32 KiB on and all rank counts; and processor time.
 NODE, NODE_CPU = {"broadcast": 2.0, "allreduce": 1.5, "barrier": 1.5}, 2.0
-# Auto's time by native's, at most.
+# At most: auto time / native time.
 MEAN, WORST = 1.02, 1.10
 ADDED_NANOSECONDS = 20
 PARTS = ("bytes", "cluster", "node", "auto", "large", "mpich5-cluster", "mpich5-auto", "mpich5-large", "fallthrough")
 
 
 def missed(rows: Sequence[Row]) -> Iterator[str]:
-    """Of all bars. What gave no figures is named, too: it reaches none."""
+    """All missed limits. A result without figures counts as a miss."""
     yield from missing(rows)
     yield from missed_bytes(rows)
     yield from missed_on_cluster(rows)
@@ -64,7 +64,7 @@ def missing(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def has_figures(part: str, case: Case) -> bool:
-    """Of native and auto, those that the part's bars ask for."""
+    """Whether native and auto have the figures that the part's limits need."""
     if not full(case):
         return False
     native, auto = case["", NATIVE], case["", AUTO]
@@ -74,7 +74,7 @@ def has_figures(part: str, case: Case) -> bool:
 
 
 def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
-    """Between nodes, auto."""
+    """The limit on bytes between nodes, for auto."""
     for machine, own in machines(rows, "bytes").items():
         for (collective, size), case in cases(own).items():
             found = over(case.get(("", AUTO)), BOUND[collective] * size)
@@ -83,10 +83,10 @@ def missed_bytes(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def missed_on_cluster(rows: Sequence[Row]) -> Iterator[str]:
-    """Large vectors, Open MPI."""
-    for machine, bars in (("4x4 packed", PACKED), ("4x4 round robin", ROUND_ROBIN)):
+    """The limits for large vectors on the cluster, Open MPI."""
+    for machine, limits in (("4x4 packed", PACKED), ("4x4 round robin", ROUND_ROBIN)):
         found = cases(machines(rows, "cluster").get(machine, []))
-        for collective, sizes in bars.items():
+        for collective, sizes in limits.items():
             for size, least in sizes.items():
                 auto = found.get((collective, size), {}).get(("", AUTO))
                 about = f"cluster: {machine}: {collective} {size_text(size)}"
@@ -97,7 +97,7 @@ def missed_on_cluster(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def missed_on_node(rows: Sequence[Row]) -> Iterator[str]:
-    """Means over 2 to 16 ranks; processor time over the three collectives, too: where all ranks spin it is the time."""
+    """Means over 2 to 16 ranks, and processor time over the three collectives, the real time where all ranks spin."""
     processors = []
     for collective, least in NODE.items():
         pairs = list(large_pairs(rows, collective))
@@ -111,7 +111,7 @@ def missed_on_node(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def large_pairs(rows: Sequence[Row], collective: str) -> Iterator[tuple[Row, Row]]:
-    """Native and auto on one node, where there are many bytes or none."""
+    """Native and auto on one node, for messages from 32 KiB on and for barriers."""
     for own in machines(rows, "node").values():
         for (each, size), case in cases(own).items():
             if each == collective and (size == 0 or size >= LARGE) and full(case):
@@ -119,7 +119,7 @@ def large_pairs(rows: Sequence[Row], collective: str) -> Iterator[tuple[Row, Row
 
 
 def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[str]:
-    """Every collective and size, by medians."""
+    """The limits for every collective and size, by medians."""
     found = [cell for _, cells in auto_cells(rows, prefix) for cell in cells]
     average = mean(cell.usual for cell in found)
     if average is not None and average > MEAN:
@@ -127,12 +127,12 @@ def missed_by_auto(rows: Sequence[Row], prefix: str, worst: float) -> Iterator[s
     for cell in found:
         if cell.usual > worst:
             means = f", by means {cell.mean:.2f}" if cell.mean else ""
-            told = f"auto / native {cell.usual:.2f}{means}, at most {worst:.2f}"
-            yield f"{prefix}auto: {cell.machine}: {cell.what}: {told}"
+            figures = f"auto / native {cell.usual:.2f}{means}, at most {worst:.2f}"
+            yield f"{prefix}auto: {cell.machine}: {cell.what}: {figures}"
 
 
 def missed_by_calls_left_alone(rows: Sequence[Row]) -> Iterator[str]:
-    """Under the preload library."""
+    """The limit on passed-through calls under the preload library."""
     for call, machine, least in calls_left_alone(rows):
         if not {"rules", "alone"} <= least.keys():
             yield f"fallthrough: {call}, {machine}: not measured"
