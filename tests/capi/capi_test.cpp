@@ -1,4 +1,4 @@
-// The C interface from outside: what a C program sees, bad input first.
+// The C interface as a C program uses it, bad input first.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ ranktree_topo* load(const char* machine) {
   return topo;
 }
 
-// Four ranks, 0 talks to 2 and 1 to 3: on two nodes of two cores the order 0,1,2,3 sends everything between nodes.
+// Four ranks, 0 sends to 2 and 1 to 3: on two nodes of two cores the order 0,1,2,3 sends everything between nodes.
 ranktree_pattern* crossed_pairs() {
   const std::array<ranktree_pair, 2> pairs{{{0, 2, 1, 1000}, {1, 3, 1, 500}}};
   ranktree_pattern* pattern = nullptr;
@@ -82,7 +82,7 @@ TEST(Capi, DistancesFollowTheTree) {
   ranktree_topo_destroy(topo);
 }
 
-TEST(Capi, APlanBringsTalkingRanksTogetherAndSurvivesItsFile) {
+TEST(Capi, APlanBringsCommunicatingRanksTogetherAndSurvivesItsFile) {
   ranktree_topo* topo = load("node:2 core:2");
   ranktree_pattern* pattern = crossed_pairs();
   ranktree_plan* plan = nullptr;
@@ -125,7 +125,7 @@ TEST(Capi, MoreRanksThanLeavesIsAMismatch) {
   ranktree_topo_destroy(topo);
 }
 
-// Options that search until they are stopped, on a pattern that takes a while.
+// Options for a search that lasts until it is stopped, on a pattern that takes some time.
 class Place : public testing::Test {
  protected:
   void SetUp() override {
@@ -170,7 +170,7 @@ class Place : public testing::Test {
   ranktree_error error_{};
 };
 
-TEST_F(Place, PinsAndForbiddenPusAreHonoured) {
+TEST_F(Place, PinsAndForbiddenPusAreRespected) {
   const std::array<int, 2> everywhere{3, 1};
   const int here = 0;
   ranktree_topo* less = nullptr;
@@ -202,7 +202,7 @@ TEST_F(Place, PinsAndForbiddenPusAreHonoured) {
   }
 }
 
-TEST_F(Place, PinsThatCannotBeAreNamed) {
+TEST_F(Place, InvalidPinsAreNamed) {
   struct Case {
     ranktree_pin pin;
     int count;
@@ -224,7 +224,7 @@ TEST_F(Place, PinsThatCannotBeAreNamed) {
   EXPECT_EQ(plan_, nullptr);
 }
 
-TEST(Capi, ForbiddenPusThatCannotBeAreNamed) {
+TEST(Capi, InvalidForbiddenPusAreNamed) {
   ranktree_topo* topo = load("node:2 core:2");
   ranktree_topo* rest = nullptr;
   ranktree_error error{};
@@ -245,7 +245,7 @@ TEST_F(Place, LevelsAddUpToTheCost) {
   ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
   ASSERT_EQ(ranktree_plan_get_level_count(plan_), 4);
   const std::array<const char*, 4> names{"Cluster", "Node", "Core", "PU"};
-  const std::array<double, 4> hops{4, 2, 0, 0};  // one PU a core: no two ranks meet there
+  const std::array<double, 4> hops{4, 2, 0, 0};  // one PU per core: it holds a single rank
   double total = 0;
   double all = 0;
   for (int level = 0; level < 4; ++level) {
@@ -263,7 +263,7 @@ TEST_F(Place, LevelsAddUpToTheCost) {
   EXPECT_EQ(all, cost("identity"));
 }
 
-TEST_F(Place, LevelsAndRowsThatAreNotThereAreNamed) {
+TEST_F(Place, UnknownLevelsAndRowsAreNamed) {
   ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
   double value = -1;
   EXPECT_EQ(ranktree_plan_get_level_name(plan_, -1), nullptr);
@@ -316,18 +316,18 @@ TEST_F(Place, BadOptionsAreNamed) {
   EXPECT_EQ(place(), RANKTREE_ERROR_INPUT);
 }
 
-TEST_F(Place, WhoIsAskedMayStopTheSearchAndGetsAPlan) {
-  int asked = 0;
-  options_.user = &asked;
+TEST_F(Place, KeepGoingMayStopTheSearchAndThereIsAPlan) {
+  int calls = 0;
+  options_.user = &calls;
   options_.keep_going = [](void* user) { return ++*static_cast<int*>(user) < 2 ? 1 : 0; };
   ASSERT_EQ(place(), RANKTREE_SUCCESS) << error_.text;
-  EXPECT_GE(asked, 1);
+  EXPECT_GE(calls, 1);
   EXPECT_EQ(ranktree_plan_get_rank_count(plan_), 16);
   EXPECT_LE(cost("plan"), cost("identity"));
   EXPECT_TRUE(ranktree_plan_was_stopped(plan_));
 }
 
-TEST_F(Place, WhatNobodyEndedWasNotStopped) {
+TEST_F(Place, ASearchThatRanToItsEndWasNotStopped) {
   const auto never = [](void*) { return 0; };
   options_.algorithm = "greedy";
   options_.keep_going = never;
@@ -362,7 +362,7 @@ TEST(Capi, APlanOfAnOlderFileHasNoBound) {
   ranktree_plan_destroy(plan);
 }
 
-// Sixteen groups of sixteen ranks, spread: rank i belongs to group i mod 16, whose members exchange 10, others 1.
+// Sixteen groups of sixteen ranks, spread: rank i is in group i mod 16, whose members exchange 10, other pairs 1.
 std::vector<double> groups_of_sixteen() {
   std::vector<double> matrix(std::size_t{256} * 256, 1);
   for (std::size_t i = 0; i < 256; ++i) {

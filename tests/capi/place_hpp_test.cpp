@@ -1,4 +1,4 @@
-// The C++ interface of placement from outside: spans in, a plan out, errors thrown.
+// The C++ interface of placement as a program uses it: spans in, a plan out, exceptions on errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ using ranktree::PlaceOptions;
 using ranktree::Plan;
 using ranktree::Topo;
 
-// Rank i talks to i + ranks/2, with a weight of its own.
+// Rank i sends to i + ranks/2, with a weight of its own.
 std::vector<double> crossed(int ranks) {
   const auto side = static_cast<std::size_t>(ranks);
   std::vector<double> matrix(side * side, 0);
@@ -80,7 +80,7 @@ TEST(PlaceHpp, OptionsReachTheEngine) {
   for (int rank = 0; rank < 4; ++rank) EXPECT_FALSE(plan.host(rank) == "n0" && plan.pus(rank)[0] == 0);
 }
 
-TEST(PlaceHpp, WhatAsksMayStopAndMayThrow) {
+TEST(PlaceHpp, KeepGoingMayStopAndMayThrow) {
   const Topo machine = Topo::load("node:3 package:2 core:3");
   const Pattern pattern = Pattern::dense(18, crossed(18));
   PlaceOptions options;
@@ -90,7 +90,7 @@ TEST(PlaceHpp, WhatAsksMayStopAndMayThrow) {
   EXPECT_THROW((void)place(machine, pattern, options), std::runtime_error);
 }
 
-TEST(PlaceHpp, RefusalsKeepStatusAndText) {
+TEST(PlaceHpp, ErrorsKeepStatusAndText) {
   const Topo machine = Topo::load("node:2 core:2");
   const auto refused = [](const auto& call, ranktree_status status, const std::string& words) {
     try {
@@ -113,7 +113,7 @@ TEST(PlaceHpp, RefusalsKeepStatusAndText) {
   refused([&] { (void)Plan::load("no/such.json"); }, RANKTREE_ERROR_SYSTEM, "no/such.json");
 }
 
-TEST(PlaceHpp, APlanOfAFileKnowsHostsButNoLeaves) {
+TEST(PlaceHpp, APlanFromAFileHasHostsButNoLeaves) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("place_hpp_" + std::to_string(getpid()) + ".json");
   const Plan plan = place(Topo::load("node:2 core:2"), Pattern::dense(4, crossed(4)).expand());

@@ -1,4 +1,4 @@
-"""An emulated cluster for tests; where the machine refuses one, they are skipped and say why."""
+"""An emulated cluster for tests; where it cannot be made, tests are skipped with the reason."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from emulated import MiniCluster
 
 @pytest.fixture(scope="session")
 def minicluster(build_folder: Path) -> Path:
-    """The command, where clusters can be made."""
+    """The command, on machines where clusters can be made."""
     program = build_folder / "bin" / "minicluster"
     result = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
     if result.returncode == 77:
@@ -21,7 +21,7 @@ def minicluster(build_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def make_cluster(minicluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., MiniCluster]]:
-    """Makes clusters with the given options of `up`; all are ended at the end."""
+    """Makes clusters with the given options of `up`; all are removed at the end."""
     made = []
 
     def make(*options: object) -> MiniCluster:

@@ -1,4 +1,4 @@
-"""How tests drive an emulated cluster."""
+"""Runs an emulated cluster for tests."""
 
 import json
 import subprocess
@@ -15,12 +15,12 @@ class MiniCluster:
     """`minicluster VERB STATE ...` of one build tree and one state folder."""
 
     def __init__(self, program: Path, state: Path) -> None:
-        """Nothing is started yet."""
+        """The constructor starts nothing."""
         self.program = program
         self.state = state
 
     def call(self, verb: str, *arguments: object, timeout: float = 60, **options: object) -> RunResult:
-        """Runs a verb and returns what came of it."""
+        """Runs a verb and returns its result."""
         command = [str(self.program), verb, str(self.state), *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, **options)
 
@@ -35,7 +35,7 @@ class MiniCluster:
         return self.need("exec", node, *command).strip()
 
     def counters(self, reset: bool = False) -> dict:
-        """What crossed the network since the last reset."""
+        """The traffic on the network since the last reset."""
         return json.loads(self.need("bytes", "--json", *(["--reset"] if reset else [])))
 
 

@@ -1,4 +1,4 @@
-// The parts of the emulated cluster's switch: links that take their time, a queue that keeps order, frames as they look
+// The parts of the emulated cluster's switch: links with rate and latency, a queue in order of time, the size of frames
 // on the cable, counters in a file.
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(Link, PassesABurstOnAsAPipeline) {
   EXPECT_EQ(burst.tail, 11 * 10'000 + 2 * 5'000);
 }
 
-TEST(Link, IsHeldUpByTheSlowerOneBefore) {
+TEST(Link, IsDelayedByASlowerLinkBefore) {
   Link slow = link_make(0, 100);
   Link fast = link_make(0, 1000);
   Burst burst = {0, 0, 10 * 1250, 1250};
@@ -147,7 +147,7 @@ class FabricTest : public testing::Test {
   std::unique_ptr<Fabric> fabric_ = std::make_unique<Fabric>();
 };
 
-TEST_F(FabricTest, DeliversAfterEachLinkOfTheWay) {
+TEST_F(FabricTest, DeliversAfterEachLinkOfThePath) {
   send(0, 1, 0, 1250);
   EXPECT_EQ(fabric_receive(fabric_.get(), 2 * 15'000 - 1), nullptr);
   EXPECT_EQ(fabric_next(fabric_.get()), 2 * 15'000);
@@ -160,9 +160,9 @@ TEST_F(FabricTest, CrossesTheRootBetweenSwitches) {
   EXPECT_EQ(arrivals(0, 3), std::vector<std::int64_t>{2 * 15'000 + 2 * 105'000});
 }
 
-TEST_F(FabricTest, LetsTheFirstAtALinkGoFirst) {
-  // What node 0 sends to node 1 keeps its link busy for a millisecond; a frame to node 2 waits behind that. It keeps
-  // nothing from node 2 that node 3 sends there meanwhile, and sends later.
+TEST_F(FabricTest, SendsFramesInOrderOfTheirArrivalAtALink) {
+  // Node 0's burst to node 1 keeps its link busy for a millisecond, and its frame to node 2 waits behind it. That does
+  // not delay a frame from node 3 to node 2 that is sent later.
   send(0, 1, 0, 100 * 1250);
   send(0, 2, 1'000, 1250);
   send(3, 2, 2'000, 1250);
@@ -175,13 +175,13 @@ TEST_F(FabricTest, SharesALinkInTheOrderOfArrival) {
   EXPECT_EQ(arrivals(0, 1), (std::vector<std::int64_t>{30'000, 40'000}));
 }
 
-TEST_F(FabricTest, SharesALinkAmongThoseWhoComeFromElsewhere) {
-  send(2, 1, 0, 1250);        // from the other switch: at node 1's link after 225 microseconds
-  send(0, 1, 205'000, 1250);  // there after 220, for 10
+TEST_F(FabricTest, SharesALinkBetweenFramesFromDifferentSwitches) {
+  send(2, 1, 0, 1250);        // from the other switch: reaches node 1's link after 225 us
+  send(0, 1, 205'000, 1250);  // reaches it after 220 us, occupies it for 10 us
   EXPECT_EQ(arrivals(2, 1), std::vector<std::int64_t>{230'000 + 15'000});
 }
 
-// A frame as the kernel hands it over: offload header, then Ethernet from port 1 to the given last byte of the address.
+// A frame as the kernel passes it: offload header, then Ethernet from port 1 to the given last byte of the address.
 std::vector<unsigned char> frame_bytes(std::size_t length, unsigned char port, OffloadHeader offload = {}) {
   std::vector<unsigned char> bytes(sizeof offload + length);
   std::memcpy(bytes.data(), &offload, sizeof offload);
@@ -213,7 +213,7 @@ TEST(Tap, CountsEverySegmentOfABurstWithItsHeaders) {
   EXPECT_EQ(view.segment, 1538U);
 }
 
-TEST(Tap, TakesNothingButFramesForItsPorts) {
+TEST(Tap, AcceptsOnlyFramesForItsPorts) {
   CableView view;
   const auto beyond = frame_bytes(60, 4);
   EXPECT_FALSE(tap_inspect(beyond.data(), beyond.size(), 4, &view));
@@ -225,7 +225,7 @@ TEST(Tap, TakesNothingButFramesForItsPorts) {
   EXPECT_FALSE(tap_inspect(whole.data(), whole.size() - 1, 4, &view));
 }
 
-TEST(Counters, AreInTheFileAsTheyAreCounted) {
+TEST(Counters, AreWrittenToTheFile) {
   const std::string path = testing::TempDir() + "ranktree_counters";
   CounterPair* const pairs = counters_map(path.c_str(), 3);
   ASSERT_NE(pairs, nullptr);
@@ -239,7 +239,7 @@ TEST(Counters, AreInTheFileAsTheyAreCounted) {
   std::filesystem::remove(path);
 }
 
-TEST(Counters, SayWhyThereIsNoFile) {
+TEST(Counters, ReportWhyThereIsNoFile) {
   EXPECT_EQ(counters_map("/nonexistent/folder/counters", 3), nullptr);
   EXPECT_EQ(errno, ENOENT);
 }

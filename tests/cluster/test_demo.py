@@ -1,4 +1,4 @@
-"""The demo, by its JSON: what moves between nodes before and after is what rings must move; no time is asserted."""
+"""The demo by its JSON: the bytes between nodes before and after equal those of the rings; no time is asserted."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def on_cluster(minicluster: Path, build_folder: Path) -> dict:
 
 @pytest.fixture(scope="module")
 def on_one_node(build_folder: Path) -> dict:
-    """The demo as where no cluster can be made."""
+    """The demo on a machine where no cluster can be made."""
     result = demo(build_folder, "--one-node")
     assert not result["emulated"]
     return result["sizes"][0]
@@ -89,7 +89,7 @@ def test_hop_bytes_are_those_of_the_tokens(on_cluster: dict, placement: str) -> 
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_bytes_between_nodes_fall_as_the_plan_promises(on_cluster: dict, plan: str) -> None:
+def test_bytes_between_nodes_decrease_as_the_plan_predicts(on_cluster: dict, plan: str) -> None:
     hosts = on_cluster["hosts"]
     promised = sum(tokens_between_nodes(hosts["round-robin"])) / sum(tokens_between_nodes(hosts[plan]))
     assert promised >= 16 / 12  # one ring a node: 12 tokens among the leaders in place of 16 in the rings
@@ -102,7 +102,7 @@ def test_the_plan_by_size_has_no_more_hop_bytes_than_any_other(on_cluster: dict)
     assert found["size"] == min(found.values()) < found["round-robin"]
 
 
-def test_one_node_shows_the_same_promise(on_one_node: dict) -> None:
+def test_one_node_shows_the_same_prediction(on_one_node: dict) -> None:
     for name, figures in on_one_node["figures"].items():
         assert "seconds" not in figures
         assert figures["hop_bytes"] == pytest.approx(hop_bytes(on_one_node["hosts"][name]), rel=0.001)

@@ -1,4 +1,4 @@
-"""The emulated cluster: nodes of their own, a network that counts exactly, real Open MPI, and nothing left after."""
+"""The emulated cluster: separate nodes, a network that counts exactly, real Open MPI, and no remains after it."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ import pytest
 from emulated import MiniCluster
 
 NAMES = ["n0", "n1", "n2", "n3"]
-LATENCY = 200e-6  # seconds, one way over one link
+LATENCY = 200e-6  # seconds, in one direction over one link
 SENDER = """
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -49,7 +49,7 @@ if places:
 
 @contextmanager
 def running(cluster: MiniCluster, *arguments: object) -> Iterator[subprocess.Popen]:
-    """A command of the cluster in the background, ended when the block ends."""
+    """A command of the cluster in the background, stopped when the block is left."""
     verb, *rest = map(str, arguments)
     command = [str(cluster.program), verb, str(cluster.state), *rest]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -68,7 +68,7 @@ def rankfile(path: Path, nodes: list[int]) -> Path:
 
 
 def processes_naming(text: str) -> list[str]:
-    """Command lines of running processes that hold the text."""
+    """Command lines of running processes that contain the text."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -133,7 +133,8 @@ def test_a_stream_crosses_two_switches_no_faster_than_its_links(cluster: MiniClu
     counters = cluster.counters()
     # Segments of 1448 bytes cost 1538 on the cable (headers 66, cable 24); a little more for short segments.
     assert payload * 1538 / 1448 <= counters["bytes"][2][1] <= 1.05 * payload * 1538 / 1448
-    # Lower bounds only: a busy machine can make it slower, nothing can make it faster. Four links each way, 400 Mbit/s.
+    # Lower bounds only: a busy machine can make it slower, nothing can make it faster. Four links per direction, each
+    # 400 Mbit/s.
     assert round_trip >= 8 * LATENCY
     assert stream >= payload * 8 / 400e6
 
@@ -149,7 +150,7 @@ def test_shared_communicators_are_the_nodes(cluster: MiniCluster) -> None:
 
 
 @pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="Debian's Open MPI is not installed")
-def test_ranks_sit_where_a_rankfile_puts_them(cluster: MiniCluster, tmp_path: Path) -> None:
+def test_ranks_are_where_a_rankfile_puts_them(cluster: MiniCluster, tmp_path: Path) -> None:
     nodes = [3, 0, 2, 1, 0, 3, 1]
     file = rankfile(tmp_path / "ranks", nodes)
     script = "echo $OMPI_COMM_WORLD_RANK $(hostname)"
@@ -160,8 +161,9 @@ def test_ranks_sit_where_a_rankfile_puts_them(cluster: MiniCluster, tmp_path: Pa
 @pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="Debian's Open MPI is not installed")
 @pytest.mark.parametrize(
     ("spread", "inter_node_tokens"),
-    # 2 rings of 4: round robin, 4 hops a ring cross nodes and both leaders are on n0; packed by node, each ring is at
-    # home and the two leaders swap their tokens.
+    # 2 rings of 4: round robin, 4 hops of a ring cross nodes and both leaders are on n0; packed by node, each ring is
+    # on
+    # one node and the two leaders exchange their tokens.
     [([0, 1, 2, 3, 0, 1, 2, 3], 8), ([0, 0, 0, 0, 1, 1, 1, 1], 2)],
     ids=["round-robin", "packed"],
 )
@@ -208,7 +210,7 @@ def test_hwloc_sees_the_emulated_cores(cluster: MiniCluster) -> None:
     assert len(lines) == 4
 
 
-def test_two_clusters_do_not_meet(cluster: MiniCluster, make_cluster: Callable[..., MiniCluster]) -> None:
+def test_two_clusters_are_separate(cluster: MiniCluster, make_cluster: Callable[..., MiniCluster]) -> None:
     cluster.counters(reset=True)
     other = make_cluster("--nodes", 2)
     other.in_node("n0", "python3", "-c", SENDER, "n1", 5, 100)

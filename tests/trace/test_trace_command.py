@@ -1,4 +1,4 @@
-"""`ranktree trace`: what it refuses before the run, what it hands to the ranks, what it prints."""
+"""`ranktree trace`: what it refuses before the run, the environment of the ranks, its output."""
 
 import os
 import re
@@ -68,7 +68,7 @@ def test_a_folder_as_output_is_refused(ranktree, mpi, output):
     assert "a folder, not a file" in result.stderr
 
 
-def test_another_ending_is_wrong_usage(ranktree, mpi, tmp_path):
+def test_another_extension_is_wrong_usage(ranktree, mpi, tmp_path):
     assert ranktree("trace", "-o", tmp_path / "app.txt", *mpi.launch(1, "true")).returncode == 2
 
 
@@ -98,7 +98,7 @@ def test_an_unknown_mpi_is_refused(refused, mpi, tmp_path):
     assert "unknown MPI: linked with libmpi.so.99" in refused(*mpi.launch(1, program))
 
 
-def test_a_program_reaches_its_mpi_through_other_libraries(refused, mpi, tmp_path):
+def test_a_program_finds_its_mpi_through_other_libraries(refused, mpi, tmp_path):
     inner = tmp_path / "libmpi.so.99"
     compile_c("int MPI_Init(void) { return 0; }", inner, "-shared", "-fPIC", "-Wl,-soname,libmpi.so.99")
     outer = tmp_path / "libapp.so"
@@ -128,7 +128,7 @@ def test_two_mpis_in_one_command_are_refused(refused, mpi):
     assert "is linked with" in refused(*mpi.launch(1, own), ":", "-n", 1, other)
 
 
-def test_a_program_that_is_not_there_is_refused(refused, mpi):
+def test_a_missing_program_is_refused(refused, mpi):
     assert "no-such-program: no such program" in refused(*mpi.launch(1, "./no-such-program"))
 
 
@@ -141,11 +141,11 @@ def test_a_command_without_a_program_is_refused(refused, mpi):
     assert "names no program" in refused(*mpi.launch(2))
 
 
-def test_a_launcher_that_is_not_there_is_refused(refused):
+def test_a_missing_launcher_is_refused(refused):
     assert "mpirun.none: no such launcher" in refused("mpirun.none", "-n", 2, "true")
 
 
-def test_a_launcher_that_is_not_known_is_refused(refused, tmp_path):
+def test_an_unknown_launcher_is_refused(refused, tmp_path):
     launcher = tmp_path / "mpirun"
     launcher.write_text("#!/bin/sh\necho something else\n")
     launcher.chmod(0o755)
@@ -176,13 +176,13 @@ def test_programs_in_a_file_are_refused(refused, mpi, tmp_path):
     assert "named in a file" in refused(mpi.launch(1)[0], option, tmp_path / "programs")
 
 
-def test_a_name_that_no_library_has_is_refused(ranktree, mpi, output):
+def test_an_mpi_without_a_preload_library_is_refused(ranktree, mpi, output):
     result = ranktree("trace", "-o", output, "--mpi", "none", "--", *mpi.launch(1, "true"))
     assert result.returncode == 1
     assert "no preload library 'none'" in result.stderr
 
 
-def test_one_line_tells_what_was_found(ranktree, mpi, output):
+def test_one_line_summarises_the_trace(ranktree, mpi, output):
     result = ranktree("trace", "-o", output, *mpi.launch(2, mpi.program("trace_ends")))
     assert result.returncode == 0
     line = f"ranktree: {output}: 2 ranks, 2 pairs, 20 messages, 80 bytes, 2 collective calls\n"
@@ -195,7 +195,7 @@ def test_quiet_prints_nothing(ranktree, mpi, output):
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_what_is_not_attributed_is_shown_even_when_quiet(ranktree, mpi, output):
+def test_unattributed_calls_are_shown_even_when_quiet(ranktree, mpi, output):
     skip_without_spawn(mpi)
     result = ranktree("trace", "-q", "-o", output, *mpi.launch(1, mpi.program("trace_spawn")))
     assert result.returncode == 0, result.stderr
@@ -261,7 +261,7 @@ def test_of_libraries_of_one_interface_that_of_the_very_mpi_is_chosen(
 
 
 @pytest.mark.parametrize("where", ("environment", "command"))
-def test_a_preload_of_the_users_own_stays_in_front(where, ranktree, mpi, output, tmp_path, monkeypatch):
+def test_a_preload_of_the_user_stays_in_front(where, ranktree, mpi, output, tmp_path, monkeypatch):
     library = compile_c("int nothing_at_all;", tmp_path / "libown.so", "-shared", "-fPIC")
     starter, *rest = mpi.launch(1, "sh", "-c", f"echo $LD_PRELOAD; {mpi.program('trace_ends')}")
     options = []
@@ -290,7 +290,7 @@ def test_open_mpis_list_of_variables_is_extended(where, ranktree, mpi, output, m
     assert output.exists()
 
 
-def test_a_relative_output_is_settled_before_the_run(ranktree, mpi, tmp_path, monkeypatch):
+def test_a_relative_output_is_resolved_before_the_run(ranktree, mpi, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = ranktree("trace", "-o", "here.npz", *mpi.launch(1, "sh", "-c", f"cd /; {mpi.program('trace_ends')}"))
     assert result.returncode == 0, result.stderr
@@ -317,7 +317,7 @@ def test_a_python_program_is_traced(ranktree, mpi, output, tmp_path, monkeypatch
     assert read_trace(output).totals == {(i, (i + 1) % 3): (4, 40) for i in range(3)}
 
 
-def test_a_program_is_looked_for_where_the_ranks_start(ranktree, mpi, output, tmp_path):
+def test_a_program_is_searched_where_the_ranks_start(ranktree, mpi, output, tmp_path):
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "app").symlink_to(mpi.program("trace_ends"))
@@ -327,7 +327,7 @@ def test_a_program_is_looked_for_where_the_ranks_start(ranktree, mpi, output, tm
 
 
 SRUN = """#!/bin/sh
-# Stands in for Slurm's: sets what --export names, then starts one rank.
+# Replaces Slurm's: sets the variables of --export, then starts one rank.
 while [ $# -gt 0 ]; do
   case $1 in
     --export=*) exported=${1#--export=}; shift ;;
@@ -346,7 +346,7 @@ exec "$@"
 
 @pytest.fixture
 def srun(tmp_path: Path, monkeypatch) -> Path:
-    """A stand-in for srun, which tells nothing about the program's MPI."""
+    """A replacement of srun, which does not show the program's MPI."""
     path = tmp_path / "bin/srun"
     path.parent.mkdir()
     path.write_text(SRUN)
@@ -355,7 +355,7 @@ def srun(tmp_path: Path, monkeypatch) -> Path:
     return path
 
 
-def test_under_srun_the_program_tells_the_mpi(ranktree, mpi, output, srun):
+def test_under_srun_the_mpi_is_that_of_the_program(ranktree, mpi, output, srun):
     result = ranktree("trace", "-o", output, "srun", "-n", "1", "--export=ALL,MARK=1", mpi.program("trace_ends"))
     assert result.returncode == 0, result.stderr
     shim = rf"\S+/libranktree_preload_{mpi.name}\.so"

@@ -1,4 +1,4 @@
-"""Pattern files read with numpy alone, and what the programs say of themselves."""
+"""Pattern files read with numpy only, and the traffic that the programs expect."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ Amounts = dict[tuple, tuple[int, int]]  # messages or calls, bytes
 
 @dataclass
 class Record:
-    """What was said: by (class, from, to), by (operation, root, bucket, members, remote), by name."""
+    """Traffic: by (class, from, to), by (operation, root, bucket, members, remote), by name."""
 
     pairs: Amounts = field(default_factory=dict)
     calls: Amounts = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Record:
 
 
 def add(amounts: Amounts, key: tuple, count: int, size: int) -> None:
-    """Sums."""
+    """Adds an amount."""
     before = amounts.get(key, (0, 0))
     amounts[key] = (before[0] + count, before[1] + size)
 
@@ -47,7 +47,7 @@ def rank_list(text: str) -> tuple[int, ...]:
 
 
 def read_expected(folder: Path) -> Record:
-    """The sum of all ranks' accounts (programs/expect.h)."""
+    """The sum of the files of all ranks (programs/expect.h)."""
     record = Record()
     for path in folder.glob("rank-*.txt"):
         for line in path.read_text().splitlines():
@@ -66,7 +66,7 @@ def read_expected(folder: Path) -> Record:
 
 @dataclass
 class Trace:
-    """A pattern file as anyone with numpy sees it."""
+    """A pattern file as numpy reads it."""
 
     record: Record
     metadata: dict
@@ -135,7 +135,7 @@ def check(trace: Trace, expected: Record) -> None:
 
 
 def skip_if_untraced_fails(mpi, words: list[str], text: str) -> None:
-    """Skips where the MPI cannot run the program without us either; `text` marks the line of output that says why."""
+    """Skips where the MPI cannot run the program untraced either; `text` marks the line of output with the reason."""
     result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     if result.returncode != 0:
         reason = next((line for line in result.stderr.splitlines() if text in line), f"exit code {result.returncode}")

@@ -5,7 +5,7 @@ enum { kInts = 64, kMost = 1024 };
 static int rank, size;
 static int in[kInts], out[kInts];
 
-// Everyone of a communicator sends `count` ints to the next; world[i] is the world rank of its rank i.
+// Every rank of a communicator sends `count` ints to the next; world[i] is the world rank of its rank i.
 static void shift(MPI_Comm comm, int own, int members, const int* world, int count) {
   const int next = (own + 1) % members, previous = (own + members - 1) % members;
   MPI_Sendrecv(out, count, MPI_INT, next, 0, in, kInts, MPI_INT, previous, 0, comm, MPI_STATUS_IGNORE);
@@ -37,7 +37,7 @@ static void reversed(void) {
   MPI_Comm_free(&comm);
 }
 
-// The handle of a freed communicator is given out again for one with another order.
+// MPI reuses the handle of a freed communicator for one with another order.
 static void same_handle_again(void) {
   for (int round = 0; round < 12; ++round) {
     int world[kMost];
@@ -80,7 +80,7 @@ static void inter(void) {
   MPI_Comm side, both, merged;
   MPI_Comm_split(MPI_COMM_WORLD, is_low, rank, &side);
   MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, is_low ? low : 0, 9, &both);
-  // Rank i of the lower half talks with rank i of the upper one.
+  // Rank i of the lower half sends to rank i of the upper one.
   if (own < low) {
     MPI_Sendrecv(out, is_low ? 9 : 10, MPI_INT, own, 0, in, kInts, MPI_INT, own, 0, both, MPI_STATUS_IGNORE);
     expect_message(is_low ? low + own : own, (is_low ? 9 : 10) * (long long)sizeof(int));

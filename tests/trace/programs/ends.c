@@ -1,4 +1,4 @@
-// Programs that do not end as they should: ends HOW [CODE]. The last rank is the one that misbehaves.
+// Programs that exit irregularly: ends HOW [CODE]. The last rank is the irregular one.
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
   if (strcmp(how, "abort") == 0) return last ? MPI_Abort(MPI_COMM_WORLD, code) : wait_forever();
   if (strcmp(how, "kill") == 0) return last ? raise(SIGKILL) : wait_forever();
   if (strcmp(how, "segv") == 0) return last ? raise(SIGSEGV) : wait_forever();
-  if (strcmp(how, "exit") == 0) _exit(code);  // nobody finalizes
-  if (strcmp(how, "wait") == 0) {             // until a signal comes
+  if (strcmp(how, "exit") == 0) _exit(code);  // no rank finalizes
+  if (strcmp(how, "wait") == 0) {             // waits for a signal
     if (rank == 0) {
       printf("waiting\n");
       fflush(stdout);

@@ -1,5 +1,5 @@
-// What a test program sends, by its own account: one file a rank in $EXPECT_FOLDER, compared with the trace.
-// Ranks are world ranks, worked out by arithmetic and never by asking MPI. A line is one of
+// The traffic that a test program expects: one file per rank in $EXPECT_FOLDER, compared with the trace. Ranks are
+// world ranks, calculated without MPI calls. A line is one of
 //   pair CLASS FROM TO MESSAGES BYTES
 //   call OPERATION ROOT CALLS BYTES_OF_ONE_CALL MEMBERS REMOTE    (lists like 0,2,4; '-' is none)
 //   unattributed COUNT NAME
@@ -58,7 +58,7 @@ static inline void expect_unattributed(long long count, const char* name) {
   if (expect_file != NULL) fprintf(expect_file, "unattributed %lld %s\n", count, name);
 }
 
-// A barrier of the world, by this rank's account.
+// A barrier of the world, as this rank expects it.
 static inline void world_barrier(void) {
   int size, world[1024];
   MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -1,4 +1,4 @@
-// MPI-IO: what the MPI sends to itself on the way is not the program's. The one send before and after is.
+// MPI-IO: messages that the MPI sends inside its calls are not the program's. The sends before and after are.
 #include "expect.h"
 
 static void ring(int rank, int size, int count) {

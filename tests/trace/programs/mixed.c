@@ -1,5 +1,5 @@
-// A long random schedule, the same at every rank: messages on communicators and with datatypes that come and go, so
-// that handles are given out again for others all the time. mixed SEED
+// A long random schedule, the same on every rank: messages on temporary communicators and with temporary datatypes, so
+// that MPI reuses handles all the time. mixed SEED
 #include "expect.h"
 
 enum { kMost = 64, kCommunicators = 6, kTypes = 4, kSteps = 1000, kInts = 64 };

@@ -44,8 +44,8 @@ static void both_ways(void) {
   expect_message(right, 21 * (long long)sizeof(int));
 }
 
-// A line of ranks: the ends talk to nobody.
-static void nobody(void) {
+// A line of ranks: its two ends send to MPI_PROC_NULL.
+static void null_process(void) {
   const int next = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
   const int previous = rank > 0 ? rank - 1 : MPI_PROC_NULL;
   MPI_Request request;
@@ -65,7 +65,7 @@ static void send_type(MPI_Datatype type, int count, long long bytes) {
   expect_message(right, bytes);
 }
 
-// The size of a type is what it holds, without its holes.
+// The size of a type is that of its data, without the holes.
 static void holes(void) {
   MPI_Datatype type, wide;
   MPI_Type_vector(3, 2, 5, MPI_INT, &type);
@@ -83,7 +83,7 @@ static void holes(void) {
   MPI_Type_commit(&type);
   send_type(type, 3, 3 * 9);
   MPI_Type_free(&type);
-  for (int length = 1; length <= 6; ++length) {  // an MPI gives a freed handle out again
+  for (int length = 1; length <= 6; ++length) {  // an MPI reuses freed handles
     MPI_Type_contiguous(length, MPI_SHORT, &type);
     MPI_Type_commit(&type);
     send_type(type, 2, 2LL * length * (long long)sizeof(short));
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   blocking();
   nonblocking();
   both_ways();
-  nobody();
+  null_process();
   holes();
   send_type(MPI_INT, 0, 0);
   MPI_Buffer_detach(&detached, &detached_size);

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   expect_open(rank);
   MPI_Buffer_attach(buffer, sizeof buffer);
-  for (int again = 0; again < 3; ++again) {  // a freed request's handle comes back with another size
+  for (int again = 0; again < 3; ++again) {  // MPI reuses a freed request's handle for another size
     for (int i = 0; i < 4; ++i) MPI_Recv_init(in[i], kInts, MPI_INT, left, i, MPI_COMM_WORLD, &receive[i]);
     MPI_Send_init(out[0], 1 + again, MPI_INT, right, 0, MPI_COMM_WORLD, &send[0]);
     MPI_Bsend_init(out[1], 2 + again, MPI_INT, right, 1, MPI_COMM_WORLD, &send[1]);

@@ -1,5 +1,5 @@
-// One-sided calls in a window of the world and in one of a reversed communicator. Data goes from where it leaves to
-// where it arrives: a Get counts from the target to the caller, a fetching call in both directions.
+// One-sided calls in a window of the world and in one of a reversed communicator. Data goes from its source to its
+// destination: a Get counts from the target to the caller, a fetching call in both directions.
 #include "expect.h"
 
 enum { kInts = 256, kInt = sizeof(int) };
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   int* allocated;
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &reversed);
   MPI_Win_allocate(sizeof memory, kInt, MPI_INFO_NULL, reversed, &allocated, &win);
-  // The next of the reversed order is the one before in the world.
+  // The next rank in the reversed order is the one before in the world.
   with_fence(win, (size - rank) % size, (rank + size - 1) % size);
   with_lock(win, (size - rank) % size, (rank + size - 1) % size);
   MPI_Win_free(&win);

@@ -1,5 +1,5 @@
 // A program without MPI_Init: two sessions, each with a communicator of its own; the one opened first is closed first.
-// (One after the other ends in MPICH 4.0's own MPI_Session_init.)
+// (One session after the other fails in MPICH 4.0's own MPI_Session_init.)
 #include "expect.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-// A program that starts others: what goes to them is outside MPI_COMM_WORLD, counted and shown.
+// A program that starts others: messages to them leave MPI_COMM_WORLD, and are counted and shown.
 #include <string.h>
 
 #include "expect.h"

@@ -12,7 +12,7 @@ static void* work(void* argument) {
   int in[kMessages][kThreads + 1], out[kThreads + 1] = {0};
   MPI_Request requests[kMessages];
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
-  // One wait for all: threads of an MPI that spins wait for a turn on the cores at each.
+  // One wait for all, because threads of a spinning MPI compete for the cores at each wait.
   for (int i = 0; i < kMessages; ++i) {
     MPI_Irecv(in[i], kThreads + 1, MPI_INT, left, own, comms[own], &requests[i]);
   }

@@ -1,4 +1,4 @@
-// Collectives whose pairs the arguments tell: Alltoallv, Alltoallw, Gatherv, Scatterv. A rank's own share is no
+// Collectives whose arguments determine the pairs: Alltoallv, Alltoallw, Gatherv, Scatterv. A rank's own share is not a
 // message.
 #include "expect.h"
 
