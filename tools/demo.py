@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The main job, end to end: `make demo`.
 
-On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md) real Open MPI runs the `rings` example with its ranks
-dealt round robin; ranktree traces that run, maps it (for fewest bytes, and for fewest messages), and runs it again by
-each plan. The demo prints time and bytes between nodes before and after. Where no cluster can be emulated the trace is
-taken on one node, and the table shows what the plans would change.
+On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md), Open MPI runs the `rings` example with its ranks
+placed round robin. Ranktree traces that run, maps it (for fewest bytes, and for fewest messages), and reruns it with
+each plan. The demo prints time and bytes between nodes before and after. Where no cluster can be emulated it takes
+the trace on one node, and the table shows what the plans would change.
 
-The cores of the nodes are emulated, so ranks are not bound: a plan decides the host of each rank, and that is verified.
+The cores of the nodes are emulated, so ranks are not bound: a plan decides the host of each rank, which is verified.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from pathlib import Path
 NODES = 4
 CORES = 4
 RANKS = NODES * CORES
-MACHINE = f"node:{NODES} core:{CORES}"  # its nodes are called n0, n1, ... as those of the emulated cluster
+MACHINE = f"node:{NODES} core:{CORES}"  # its nodes have the names of the emulated ones, n0, n1, ...
 RATE = 200  # Mbit/s of each link
 LATENCY = 200  # microseconds of each link
 ITERATIONS = {131072: 6, 1048576: 2}  # of one run, by token size in bytes: about a second each
@@ -49,7 +49,7 @@ SECONDS_FOR_ONE = 60
 
 
 class DemoError(RuntimeError):
-    """Why the demo ended early, in one line."""
+    """The reason why the demo stopped, in one line."""
 
 
 def run(command: Sequence[object], **variables: str) -> str:
@@ -69,7 +69,7 @@ def run(command: Sequence[object], **variables: str) -> str:
 
 
 class Programs:
-    """What the demo calls, in one build tree."""
+    """The programs that the demo calls, in one build tree."""
 
     def __init__(self, build: Path) -> None:
         """Raises DemoError when the tree is not built."""
@@ -84,7 +84,7 @@ class Programs:
             raise DemoError("mpirun.openmpi: not installed")
 
     def refusal(self) -> str | None:
-        """Why no cluster can be emulated here."""
+        """The reason why no cluster can be emulated here."""
         result = subprocess.run(
             [self.minicluster, "available"], capture_output=True, text=True, timeout=60, check=False
         )
@@ -100,13 +100,13 @@ class EmulatedCluster:
     """The cluster of the demo."""
 
     def __init__(self, programs: Programs, state: Path) -> None:
-        """Nothing is started yet."""
+        """The constructor starts nothing."""
         self._program = programs.minicluster
         self._state = state
 
     @contextmanager
     def up(self) -> Iterator["EmulatedCluster"]:
-        """Makes the cluster and ends it, whatever happens."""
+        """Makes the cluster and removes it in any case."""
         options = ["--nodes", NODES, "--per-switch", NODES, "--rate", RATE, "--latency", LATENCY, "--cpus", CORES]
         run([self._program, "up", self._state, *options])
         try:
@@ -119,7 +119,7 @@ class EmulatedCluster:
         return [self._state / "mpirun", "--hostfile", self._state / "hostfile", *options]
 
     def measure(self, command: Sequence[object]) -> dict:
-        """Seconds an iteration and bytes between nodes an iteration, start-up of the run included."""
+        """Seconds and bytes between nodes of an iteration, start-up of the run included."""
         run([self._program, "bytes", self._state, "--reset"])
         result = json.loads(run(command))
         counters = json.loads(run([self._program, "bytes", self._state, "--json"]))
@@ -130,15 +130,15 @@ class EmulatedCluster:
 
 
 def round_robin_file(folder: Path) -> Path:
-    """Rank i on node i mod 4: what `--map-by node` does."""
+    """Rank i on node i mod 4, as with `--map-by node`."""
     path = folder / "round_robin.rankfile"
     lines = [f"rank {rank}=n{rank % NODES} slot={rank // NODES}\n" for rank in range(RANKS)]
     path.write_text("".join(lines), encoding="ascii")
     return path
 
 
-def say(text: str) -> None:
-    """Progress, where a person watches."""
+def progress(text: str) -> None:
+    """Prints progress on a terminal."""
     if sys.stderr.isatty():
         print(f"demo: {text}", file=sys.stderr, flush=True)
 
@@ -147,16 +147,16 @@ def measure_size(programs: Programs, cluster: EmulatedCluster, size: int, runs: 
     """Before, trace, map, rerun: for one token size."""
     command = programs.rings_command(size)
     before = cluster.launcher("-np", RANKS, "--rankfile", round_robin_file(folder))
-    say(f"{size // 1024} KiB: {runs} runs of rings, ranks dealt round robin")
+    progress(f"{size // 1024} KiB: {runs} runs of rings, ranks placed round robin")
     measured = {ROUND_ROBIN: medians([cluster.measure([*before, *command]) for _ in range(runs)])}
-    say(f"{size // 1024} KiB: tracing one run, mapping it for fewest bytes and for fewest messages")
+    progress(f"{size // 1024} KiB: tracing one run, mapping it for fewest bytes and for fewest messages")
     pattern = trace(programs, before, size, folder)
     plans = {metric: make_plan(programs, pattern, metric) for metric in METRICS}
     for metric, plan in plans.items():
         verified = [programs.ranktree, "run", "--plan", plan, "--verify-hosts"]
         run([*verified, "--", *cluster.launcher("-np", RANKS), *programs.rings_command(size, iterations=1)])
         after = cluster.launcher(*emitted_options(programs, plan))
-        say(f"{size // 1024} KiB: {runs} runs by the {METRICS[metric]}")
+        progress(f"{size // 1024} KiB: {runs} runs by the {METRICS[metric]}")
         measured[metric] = medians([cluster.measure([*after, *command]) for _ in range(runs)])
     return summary(programs, pattern, plans, size, measured)
 
@@ -176,7 +176,7 @@ def make_plan(programs: Programs, pattern: Path, metric: str) -> Path:
 
 
 def emitted_options(programs: Programs, plan: Path) -> list[str]:
-    """What `ranktree emit` says to tell Open MPI: the words between launcher and program."""
+    """The options of `ranktree emit` for Open MPI: the words between launcher and program."""
     folder = plan.with_suffix(".files")
     command = run([programs.ranktree, "emit", plan, "--launcher", "openmpi4", "--output", folder, "--force"])
     return shlex.split(command)[1:-1]
@@ -204,7 +204,7 @@ def modelled(pairs: Sequence[tuple[int, int, float]], hosts: Sequence[str], iter
 
 
 def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int, measured: dict) -> dict:
-    """All that is known of one token size: for each placement its hosts by rank, its figures, and the ratios."""
+    """All figures of one token size: for each placement its hosts by rank, its figures, and the ratios."""
     pairs = read_pairs(programs, pattern)
     hosts = {ROUND_ROBIN: [f"n{rank % NODES}" for rank in range(RANKS)]}
     for metric, path in plans.items():
@@ -217,14 +217,14 @@ def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int
 
 def on_cluster(programs: Programs, options: argparse.Namespace, folder: Path) -> dict:
     """The whole demo on an emulated cluster."""
-    say(f"starting {NODES} emulated nodes")
+    progress(f"starting {NODES} emulated nodes")
     with EmulatedCluster(programs, folder / "cluster").up() as cluster:
         sizes = [measure_size(programs, cluster, size, options.runs, folder) for size in options.sizes]
     return {"emulated": True, "reason": None, "runs": options.runs, "sizes": sizes}
 
 
 def on_one_node(programs: Programs, options: argparse.Namespace, folder: Path, reason: str) -> dict:
-    """Trace and map only: the program runs on this machine, the plans are made for a cluster it could run on."""
+    """Trace and map only: the program runs on this machine, the plans are for a cluster it could run on."""
     os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     settings = ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
     sizes = []
@@ -236,7 +236,7 @@ def on_one_node(programs: Programs, options: argparse.Namespace, folder: Path, r
 
 
 def heading(result: dict) -> list[str]:
-    """What was run."""
+    """The first lines: the machine and the runs."""
     where = f"{NODES} nodes of {CORES} ranks"
     if not result["emulated"]:
         return [
@@ -250,7 +250,7 @@ def heading(result: dict) -> list[str]:
 
 
 def rows(size: dict) -> Iterator[str]:
-    """One line a placement, the fastest one marked."""
+    """One line for each placement, with a mark at the fastest."""
     figures = size["figures"]
     fastest = min((name for name in figures if "seconds" in figures[name]), key=seconds_in(figures), default=None)
     for name, title in {ROUND_ROBIN: "round robin (mpirun --map-by node)", **METRICS}.items():
@@ -268,7 +268,7 @@ def seconds_in(figures: dict) -> Callable[[str], float]:
 
 
 def table(result: dict) -> str:
-    """The figures, what they mean, and what to do next."""
+    """The figures, their meaning, and the next commands."""
     lines = heading(result)
     for size in result["sizes"]:
         lines += ["", f"tokens of {size['bytes'] // 1024} KiB", *rows(size)]
@@ -280,14 +280,14 @@ def table(result: dict) -> str:
 
 
 def ranks_by_node(hosts: Sequence[str]) -> str:
-    """Which ranks each node has."""
+    """The ranks of each node."""
     nodes = {name: [rank for rank, host in enumerate(hosts) if host == name] for name in sorted(set(hosts))}
     return " | ".join(" ".join(map(str, ranks)) for ranks in nodes.values())
 
 
 def stop_in_time(*_: object) -> None:
-    """Ends the demo the way an error does, so that the cluster goes down."""
-    raise DemoError(f"ended by a signal or after {SECONDS_IN_ALL} s")
+    """Stops the demo like an error does, so that the cluster is removed."""
+    raise DemoError(f"stopped by a signal or after {SECONDS_IN_ALL} s")
 
 
 def read_options() -> argparse.Namespace:
@@ -305,7 +305,7 @@ def read_options() -> argparse.Namespace:
 def demonstrate(options: argparse.Namespace) -> dict:
     """Runs what this machine allows."""
     programs = Programs(options.build)
-    reason = "not asked for (--one-node)" if options.one_node else programs.refusal()
+    reason = "disabled by --one-node" if options.one_node else programs.refusal()
     with tempfile.TemporaryDirectory(prefix="ranktree_demo_") as temporary:
         folder = options.keep.absolute() if options.keep else Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
