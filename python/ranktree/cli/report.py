@@ -1,0 +1,56 @@
+"""`ranktree report`: what was found, as one page, as text or as JSON."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SETTINGS = {"epilog": "Example: ranktree report app.npz --plan plan.json --machine cluster.json -o report.html"}
+
+
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
+    pattern: Annotated[str, typer.Argument(help="a pattern file, as `ranktree map` takes it")],
+    plan: Annotated[str | None, typer.Option("--plan", "-p", help="written by `ranktree map`")] = None,
+    machine: Annotated[str | None, typer.Option(help="as `ranktree map` takes it; without --plan, places on it")] = None,
+    network: Annotated[str | None, typer.Option(help="as `ranktree map` takes it")] = None,
+    runs: Annotated[str | None, typer.Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
+    log: Annotated[str | None, typer.Option(help="from `ranktree run --collectives-log`")] = None,
+    collectives: Annotated[str, typer.Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
+    metric: Annotated[str | None, typer.Option(help="size (bytes), msg (messages) or avg [size]")] = None,
+    unit: Annotated[str, typer.Option(help="one rank a core or a pu")] = "core",
+    cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="write the page here")] = None,
+    text: Annotated[bool, typer.Option("--text", help="print text [the default without -o]")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/formats/report.md)")] = False,
+) -> None:
+    """Show who talks to whom, where, and what a better placement saves: one offline page, text, or JSON."""
+    # #lizard forgives the number of parameters: every option is one
+    from ranktree.cli.output import require_writable  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree.report.document import as_json, build  # noqa: PLC0415
+    from ranktree.report.html import as_html  # noqa: PLC0415
+    from ranktree.report.inputs import METRICS, Request  # noqa: PLC0415
+    from ranktree.report.text import as_text  # noqa: PLC0415
+
+    require_one_of(collectives, ("model", "openmpi", "mpich", "flat", "none"), "--collectives")
+    require_one_of(unit, ("core", "pu"), "--unit")
+    require_one_of(metric or "size", tuple(METRICS), "--metric")
+    if output is not None:
+        require_writable(output)
+    request = Request(
+        pattern, plan, machine, network, runs, log, collectives, metric, unit, cost, output=output and str(output)
+    )
+    document = build(request)
+    if output is not None:
+        output.write_text(as_html(document), encoding="utf-8")
+    if json:
+        typer.echo(as_json(document))
+    elif text or output is None:
+        typer.echo(as_text(document))
+    else:
+        typer.echo(document["verdict"]["sentence"])
+
+
+def require_one_of(value: str, allowed: tuple[str, ...], option: str) -> None:
+    """A usage error that lists what is allowed."""
+    if value not in allowed:
+        raise typer.BadParameter(f"expected {', '.join(allowed)}; found '{value}'", param_hint=option)

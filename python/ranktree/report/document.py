@@ -1,0 +1,145 @@
+"""The document that all renderings show; its fields are specified in docs/formats/report.md."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from ranktree.report import decisions, places, traffic
+from ranktree.report.cells import heat_map
+from ranktree.report.inputs import Inputs, Request, gather
+from ranktree.report.verdict import verdict
+
+FORMAT, VERSION = "ranktree-report", 1
+DEFAULTS = {"collectives": "model", "unit": "core", "cost": "hops", "seed": 1}
+
+
+def build(request: Request) -> dict[str, Any]:
+    """The whole document. Same inputs, same document."""
+    return assemble(gather(request))
+
+
+def assemble(inputs: Inputs) -> dict[str, Any]:
+    """The document of inputs that are already loaded."""
+    pairs = traffic.Pairs(inputs.traffic)
+    sums = traffic.totals(inputs, pairs)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": Path(inputs.request.pattern).name,
+        "verdict": verdict(inputs, sums),
+        "notes": inputs.notes,
+        "program": program(inputs),
+        "traffic": sums,
+        "heat_map": heat_map(inputs, pairs),
+        "levels": places.levels(inputs),
+        "machine": places.machine(inputs, pairs),
+        "crossing": places.crossing(inputs, pairs),
+        "links": places.links(inputs, pairs),
+        "node_traffic": places.node_traffic(inputs, pairs),
+        "top_pairs": traffic.top_pairs(inputs, pairs),
+        "message_sizes": traffic.message_sizes(inputs, pairs),
+        "calls": traffic.calls(inputs),
+        "communicators": traffic.communicators(inputs),
+        "not_attributed": traffic.not_attributed(inputs),
+        "tracing": traffic.tracing(inputs),
+        "collective_decisions": decisions.read_log(inputs.log),
+        "runs": inputs.runs,
+        "commands": commands(inputs),
+    }
+    document["absent"] = absent(document)
+    return document
+
+
+def program(inputs: Inputs) -> dict[str, Any]:
+    """What ran, and whether every rank of it was recorded."""
+    metadata = inputs.recorded.metadata
+    return {
+        "ranks": inputs.recorded.ranks,
+        "command": metadata["program"],
+        "mpi": metadata["mpi"],
+        "source": metadata["source"],
+        "hosts": sorted(set(metadata["hosts"])),
+        "complete": metadata["complete"],
+        "missing": list(metadata["missing"]),
+    }
+
+
+def commands(inputs: Inputs) -> list[dict[str, str]]:
+    """What reproduces the report, in order."""
+    request = inputs.request
+    program_words = inputs.recorded.metadata["program"]
+    steps = []
+    if "trace" in inputs.recorded.metadata["source"]:
+        start = f"mpirun -n {inputs.recorded.ranks} {program_words or './app'}"
+        steps.append(("record the pattern", f"ranktree trace -o {shlex.quote(request.pattern)} -- {start}"))
+    plan = request.plan
+    if request.machine is not None or request.network is not None:
+        plan = plan or "plan.json"
+        words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]
+        steps.append(("compute the plan", shlex.join(words)))
+    if plan is not None:
+        start = f"mpirun -n {inputs.recorded.ranks} {program_words or './app'}"
+        steps.append(("run by the plan", f"ranktree run --plan {shlex.quote(plan)} -- {start}"))
+    steps.append(("make this report", shlex.join(report_words(request))))
+    return [{"what": what, "command": command} for what, command in steps]
+
+
+def machine_words(request: Request) -> list[str]:
+    """--machine and what goes with it."""
+    named = {"machine": request.machine, "network": request.network, "unit": request.unit, "cost": request.cost}
+    return [
+        word
+        for name, value in named.items()
+        if value is not None and value != DEFAULTS.get(name)
+        for word in (f"--{name}", value)
+    ]
+
+
+def placing_words(inputs: Inputs) -> list[str]:
+    """The options of `map` that decide the plan."""
+    metric = inputs.plan.metric if inputs.plan is not None else inputs.request.metric
+    words = ["--metric", metric] if metric not in (None, "size") else []
+    if inputs.request.collectives != DEFAULTS["collectives"]:
+        words += ["--collectives", inputs.request.collectives]
+    return words + (["--seed", str(inputs.request.seed)] if inputs.request.seed != DEFAULTS["seed"] else [])
+
+
+def report_words(request: Request) -> list[str]:
+    """This report's own command."""
+    words = ["ranktree", "report", request.pattern]
+    for name, value in (("--plan", request.plan), ("--runs", request.runs), ("--log", request.log)):
+        words += [name, value] if value is not None else []
+    words += machine_words(request)
+    if request.collectives != DEFAULTS["collectives"]:
+        words += ["--collectives", request.collectives]
+    return [*words, "-o", request.output or "report.html"]
+
+
+def absent(document: dict[str, Any]) -> list[str]:
+    """What the inputs do not hold, a line each, in place of empty charts."""
+    lines = []
+    if document["levels"] is None:
+        lines.append("Placements, traffic by level and links: name a machine (--machine) or a plan (--plan).")
+    elif document["machine"] is None or document["machine"]["source"] is None:
+        lines.append("Levels inside the nodes, links and the placement before the plan: name the machine (--machine).")
+    if not document["traffic"]["bytes"]:
+        lines.append("Bytes: the pattern holds numbers of messages only.")
+    elif not document["traffic"]["messages"]:
+        lines.append("Messages, their sizes: the pattern holds bytes only.")
+    else:
+        lines.append("Sizes of single messages: the pattern holds messages and bytes of each pair.")
+    if not document["calls"]:
+        lines.append("Collective calls, communicators: the pattern holds pairs of ranks only.")
+    if document["tracing"] is None:
+        lines.append("Overhead of tracing: `ranktree trace` did not record this pattern.")
+    if not document["collective_decisions"]:
+        lines.append("Choices of collectives: name a log of `ranktree run --collectives auto` (--log).")
+    if document["runs"] is None:
+        lines.append("Measured times: name the runs of `ranktree optimize` or `ranktree compare` (--runs).")
+    return lines
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """The document as the file that `--json` prints."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,200 @@
+"""What a report is made of, loaded and put together: pattern, machine, plan, runs and the log of the collectives."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ranktree import _core
+from ranktree.pattern import expand, load, named_after, natural_model
+from ranktree.report.shape import Shape, of_seats, of_tree
+
+METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
+RUNS_FORMAT = "ranktree-runs"
+SAME = 1e-9  # relative: sums of doubles in another order
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user names, as words that a shell can repeat."""
+
+    pattern: str
+    plan: str | None = None
+    machine: str | None = None
+    network: str | None = None
+    runs: str | None = None
+    log: str | None = None
+    collectives: str = "model"
+    metric: str | None = None
+    unit: str = "core"
+    cost: str = "hops"
+    seed: int = 1
+    output: str | None = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement: the slot of each rank, and what readers call it."""
+
+    name: str  # as in the plan's table
+    label: str
+    slot_of: np.ndarray
+
+
+@dataclass
+class Inputs:
+    """Everything that the document is computed from."""
+
+    request: Request
+    recorded: _core.Pattern
+    traffic: _core.Pattern  # collective calls as pairs
+    model: str  # of the collectives
+    shape: Shape | None = None
+    plan: _core.Plan | None = None
+    before: Placed | None = None
+    after: Placed | None = None
+    runs: dict[str, Any] | None = None
+    log: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    placed_here: bool = False  # the plan was made for the report
+
+    @property
+    def placements(self) -> list[Placed]:
+        """The known placements: before, then by the plan."""
+        return [each for each in (self.before, self.after) if each is not None]
+
+
+def gather(request: Request) -> Inputs:
+    """Reads every file and places the ranks where a machine but no plan is given. ValueError names what is wrong."""
+    recorded, warnings = load(request.pattern)
+    model = natural_model(recorded) if request.collectives == "model" else request.collectives
+    inputs = Inputs(request, recorded, expand(recorded, model), model, notes=warnings)
+    tree = load_tree(request)
+    if request.plan is not None:
+        inputs.plan = _core.load_plan(request.plan)
+        require_fitting(inputs.plan, recorded, request)
+    elif tree is not None:
+        inputs.plan = make_plan(tree, inputs)
+        inputs.placed_here = True
+    add_placements(inputs, tree)
+    if inputs.plan is not None:
+        check_traffic(inputs, inputs.plan)
+    if request.runs is not None:
+        inputs.runs = load_runs(request.runs)
+    if request.log is not None:
+        inputs.log = Path(request.log).read_text(encoding="utf-8", errors="replace").splitlines()
+    return inputs
+
+
+def load_tree(request: Request) -> "_core.Tree | None":
+    """The machine as `map` takes it; None where none is named."""
+    if request.machine is None and request.network is None:
+        return None
+    tree = _core.load_machine(request.machine or "live", request.network).with_metric(request.cost)
+    return tree.cut_at("Core") if request.unit == "core" else tree
+
+
+def make_plan(tree: "_core.Tree", inputs: Inputs) -> "_core.Plan":
+    """The plan that `ranktree map` would write."""
+    with named_after(inputs.request.pattern):
+        return _core.make_plan(tree, inputs.traffic, "best", inputs.request.metric or "size", inputs.request.seed)
+
+
+def require_fitting(plan: "_core.Plan", recorded: "_core.Pattern", request: Request) -> None:
+    """A plan of as many ranks as the pattern has."""
+    if len(plan.seats) != recorded.ranks:
+        raise ValueError(f"{request.plan}: a plan of {len(plan.seats)} ranks; {request.pattern} has {recorded.ranks}")
+    if request.metric is not None and request.metric != plan.metric:
+        raise ValueError(f"{request.plan}: made with --metric {plan.metric}; expected --metric {request.metric}")
+
+
+def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
+    """The slots of the ranks before and by the plan, as far as machine, plan and traced hosts tell them."""
+    plan = inputs.plan
+    if plan is None:
+        add_traced_only(inputs)
+        return
+    seats = _core.plan_seats(plan)
+    if tree is None:
+        inputs.shape, slots = of_seats(seats, plan.hosts)
+        inputs.after = Placed("plan", "the plan", slots)
+        return
+    inputs.shape = of_tree(tree)
+    inputs.after = Placed("plan", "the plan", slots_of_seats(inputs.shape, seats, inputs.request))
+    names = [row.placement for row in plan.costs]
+    if "traced" in names:
+        found = traced_slots(tree, inputs.shape, list(inputs.recorded.metadata["hosts"]))
+        inputs.before = Placed("traced", "the placement that was traced", found)
+    elif "identity" in names:
+        slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric)
+        inputs.before = Placed("identity", "the current rank order", slots.astype(np.int64))
+
+
+def add_traced_only(inputs: Inputs) -> None:
+    """Without a machine or a plan the traced hosts say on which node each rank was."""
+    hosts = list(inputs.recorded.metadata["hosts"])
+    if not hosts:
+        return
+    seen: dict[str, int] = {}
+    seats = []
+    for host in hosts:
+        seats.append((host, [seen.get(host, 0)]))
+        seen[host] = seen.get(host, 0) + 1
+    inputs.shape, slots = of_seats(seats, list(seen))
+    inputs.before = Placed("traced", "the placement that was traced", slots)
+
+
+def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.ndarray:
+    """Each rank on the next free slot of its host, as the plan's row "traced" has it (core/place/plan.cpp)."""
+    free: dict[str, list[int]] = {}
+    nodes = shape.nodes
+    for slot, node in enumerate(shape.node_of_slot.tolist()):
+        if tree.allowed(slot):
+            free.setdefault(nodes[node], []).append(slot)
+    turn = {host: iter(slots) for host, slots in free.items()}
+    return np.array([next(turn[host]) for host in hosts], dtype=np.int64)
+
+
+def slots_of_seats(shape: Shape, seats: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
+    """The slot that owns each seat's first PU. ValueError where the machine has no such place."""
+    nodes = shape.nodes
+    owner = {}
+    for slot, (pus, node) in enumerate(zip(shape.pus, shape.node_of_slot.tolist(), strict=True)):
+        owner.update({(nodes[node], pu): slot for pu in pus})
+    found = []
+    for rank, (host, pus) in enumerate(seats):
+        if (host, pus[0]) not in owner:
+            where = f"{host or 'this machine'} PU {pus[0]}"
+            raise ValueError(f"{request.plan}: rank {rank} is on {where}, which machine {request.machine} does not have")
+        found.append(owner[host, pus[0]])
+    return np.array(found, dtype=np.int64)
+
+
+def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
+    """Notes what a reader would otherwise take for granted: traced hosts that do not fit, a plan of other traffic."""
+    names = [row.placement for row in plan.costs]
+    if inputs.recorded.metadata["hosts"] and "traced" not in names:
+        inputs.notes.append(
+            "the hosts of the trace are not hosts of the machine: the comparison is with the current rank order"
+        )
+    _, _, weights = _core.graph(inputs.traffic, plan.metric)
+    expected, found = float(weights.sum()) / 2, float(sum(plan.costs[0].weight)) if plan.costs else 0.0
+    if plan.costs and abs(expected - found) > SAME * max(expected, found):
+        inputs.notes.append(
+            f"the plan was made for {found:,.0f} {METRICS[plan.metric]} between ranks, this pattern has {expected:,.0f}:"
+            " another pattern, or another --collectives"
+        )
+
+
+def load_runs(path: str) -> dict[str, Any]:
+    """Measured runs (docs/formats/runs.md)."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: expected JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != RUNS_FORMAT or document.get("version") != 1:
+        raise ValueError(f'{path}: expected "format": "{RUNS_FORMAT}" and "version": 1')
+    return document

@@ -1,0 +1,185 @@
+"""The document as text for a terminal."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ranktree.model import seconds_text
+from ranktree.report.units import bytes_text, count_text
+
+SHOWN = 10
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """Sections in the order of the page, apart by empty lines; what is absent comes last."""
+    sections = (facts, notes, levels, links, nodes, pairs, sizes, calls, lost, tracing, decisions, runs, steps, absent)
+    parts = [document["verdict"]["sentence"]]
+    for section in sections:
+        lines = list(section(document))
+        if lines:
+            parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def columns(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A titled table: the first column to the left, the others to the right."""
+    table = [header, *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    lines = []
+    for first, *others in table:
+        cells = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+        lines.append(("  " + "  ".join(cells)).rstrip())
+    return [title, *lines]
+
+
+def facts(document: dict[str, Any]) -> Iterator[str]:
+    """What ran and how much it moved."""
+    program, traffic = document["program"], document["traffic"]
+    yield f"{document['title']}: {program['ranks']:,} ranks" + (f", {program['mpi']}" if program["mpi"] else "")
+    if program["command"]:
+        yield f"program: {program['command']}"
+    yield (
+        f"traffic: {bytes_text(traffic['bytes'])} in {count_text(traffic['messages'])} messages, "
+        f"{count_text(traffic['pairs'])} pairs"
+    )
+    for each in traffic["classes"]:
+        yield f"  {each['label']}: {bytes_text(each['bytes'])} in {count_text(each['messages'])} messages"
+    if not program["complete"]:
+        yield f"incomplete: nothing from {len(program['missing'])} ranks"
+
+
+def notes(document: dict[str, Any]) -> Iterator[str]:
+    """What a reader has to know to read the figures."""
+    for note in document["notes"]:
+        yield f"note: {note}"
+
+
+def levels(document: dict[str, Any]) -> Iterator[str]:
+    """One column a placement."""
+    table = document["levels"]
+    if table is None:
+        return
+    show = bytes_text if table["metric"] == "size" else count_text
+    rows = [
+        [kind, *(show(each["weight"][index]) for each in table["placements"])]
+        for index, kind in enumerate(table["kinds"])
+    ]
+    rows.append([f"cost ({table['cost_unit']})", *(f"{each['total']:,.6g}" for each in table["placements"])])
+    header = ["level", *(each["label"] for each in table["placements"])]
+    yield from columns(f"{table['unit']} by the level on which ranks meet", header, rows)
+    if table["bound"] is not None:
+        yield f"  lower bound of the cost: {table['bound']:,.6g}"
+
+
+def links(document: dict[str, Any]) -> Iterator[str]:
+    """The most loaded links."""
+    names = placement_names(document)
+    rows = [
+        [link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]
+    ]
+    if rows:
+        yield from columns("most loaded links", ["link", *names], rows)
+
+
+def nodes(document: dict[str, Any]) -> Iterator[str]:
+    """The sums over all pairs of nodes."""
+    if document["node_traffic"] is None:
+        return
+    for each in document["node_traffic"]["placements"]:
+        yield (
+            f"between nodes ({each['name']}): {bytes_text(each['bytes'])} in {count_text(each['messages'])} messages, "
+            f"{each['pairs_of_nodes']:,} pairs of nodes"
+        )
+
+
+def pairs(document: dict[str, Any]) -> Iterator[str]:
+    """The heaviest pairs and where they meet."""
+    kinds = document["machine"]["kinds"] if document["machine"] else []
+    keys = [key for key in ("before", "after") if document["top_pairs"] and key in document["top_pairs"][0]]
+    rows = [
+        [
+            f"{row['from']} -> {row['to']}",
+            count_text(row["messages"]),
+            bytes_text(row["bytes"]),
+            *(kinds[row[key]] for key in keys),
+        ]
+        for row in document["top_pairs"][:SHOWN]
+    ]
+    if rows:
+        header = ["ranks", "messages", "bytes", *(f"meet on, {key}" for key in keys)]
+        yield from columns("heaviest pairs", header, rows)
+
+
+def sizes(document: dict[str, Any]) -> Iterator[str]:
+    """The histograms."""
+    for each in document["message_sizes"]:
+        rows = [
+            [f"{bytes_text(bucket['from'])} and more", count_text(bucket["count"])]
+            for bucket in each["buckets"]
+            if bucket["count"]
+        ]
+        yield from columns(each["label"], ["size", each["counts"]], rows)
+
+
+def calls(document: dict[str, Any]) -> Iterator[str]:
+    """Collective calls by operation and by communicator."""
+    rows = [[row["operation"], count_text(row["calls"]), bytes_text(row["bytes"])] for row in document["calls"]]
+    if rows:
+        yield from columns("collective calls, summed over the ranks", ["operation", "calls", "bytes"], rows)
+    rows = [
+        [f"{row['communicator']} ({row['ranks']} ranks)", count_text(row["calls"]), bytes_text(row["bytes"])]
+        for row in document["communicators"][:SHOWN]
+    ]
+    if rows:
+        yield from columns("the same by communicator", ["communicator", "calls", "bytes"], rows)
+
+
+def lost(document: dict[str, Any]) -> Iterator[str]:
+    """What is in no pair."""
+    for row in document["not_attributed"]:
+        yield f"not attributed: {count_text(row['count'])} {row['call']}"
+
+
+def tracing(document: dict[str, Any]) -> Iterator[str]:
+    """What recording took."""
+    if document["tracing"] is not None:
+        each = document["tracing"]
+        yield (
+            f"tracing: about {seconds_text(each['seconds_at_the_busiest_rank'])} at the busiest rank, "
+            f"{count_text(each['messages_of_the_busiest_rank'])} messages at {each['nanoseconds_a_message']:g} ns"
+        )
+
+
+def decisions(document: dict[str, Any]) -> Iterator[str]:
+    """What the collectives chose."""
+    for each in document["collective_decisions"]:
+        yield each.get("text") or f"{each['where']}: {each['kind']}: {each['choice']}"
+
+
+def runs(document: dict[str, Any]) -> Iterator[str]:
+    """Medians and the comparison."""
+    if document["runs"] is None:
+        return
+    rows = [
+        [series["name"], str(len(series["values"])), f"{series['median']:.4g} {document['runs']['unit']}"]
+        for series in document["runs"]["series"]
+    ]
+    yield from columns("measured runs", ["command", "runs", "median"], rows)
+
+
+def steps(document: dict[str, Any]) -> Iterator[str]:
+    """Commands to reproduce."""
+    yield "to reproduce"
+    for each in document["commands"]:
+        yield f"  {each['command']}"
+
+
+def absent(document: dict[str, Any]) -> Iterator[str]:
+    """What the inputs do not hold."""
+    yield "not in the inputs"
+    for line in document["absent"]:
+        yield f"  {line}"
+
+
+def placement_names(document: dict[str, Any]) -> list[str]:
+    """Names of the placements whose slots are known."""
+    return [each["name"] for each in document["machine"]["placements"]] if document["machine"] else []

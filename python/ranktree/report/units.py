@@ -1,0 +1,14 @@
+"""Numbers as readers want them: `1.24 GB`, `12,345`, `3.4 ms`."""
+
+
+def bytes_text(value: float) -> str:
+    """Three digits and a decimal unit: 1 GB = 10^9 bytes."""
+    for unit, factor in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}" if value < 999.5 * factor else f"{value / factor:,.0f} {unit}"
+    return f"{value:.3g} bytes" if value != int(value) else f"{int(value)} bytes"
+
+
+def count_text(value: float) -> str:
+    """Whole numbers with commas, others with two digits behind the point."""
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"

@@ -1,0 +1,85 @@
+"""The result of a report in one sentence with its figure."""
+
+from typing import Any
+
+from ranktree import _core
+from ranktree.report.inputs import METRICS, Inputs
+from ranktree.report.places import between_nodes
+from ranktree.report.units import bytes_text, count_text
+
+WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
+BEFORE = {"traced": "the traced placement", "identity": "the current rank order"}
+
+
+def verdict(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
+    """`result` for programs, `sentence` for people, `gain` as a fraction where there is one."""
+    if inputs.runs is not None and inputs.runs.get("comparison"):
+        return measured(inputs.runs["comparison"])
+    if inputs.plan is None or not inputs.plan.costs:
+        return described(inputs, traffic)
+    return modelled(inputs.plan)
+
+
+def measured(comparison: dict[str, Any]) -> dict[str, Any]:
+    """What the measured runs say."""
+    return {
+        "result": comparison["result"],
+        "sentence": "Measured: " + comparison["sentence"],
+        "gain": comparison["ratio"] - 1,
+        "source": "measured",
+    }
+
+
+def described(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
+    """A pattern alone: no placement to judge."""
+    size = bytes_text(traffic["bytes"]) if traffic["bytes"] else f"{count_text(traffic['messages'])} messages"
+    ranks, pairs = inputs.recorded.ranks, traffic["pairs"]
+    return {
+        "result": "described",
+        "sentence": f"{ranks:,} ranks exchange {size} in {count_text(pairs)} pairs. "
+        "Name a machine (--machine) to see what a better placement saves.",
+        "gain": None,
+        "source": "pattern",
+    }
+
+
+def modelled(plan: "_core.Plan") -> dict[str, Any]:
+    """What the plan saves by the cost model: traffic between nodes first, else the total cost."""
+    rows = {row.placement: row for row in plan.costs}
+    name = "traced" if "traced" in rows else "identity"
+    before, after = rows[name].total, rows["plan"].total
+    gain = 1 - after / before if before > 0 else 0.0
+    if gain <= 0:
+        result, sentence = "no gain", f"Nothing to gain: no placement found costs less than {BEFORE[name]}{bound(plan)}."
+    elif gain < WORTHWHILE:
+        result = "not worthwhile"
+        sentence = (
+            f"Nothing worth changing: the plan saves {percent(gain)} of the cost of {BEFORE[name]}; "
+            f"below {WORTHWHILE:.0%} a rerun is unlikely to show it."
+        )
+    else:
+        result, sentence = "gain", saving(plan, name, gain)
+    return {"result": result, "sentence": sentence, "gain": gain, "source": "model"}
+
+
+def saving(plan: "_core.Plan", name: str, gain: float) -> str:
+    """`The plan moves 62 % fewer bytes between nodes than the traced placement (hop-bytes: 41 % fewer).`"""
+    unit = METRICS[plan.metric]
+    before, after = between_nodes(plan, name), between_nodes(plan, "plan")
+    cost = f"{percent(gain)} less by the cost model"
+    if before <= 0 or after >= before:
+        return f"The plan costs {cost} than {BEFORE[name]}."
+    if after == 0:
+        return f"By the plan nothing crosses between nodes; it costs {cost} than {BEFORE[name]}."
+    return f"The plan moves {percent(1 - after / before)} fewer {unit} between nodes than {BEFORE[name]} (cost: {cost})."
+
+
+def bound(plan: "_core.Plan") -> str:
+    """How close to the lower bound the placement is, where that says something."""
+    return ", and none can" if plan.gap == 0 else ""
+
+
+def percent(fraction: float) -> str:
+    """`12 %`, `0.8 %`."""
+    value = 100 * fraction
+    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
