@@ -74,7 +74,7 @@ def lizard(_: bool) -> tuple[bool, str]:
 def file_length(_: bool) -> tuple[bool, str]:
     """Files: at most 500 lines."""
     long = []
-    for name in tracked(".h", ".cpp", ".c", ".py", ".f90", ".cmake", "CMakeLists.txt", ".sh"):
+    for name in tracked(".h", ".cpp", ".c", ".py", ".f90", ".cmake", "CMakeLists.txt", ".sh", ".js", ".css", ".html"):
         lines = (ROOT / name).read_text(encoding="utf-8").count("\n")
         if lines > MAX_LINES:
             long.append(f"{name}: {lines} lines, at most {MAX_LINES}")

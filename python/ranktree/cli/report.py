@@ -11,7 +11,7 @@ SETTINGS = {"epilog": "Example: ranktree report app.npz --plan plan.json --machi
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     pattern: Annotated[str, typer.Argument(help="a pattern file, as `ranktree map` takes it")],
     plan: Annotated[str | None, typer.Option("--plan", "-p", help="written by `ranktree map`")] = None,
-    machine: Annotated[str | None, typer.Option(help="as `ranktree map` takes it; without --plan, places on it")] = None,
+    machine: Annotated[str | None, typer.Option(help="as for `ranktree map`; without --plan, places on it")] = None,
     network: Annotated[str | None, typer.Option(help="as `ranktree map` takes it")] = None,
     runs: Annotated[str | None, typer.Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
     log: Annotated[str | None, typer.Option(help="from `ranktree run --collectives-log`")] = None,

@@ -24,7 +24,7 @@ def heat_map(inputs: Inputs, pairs: Pairs) -> dict[str, Any]:
             cells(name, position[pairs.senders], position[pairs.receivers], pairs, width)
             for name, position in positions(inputs, pairs.ranks)
         ]
-        if size_of(maps) <= BUDGET:
+        if size_of(maps) <= BUDGET or width >= pairs.ranks:
             return {"bin": width, "size": -(-pairs.ranks // width), "maps": maps}
         width *= 2
 

@@ -1,7 +1,7 @@
 """One scale of colours for amounts, from little to much: even steps of lightness, so that it also works without hue.
 
-Computed in Oklab (B. Ottosson, https://bottosson.github.io/posts/oklab): lightness rises evenly while the hue turns from
-violet over blue and green to yellow.
+Computed in Oklab (B. Ottosson, https://bottosson.github.io/posts/oklab): lightness rises evenly while the hue turns
+from violet over blue and green to yellow.
 """
 
 import math

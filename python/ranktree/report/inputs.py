@@ -120,17 +120,17 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     seats = _core.plan_seats(plan)
     if tree is None:
         inputs.shape, slots = of_seats(seats, plan.hosts)
-        inputs.after = Placed("plan", "the plan", slots)
+        inputs.after = Placed("plan", "plan", slots)
         return
     inputs.shape = of_tree(tree)
-    inputs.after = Placed("plan", "the plan", slots_of_seats(inputs.shape, seats, inputs.request))
+    inputs.after = Placed("plan", "plan", slots_of_seats(inputs.shape, seats, inputs.request))
     names = [row.placement for row in plan.costs]
     if "traced" in names:
         found = traced_slots(tree, inputs.shape, list(inputs.recorded.metadata["hosts"]))
-        inputs.before = Placed("traced", "the placement that was traced", found)
+        inputs.before = Placed("traced", "traced placement", found)
     elif "identity" in names:
         slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric)
-        inputs.before = Placed("identity", "the current rank order", slots.astype(np.int64))
+        inputs.before = Placed("identity", "current rank order", slots.astype(np.int64))
 
 
 def add_traced_only(inputs: Inputs) -> None:
@@ -144,7 +144,7 @@ def add_traced_only(inputs: Inputs) -> None:
         seats.append((host, [seen.get(host, 0)]))
         seen[host] = seen.get(host, 0) + 1
     inputs.shape, slots = of_seats(seats, list(seen))
-    inputs.before = Placed("traced", "the placement that was traced", slots)
+    inputs.before = Placed("traced", "traced placement", slots)
 
 
 def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.ndarray:
@@ -168,7 +168,7 @@ def slots_of_seats(shape: Shape, seats: Sequence[tuple[str, list[int]]], request
     for rank, (host, pus) in enumerate(seats):
         if (host, pus[0]) not in owner:
             where = f"{host or 'this machine'} PU {pus[0]}"
-            raise ValueError(f"{request.plan}: rank {rank} is on {where}, which machine {request.machine} does not have")
+            raise ValueError(f"{request.plan}: rank {rank} is on {where}, which {request.machine} does not have")
         found.append(owner[host, pus[0]])
     return np.array(found, dtype=np.int64)
 
@@ -184,8 +184,8 @@ def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
     expected, found = float(weights.sum()) / 2, float(sum(plan.costs[0].weight)) if plan.costs else 0.0
     if plan.costs and abs(expected - found) > SAME * max(expected, found):
         inputs.notes.append(
-            f"the plan was made for {found:,.0f} {METRICS[plan.metric]} between ranks, this pattern has {expected:,.0f}:"
-            " another pattern, or another --collectives"
+            f"the plan was made for {found:,.0f} {METRICS[plan.metric]} between ranks, this pattern has "
+            f"{expected:,.0f}: another pattern, or another --collectives"
         )
 
 

@@ -11,7 +11,7 @@ from ranktree.report.shape import Shape
 from ranktree.report.traffic import Pairs, amount, plain
 
 LABELS = {
-    "identity": "current rank order",
+    "identity": "rank order",
     "traced": "traced placement",
     "round-robin": "round robin over nodes",
     "plan": "plan",
@@ -32,7 +32,12 @@ def levels(inputs: Inputs) -> dict[str, Any] | None:
     rows = {row.placement: row for row in plan.costs}
     before = "traced" if "traced" in rows else "identity"
     placements = [
-        {"name": name, "label": LABELS[name], "weight": list(map(plain, rows[name].weight)), "total": rows[name].total}
+        {
+            "name": name,
+            "label": "current rank order" if name == before == "identity" else LABELS[name],
+            "weight": list(map(plain, rows[name].weight)),
+            "total": rows[name].total,
+        }
         for name in ORDER
         if name in rows
     ]
@@ -130,7 +135,7 @@ def undirected(
 
 
 def node_traffic(inputs: Inputs, pairs: Pairs) -> dict[str, Any] | None:
-    """Traffic between nodes, both directions together; every pair of nodes on small machines, the heaviest on others."""
+    """Traffic between nodes, both directions together; on large machines the heaviest pairs of nodes only."""
     shape = inputs.shape
     if shape is None or len(shape.nodes) < 2:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ranktree.model import seconds_text
-from ranktree.report.units import bytes_text, count_text
+from ranktree.report.units import bytes_text, count_text, power_text
 
 SHOWN = 10
 
@@ -62,6 +62,7 @@ def levels(document: dict[str, Any]) -> Iterator[str]:
     rows = [
         [kind, *(show(each["weight"][index]) for each in table["placements"])]
         for index, kind in enumerate(table["kinds"])
+        if any(each["weight"][index] for each in table["placements"])
     ]
     rows.append([f"cost ({table['cost_unit']})", *(f"{each['total']:,.6g}" for each in table["placements"])])
     header = ["level", *(each["label"] for each in table["placements"])]
@@ -73,9 +74,7 @@ def levels(document: dict[str, Any]) -> Iterator[str]:
 def links(document: dict[str, Any]) -> Iterator[str]:
     """The most loaded links."""
     names = placement_names(document)
-    rows = [
-        [link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]
-    ]
+    rows = [[link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]]
     if rows:
         yield from columns("most loaded links", ["link", *names], rows)
 
@@ -113,11 +112,9 @@ def sizes(document: dict[str, Any]) -> Iterator[str]:
     """The histograms."""
     for each in document["message_sizes"]:
         rows = [
-            [f"{bytes_text(bucket['from'])} and more", count_text(bucket["count"])]
-            for bucket in each["buckets"]
-            if bucket["count"]
+            [power_text(bucket["from"]), count_text(bucket["count"])] for bucket in each["buckets"] if bucket["count"]
         ]
-        yield from columns(each["label"], ["size", each["counts"]], rows)
+        yield from columns(each["label"], ["from", each["counts"]], rows)
 
 
 def calls(document: dict[str, Any]) -> Iterator[str]:

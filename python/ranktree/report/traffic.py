@@ -149,9 +149,7 @@ def grouped(inputs: Inputs, key: str) -> list[dict[str, Any]]:
 def not_attributed(inputs: Inputs) -> list[dict[str, Any]]:
     """Calls that moved data but are in no pair, most frequent first."""
     counts = inputs.recorded.metadata["unattributed"]
-    return [
-        {"call": call, "count": plain(count)} for call, count in sorted(counts.items(), key=lambda each: -each[1])
-    ]
+    return [{"call": call, "count": plain(count)} for call, count in sorted(counts.items(), key=lambda each: -each[1])]
 
 
 def tracing(inputs: Inputs) -> dict[str, Any] | None:

@@ -12,3 +12,13 @@ def bytes_text(value: float) -> str:
 def count_text(value: float) -> str:
     """Whole numbers with commas, others with two digits behind the point."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+
+
+def power_text(value: float) -> str:
+    """A power of two with a binary unit: `4 KiB`; "empty" for 0."""
+    if value == 0:
+        return "empty"
+    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if value >= factor:
+            return f"{value / factor:g} {unit}"
+    return f"{value:g} B"

@@ -50,7 +50,8 @@ def modelled(plan: "_core.Plan") -> dict[str, Any]:
     before, after = rows[name].total, rows["plan"].total
     gain = 1 - after / before if before > 0 else 0.0
     if gain <= 0:
-        result, sentence = "no gain", f"Nothing to gain: no placement found costs less than {BEFORE[name]}{bound(plan)}."
+        result = "no gain"
+        sentence = f"Nothing to gain: no placement found costs less than {BEFORE[name]}{bound(plan)}."
     elif gain < WORTHWHILE:
         result = "not worthwhile"
         sentence = (
@@ -63,15 +64,14 @@ def modelled(plan: "_core.Plan") -> dict[str, Any]:
 
 
 def saving(plan: "_core.Plan", name: str, gain: float) -> str:
-    """`The plan moves 62 % fewer bytes between nodes than the traced placement (hop-bytes: 41 % fewer).`"""
-    unit = METRICS[plan.metric]
+    """`The plan moves 62 % fewer bytes between nodes than the traced placement, and costs 41 % less by the model.`"""
     before, after = between_nodes(plan, name), between_nodes(plan, "plan")
-    cost = f"{percent(gain)} less by the cost model"
     if before <= 0 or after >= before:
-        return f"The plan costs {cost} than {BEFORE[name]}."
+        return f"The plan costs {percent(gain)} less than {BEFORE[name]} by the cost model."
     if after == 0:
-        return f"By the plan nothing crosses between nodes; it costs {cost} than {BEFORE[name]}."
-    return f"The plan moves {percent(1 - after / before)} fewer {unit} between nodes than {BEFORE[name]} (cost: {cost})."
+        return f"By the plan nothing crosses between nodes: it costs {percent(gain)} less than {BEFORE[name]}."
+    fewer = f"{percent(1 - after / before)} fewer {METRICS[plan.metric]} between nodes"
+    return f"The plan moves {fewer} than {BEFORE[name]}, and costs {percent(gain)} less by the model."
 
 
 def bound(plan: "_core.Plan") -> str:

@@ -28,9 +28,11 @@ function bar(fraction, kind) {
     svg("rect", { class: `p-${kind}`, width: width > 0 ? Math.max(width, 0.4) : 0, height: 10 }));
 }
 
+const LEFT = new Set(["placement", "kind", "choice", "candidates", "command"]);
+
 // A table with a heading for each column; cells are texts or elements. The box can be scrolled by keyboard.
 function table(caption, header, rows, attributes) {
-  const head = html("tr", {}, header.map((text) => html("th", { scope: "col" }, text)));
+  const head = html("tr", {}, header.map((text) => html("th", { scope: "col", class: LEFT.has(text) ? "left" : null }, text)));
   const body = rows.map((cells) => (cells instanceof Element ? cells : html("tr", {}, cells.map(cell))));
   const inside = html("table", attributes || {}, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, body));
   return html("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, inside);
@@ -49,7 +51,7 @@ function section(id, title, ...children) {
 function radios(name, legend, values, chosen, choose) {
   const items = values.map(([value, label]) => html("label", {},
     html("input", { type: "radio", name, value, checked: value === chosen, onchange: () => choose(value) }), ` ${label}`));
-  return html("fieldset", {}, html("legend", { class: "quiet" }, legend), items);
+  return html("div", { class: "choice", role: "radiogroup", "aria-label": legend }, html("span", { class: "quiet" }, legend), items);
 }
 
 function cssColour(name) {
@@ -64,7 +66,7 @@ const SCALE_COLOURS = Array.from({ length: SCALE.length / 6 }, (_, step) => [0, 
 
 // The colour of an amount in 0..1 as [red, green, blue]: the more, the farther from the background.
 function scaleColour(amount) {
-  return SCALE_COLOURS[isDark() ? 24 + Math.round(amount * 231) : 236 - Math.round(amount * 236)];
+  return SCALE_COLOURS[isDark() ? 64 + Math.round(amount * 191) : 236 - Math.round(amount * 236)];
 }
 
 function cssScale(amount) {

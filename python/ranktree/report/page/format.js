@@ -36,6 +36,8 @@ function secondsText(value) {
 
 function percentText(fraction) {
   const value = 100 * fraction;
+  if (value === 0) return "0 %";
+  if (Math.abs(value) < 0.05) return "< 0.1 %";
   return `${Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 

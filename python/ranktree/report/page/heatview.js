@@ -18,7 +18,7 @@ class HeatView {
 
   picture(order, index) {
     const canvas = html("canvas", { class: "heat", tabindex: "0", role: "application", id: `heat-${index}`, "aria-roledescription": "heat map",
-      "aria-label": `Traffic from rank (row) to rank (column), ranks in the order of ${order.label}. Arrow keys move, + and - zoom, 0 shows all.`,
+      "aria-label": `Traffic from rank (row) to rank (column), ranks in the order of their slots, ${order.label}. Arrow keys move, + and - zoom, 0 shows all.`,
       "aria-describedby": "heat-status" });
     const axis = html("div", { class: "axis" });
     const figure = html("figure", {}, html("h3", {}, order.title), canvas, axis);
@@ -52,19 +52,23 @@ class HeatView {
     this.draw();
   }
 
-  // Keeps the cell under the cursor where it is; without a cursor, the centre.
+  // Keeps the cell under the cursor under it; without a cursor, the centre.
   zoom(factor) {
-    const count = this.parts();
-    const [x, y] = this.cursor ? [(this.cursor.x + 0.5) / count, (this.cursor.y + 0.5) / count] : [0.5, 0.5];
     const { row, column, size } = this.view;
-    const changed = Math.max(LEAST, Math.min(this.whole, size * factor));
-    this.show(row + y * (size - changed), column + x * (size - changed), changed);
-    if (this.cursor) {
-      const parts = this.parts();
-      this.cursor.x = Math.min(parts - 1, Math.floor(x * parts));
-      this.cursor.y = Math.min(parts - 1, Math.floor(y * parts));
-      this.mark();
-    }
+    const changed = Math.max(Math.min(LEAST, this.whole), Math.min(this.whole, Math.round(size * factor)));
+    const at = this.cursor ? this.cursorCell() : { row: row + (size >> 1), column: column + (size >> 1) };
+    const start = (cell, before) => cell - Math.floor((cell - before) * changed / size);
+    this.show(start(at.row, row), start(at.column, column), changed);
+    if (!this.cursor) return;
+    const part = (offset) => Math.floor(offset * this.parts() / this.view.size);
+    Object.assign(this.cursor, { x: part(at.column - this.view.column), y: part(at.row - this.view.row) });
+    this.mark();
+  }
+
+  // The first cell under the cursor.
+  cursorCell() {
+    const first = (part) => Math.ceil(part * this.view.size / this.parts());
+    return { row: this.view.row + first(this.cursor.y), column: this.view.column + first(this.cursor.x) };
   }
 
   wheel(event) {

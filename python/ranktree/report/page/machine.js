@@ -1,7 +1,8 @@
 // The machine: its tree from the levels on which neighbouring slots meet, and a picture of its ranks.
 const MOST_TILES = 1100;
 const MOST_NAMED = 256;    // slots that show their rank's number
-const MOST_ARCS = 40;
+const MOST_ARCS = 24;
+const MOST_PARTNERS = 12;
 const LEVEL_COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 class Machine {
@@ -93,7 +94,7 @@ function layOut(machine, box, tile, depth) {
   const title = titleOf(machine, box) ? 15 : 0;
   const pad = box.children[0].children.length ? 6 : 3;
   const widest = Math.max(...box.children.map((child) => child.width));
-  const columns = depth === 0 ? Math.max(1, Math.floor(1080 / (widest + pad))) : columnsOf(box.children.length, widest);
+  const columns = columnsOf(box.children.length, widest + pad, depth === 0 ? 1080 : 520);
   let [x, y, row, width] = [pad, pad + title, 0, 0];
   box.children.forEach((child, index) => {
     if (index % columns === 0 && index > 0) [x, y, row] = [pad, y + row + pad, 0];
@@ -105,8 +106,10 @@ function layOut(machine, box, tile, depth) {
   return Object.assign(box, { width: Math.max(width, title ? 8 * titleOf(machine, box).length : 0), height: y + row + pad });
 }
 
-function columnsOf(count, widest) {
-  return Math.max(1, Math.min(count, Math.floor(520 / widest), count <= 4 ? count : Math.ceil(Math.sqrt(count * 1.5))));
+// Rows of equal length within a width; a few boxes more beside than below each other.
+function columnsOf(count, widest, width) {
+  const most = Math.max(1, Math.min(count, Math.floor(width / widest), count <= 4 ? count : Math.ceil(Math.sqrt(count * 2.2))));
+  return Math.ceil(count / Math.ceil(count / most));
 }
 
 function titleOf(machine, box) {
@@ -125,10 +128,10 @@ class MachinePicture {
     this.tiles = [];
     this.status = html("p", { class: "status", id: "machine-status", role: "status", "aria-live": "polite" });
     this.drawing = svg("svg", { class: "machine", id: "machine-picture", tabindex: "0", role: "application", "aria-roledescription": "picture of the machine",
-      viewBox: `0 0 ${Math.max(this.root.width, this.small ? 560 : 0)} ${this.root.height}`, "aria-describedby": "machine-status",
+      viewBox: `0 0 ${this.root.width} ${this.root.height}`, "aria-describedby": "machine-status",
       "aria-label": "The machine as nested boxes with its ranks. Arrow keys move from slot to slot.",
       onkeydown: (event) => this.key(event) });
-    this.drawing.style.maxHeight = "85vh";
+    this.drawing.style.maxWidth = `${1.35 * this.root.width}px`;
     this.legend = html("p", { class: "legend" });
   }
 
@@ -145,10 +148,14 @@ class MachinePicture {
     this.ranksOf = Array.from({ length: this.machine.slots }, () => []);
     this.placement.slot_of.forEach((slot, rank) => this.ranksOf[slot].push(rank));
     this.tiles = [];
+    this.labels = [];
     this.drawing.replaceChildren();
     this.most = Math.max(...this.machine.placements.map((each) => this.mostLeaving(each)));
     this.box(this.root, 0, 0);
-    this.arcs();
+    this.tileOf = [];
+    this.tiles.forEach((tile) => tile.ranks.forEach((rank) => { this.tileOf[rank] = tile; }));
+    this.lines = this.small ? this.arcs(this.rankPairs()) : [];
+    this.drawing.append(...this.labels);
     this.explain();
     this.choose(Math.min(this.chosen, this.tiles.length - 1));
   }
@@ -181,38 +188,64 @@ class MachinePicture {
     const fillText = colour ? `rgb(${colour.join(" ")})` : ranks.length ? "var(--surface)" : "var(--page)";
     const index = this.tiles.length;
     const shape = svg("rect", { class: "tile", x, y, width: box.width, height: box.height, rx: 2, fill: fillText,
-      onpointerenter: () => this.choose(index), onpointerdown: () => this.choose(index) });
+      onpointerenter: () => this.choose(index, true), onpointerdown: () => this.choose(index, true) });
     if (!ranks.length) shape.setAttribute("stroke-dasharray", "2 2");
     this.drawing.append(shape);
     if (this.small && ranks.length) {
       const label = ranks.length === 1 ? String(ranks[0]) : `${ranks[0]}+`;
-      this.drawing.append(svg("text", { class: "rank", x: x + box.width / 2, y: y + box.height / 2, style: colour ? `fill: ${readableOn(colour)}` : null }, label));
+      this.labels.push(svg("text", { class: "rank", x: x + box.width / 2, y: y + box.height / 2, style: colour ? `fill: ${readableOn(colour)}` : null }, label));
     }
     this.tiles.push({ box, shape, ranks, leaving, x: x + box.width / 2, y: y + box.height / 2 });
     return undefined;
   }
 
-  // The heaviest pairs that cross, between the middles of their tiles.
-  arcs() {
-    const pairs = this.small ? this.rankPairs() : [];
+  // Lines between the middles of tiles.
+  arcs(pairs) {
     const most = Math.max(1, ...pairs.map((pair) => pair.weight));
-    for (const { from, to, level, weight } of pairs.slice(0, MOST_ARCS).reverse()) {
+    return pairs.map(({ from, to, level, weight }) => {
       const bend = Math.hypot(to.x - from.x, to.y - from.y) / 6;
       const middle = [(from.x + to.x) / 2 + (from.y < to.y ? bend : -bend) / 2, (from.y + to.y) / 2 - bend];
-      this.drawing.append(svg("path", { class: "arc", d: `M${from.x} ${from.y} Q${middle[0]} ${middle[1]} ${to.x} ${to.y}`,
-        stroke: LEVEL_COLOURS[level % LEVEL_COLOURS.length], "stroke-width": (1 + 3 * weight / most).toFixed(1) }));
-    }
+      const path = svg("path", { class: "arc", d: `M${from.x} ${from.y} Q${middle[0]} ${middle[1]} ${to.x} ${to.y}`,
+        stroke: LEVEL_COLOURS[level % LEVEL_COLOURS.length], "stroke-width": (0.8 + 1.6 * weight / most).toFixed(1) });
+      this.drawing.append(path);
+      return { path, ends: [from, to] };
+    });
   }
 
-  rankPairs() {
-    const tileOf = new Map(this.tiles.flatMap((tile) => tile.ranks.map((rank) => [rank, tile])));
-    return (this.report.crossing[this.placement.name] || []).map((pair) => ({
-      from: tileOf.get(pair.ranks[0]), to: tileOf.get(pair.ranks[1]), level: pair.level, weight: pair.bytes || pair.messages,
+  // The tiles that exchange most with one, where the page holds every pair.
+  partners(tile) {
+    const { heat_map: heat, traffic } = this.report;
+    if (heat.bin > 1) return [];
+    const { starts, columns, bytes, messages } = heat.maps[0];
+    const weight = traffic.bytes ? bytes : messages;
+    const sums = new Map();
+    const add = (other, amount) => { if (other !== tile) sums.set(other, (sums.get(other) || 0) + amount); };
+    for (let row = 0; row + 1 < starts.length; row++) {
+      const own = this.tileOf[row] === tile;
+      for (let i = starts[row]; i < starts[row + 1]; i++) {
+        if (own) add(this.tileOf[columns[i]], weight[i]);
+        else if (this.tileOf[columns[i]] === tile) add(this.tileOf[row], weight[i]);
+      }
+    }
+    return [...sums].sort((a, b) => b[1] - a[1]).slice(0, MOST_PARTNERS).map(([other, amount]) => ({
+      from: tile, to: other, weight: amount, level: this.machine.level(tile.box.first, other.box.first),
     }));
   }
 
+  rankPairs() {
+    const pairs = (this.report.crossing[this.placement.name] || []).map((pair) => ({
+      from: this.tileOf[pair.ranks[0]], to: this.tileOf[pair.ranks[1]], level: pair.level, weight: pair.bytes || pair.messages,
+    }));
+    return pairs.filter((pair) => pair.weight >= pairs[0].weight / 50).slice(0, MOST_ARCS);
+  }
+
+  // Levels on which tiles meet.
+  branching() {
+    return [...new Set(this.tiles.slice(1).map((tile) => this.machine.meets[tile.box.first]))].sort();
+  }
+
   explain() {
-    const levels = [...new Set(this.small ? this.rankPairs().slice(0, MOST_ARCS).map((pair) => pair.level) : [])].sort();
+    const levels = this.small ? [...new Set(this.rankPairs().map((pair) => pair.level))].sort() : this.branching();
     const keys = levels.map((level) => html("span", {}, html("span", { class: "key", style: `background: ${LEVEL_COLOURS[level % LEVEL_COLOURS.length]}` }),
       `meet on ${this.machine.kinds[level]}`));
     const unit = this.report.traffic.bytes ? bytesText : countText;
@@ -225,7 +258,7 @@ class MachinePicture {
   key(event) {
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.perRow(), ArrowDown: this.perRow() };
     if (!(event.key in steps)) return;
-    this.choose(Math.max(0, Math.min(this.tiles.length - 1, this.chosen + steps[event.key])));
+    this.choose(Math.max(0, Math.min(this.tiles.length - 1, this.chosen + steps[event.key])), true);
     event.preventDefault();
   }
 
@@ -235,15 +268,28 @@ class MachinePicture {
     return Math.max(1, this.tiles.filter((tile) => tile.y === y).length);
   }
 
-  choose(index) {
+  // Lines from one tile to its partners.
+  connect(tile) {
+    this.lines.forEach((line) => line.path.remove());
+    this.lines = this.arcs(this.partners(tile));
+  }
+
+  // `pointed`: the lines of this tile stand out.
+  choose(index, pointed = false) {
     if (this.tiles[this.chosen]) this.tiles[this.chosen].shape.classList.remove("chosen");
     this.chosen = index;
     const tile = this.tiles[index];
     tile.shape.classList.add("chosen");
+    if (!this.small) this.connect(tile);
+    const touched = pointed && this.lines.some((line) => line.ends.includes(tile));
+    for (const { path, ends } of this.lines) {
+      path.classList.toggle("near", touched && ends.includes(tile));
+      path.classList.toggle("far", touched && !ends.includes(tile));
+    }
     const { first, end } = tile.box;
     const name = this.machine.nodes.length > 1 || this.machine.nodes[0] ? `node ${this.machine.nodeName(first)}, ` : "";
     const slots = end - first === 1 ? `PU ${this.machine.pus[first]}` : `${end - first} slots`;
-    const ranks = tile.ranks.length ? `${tile.ranks.length === 1 ? "rank" : "ranks"} ${rangesText(tile.ranks.sort((a, b) => a - b))}` : "no rank";
+    const ranks = tile.ranks.length ? `${tile.ranks.length === 1 ? "rank" : "ranks"} ${rangesText(tile.ranks.sort((a, b) => a - b), 36)}` : "no rank";
     const unit = this.report.traffic.bytes ? bytesText : countText;
     const others = this.machine.nodes.length > 1 ? "with other nodes" : "across the highest level";
     this.status.textContent = `${name}${slots}: ${ranks}` + (tile.ranks.length ? `; ${unit(tile.leaving)} ${others}` : "");

@@ -38,17 +38,17 @@ function placementFigures(levels) {
 function facts(program) {
   const hosts = program.hosts.length ? `; traced on ${program.hosts.length} ${program.hosts.length === 1 ? "host" : "hosts"}` : "";
   const missing = program.complete ? "" : `; incomplete: nothing from ${program.missing.length} ranks`;
-  return [program.command, program.mpi].filter(Boolean).join(", ") + hosts + missing;
+  return [program.command, program.mpi.split(",")[0]].filter(Boolean).join(", ") + hosts + missing;
 }
 
 function orders(report) {
   const { heat_map: heat, machine, program } = report;
   const placements = machine ? [...machine.placements] : [];
-  if (!placements.length || placements[0].name === "plan") placements.unshift({ name: "ranks", label: "rank numbers", slot_of: null });
+  if (!placements.length || placements[0].name === "plan") placements.unshift({ name: "ranks", label: "rank order", slot_of: null });
   return placements.map((each) => {
     const cells = heat.maps.find((map) => map.order === each.name) || heat.maps[0];
     const order = new OrderedTraffic(each.name, each.label, each.slot_of, cells, heat.bin, program.ranks);
-    order.title = each.name === "plan" ? "Slots by the plan" : each.slot_of ? `Slots of ${each.label}` : "Rank order";
+    order.title = each.name === "plan" ? "By the plan" : each.slot_of ? `Before: ${each.label}` : "Rank order";
     return order;
   });
 }
@@ -64,8 +64,8 @@ function machineSection(report, machine) {
   const picture = new MachinePicture(machine, report);
   const about = picture.small
     ? "Boxes are the objects of the machine, tiles its slots with the ranks in them; lines are the heaviest pairs that cross the highest levels."
-    : "Boxes are the objects of the machine; point at a tile to see its ranks.";
-  return [picture, section("machine", "The machine and its ranks", html("p", {}, about), picture.controls(), picture.legend, html("div", { class: "scroll" }, picture.drawing), picture.status)];
+    : "Boxes are the objects of the machine. Point at a tile, or move there with the arrow keys, to see its ranks and the tiles it exchanges most with.";
+  return [picture, section("machine", "Machine and ranks", html("p", {}, about), picture.controls(), picture.legend, html("div", { class: "scroll" }, picture.drawing), picture.status)];
 }
 
 function setTheme(dark, views) {

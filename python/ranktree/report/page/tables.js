@@ -8,13 +8,14 @@ function kindOf(name, before) {
 function levelsSection(levels) {
   const text = levels.metric === "size" ? bytesText : countText;
   const most = Math.max(...levels.placements.flatMap((each) => each.weight), 1);
-  const rows = levels.kinds.flatMap((kind, index) => groupRows(
-    index + 1 === levels.kinds.length ? `same ${kind}` : kind,
+  const used = levels.kinds.map((_, index) => index).filter((index) => levels.placements.some((each) => each.weight[index] > 0));
+  const rows = used.flatMap((index) => groupRows(
+    index + 1 === levels.kinds.length ? `same ${levels.kinds[index]}` : levels.kinds[index],
     levels.placements.map((each) => [each.label, each.weight[index], kindOf(each.name, levels.before)]), most, text));
   return section("levels", "Traffic by level",
     html("p", {}, `${levels.unit[0].toUpperCase()}${levels.unit.slice(1)} of the pairs of ranks that meet on each level of the machine, the most distant level first.`),
     table(`${levels.unit} by level`, ["level", "placement", "", levels.unit], rows, { id: "levels-table" }),
-    html("h3", {}, "Cost"), html("p", { class: "quiet" }, costText(levels)), costTable(levels));
+    html("h3", { class: "after" }, "Cost"), html("p", { class: "quiet" }, costText(levels)), costTable(levels));
 }
 
 // Rows of one level: a name once, then a bar a placement.
@@ -44,7 +45,7 @@ function linksSection(report) {
   const most = Math.max(...report.links.flatMap((link) => names.map((name) => link[name][unit])), 1);
   const rows = report.links.flatMap((link) => groupRows(link.link,
     names.map((name) => [report.machine.placements.find((each) => each.name === name).label, link[name][unit], KIND_OF[name]]), most, text));
-  return section("links", "Most loaded links",
+  return section("links", "Loaded links",
     html("p", {}, "What leaves and enters each object of the machine, both directions together."),
     table(`${unit} over each link`, ["link", "placement", "", unit], rows, { id: "links-table" }));
 }
@@ -58,7 +59,7 @@ function nodesSection(report) {
     const about = `${label}: ${text(each[unit])} between ${countText(each.pairs_of_nodes)} pairs of nodes`;
     return traffic.complete ? nodeMatrix(traffic.nodes, each, about, unit, text) : nodeList(each, about, text, unit);
   });
-  return section("nodes", "Traffic between nodes", html("p", {}, "Both directions together."), html("div", { class: "pair" }, parts));
+  return section("nodes", "Between nodes", html("p", {}, "Both directions together."), html("div", { class: "pair" }, parts));
 }
 
 function nodeMatrix(nodes, placement, about, unit, text) {
@@ -108,7 +109,7 @@ function sharesSection(report) {
     parts.push(callTable("collective calls by operation, summed over the ranks", report.calls, "operation", (row) => row.operation, "calls-table"));
     parts.push(callTable("collective calls by communicator", report.communicators.slice(0, 20), "communicator", (row) => `${row.communicator}: ranks ${row.members.length > 60 ? `${row.members.slice(0, 57)}...` : row.members}`, "communicators-table"));
   }
-  return section("shares", "Share by call and communicator", parts);
+  return section("shares", "Shares", parts);
 }
 
 function modelText(model) {
@@ -131,18 +132,18 @@ function recordingSection(report) {
     parts.push(html("p", { id: "tracing" }, `Recording took about ${secondsText(tracing.seconds_at_the_busiest_rank)} at the busiest rank: `
       + `${countText(tracing.messages_of_the_busiest_rank)} messages at ${tracing.nanoseconds_a_message} ns, as measured in docs/trace.md.`));
   }
-  return section("recording", "Not attributed, and the cost of tracing", parts);
+  return section("recording", "Not attributed", parts);
 }
 
 function decisionsSection(report) {
   const rows = report.collective_decisions.map((each) => (each.text ? [each.text, "", "", ""] : [each.where, each.kind, each.choice, each.candidates.join(" | ")]));
-  return section("decisions", "Choices of the collectives",
+  return section("decisions", "Collectives",
     table("by communicator and kind of call", ["communicator", "kind", "choice", "candidates"], rows, { id: "decisions-table" }));
 }
 
 function timesSection(runs) {
   const rows = runs.series.map((series) => [series.name, String(series.values.length), `${threeDigits(series.median)} ${runs.unit}`, series.command ? series.command.join(" ") : ""]);
-  return section("times", "Measured times", runs.comparison ? html("p", {}, runs.comparison.sentence) : null, timesPicture(runs),
+  return section("times", "Times", runs.comparison ? html("p", {}, runs.comparison.sentence) : null, timesPicture(runs),
     table("runs", ["", "runs", "median", "command"], rows, { id: "times-table" }));
 }
 
@@ -167,9 +168,9 @@ function timesPicture(runs) {
 
 function commandsSection(report) {
   const items = report.commands.flatMap((each) => [html("dt", {}, each.what), html("dd", {}, html("pre", { tabindex: "0" }, html("code", {}, each.command)))]);
-  return section("commands", "Commands to reproduce", html("dl", { class: "steps" }, items));
+  return section("commands", "Commands", html("dl", { class: "steps" }, items));
 }
 
 function absentSection(report) {
-  return section("absent", "Not in the inputs", html("ul", {}, report.absent.map((line) => html("li", {}, line))));
+  return section("absent", "Not in the data", html("ul", {}, report.absent.map((line) => html("li", {}, line))));
 }
