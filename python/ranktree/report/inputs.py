@@ -1,6 +1,5 @@
 """What a report is made of, loaded and put together: pattern, machine, plan, runs and the log of the collectives."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +10,9 @@ import numpy as np
 from ranktree import _core
 from ranktree.pattern import expand, load, named_after, natural_model
 from ranktree.report.shape import Shape, of_seats, of_tree
+from ranktree.runs import document as runs
 
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
-RUNS_FORMAT = "ranktree-runs"
 SAME = 1e-9  # relative: sums of doubles in another order
 
 
@@ -83,7 +82,7 @@ def gather(request: Request) -> Inputs:
     if inputs.plan is not None:
         check_traffic(inputs, inputs.plan)
     if request.runs is not None:
-        inputs.runs = load_runs(request.runs)
+        inputs.runs = runs.load(request.runs)
     if request.log is not None:
         inputs.log = Path(request.log).read_text(encoding="utf-8", errors="replace").splitlines()
     return inputs
@@ -187,14 +186,3 @@ def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
             f"the plan was made for {found:,.0f} {METRICS[plan.metric]} between ranks, this pattern has "
             f"{expected:,.0f}: another pattern, or another --collectives"
         )
-
-
-def load_runs(path: str) -> dict[str, Any]:
-    """Measured runs (docs/formats/runs.md)."""
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: expected JSON: {error}") from None
-    if not isinstance(document, dict) or document.get("format") != RUNS_FORMAT or document.get("version") != 1:
-        raise ValueError(f'{path}: expected "format": "{RUNS_FORMAT}" and "version": 1')
-    return document
