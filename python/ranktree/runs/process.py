@@ -56,7 +56,7 @@ def ends_cleanly() -> Iterator[None]:
 
 
 def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limit: float | None = None) -> Outcome:
-    """Runs a command in a process group of its own, both streams into `log`. Interrupted or late, all of it is ended."""
+    """Runs a command in a process group of its own, its output into `log`; late or interrupted, all of it is ended."""
     with log.open("wb") as stream:
         begin = time.perf_counter()
         try:

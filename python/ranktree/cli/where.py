@@ -1,0 +1,41 @@
+"""`ranktree where`: where the ranks of a launch are, who shares what, and the flag that mends it."""
+
+import json as json_format
+from typing import Annotated
+
+import typer
+
+SETTINGS = {
+    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": False},
+    "epilog": "Example: ranktree where -- mpirun -n 64 ./app",
+}
+WRONG = 3
+
+
+def command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- MPIRUN...]", help="the launcher's command; without it, every rank of a job runs this"
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/where.md)")] = False,
+) -> None:
+    """Show host, binding and NUMA node of every rank, and who shares them.
+
+    The launcher starts a program of ours in place of yours. Exit code 3 where ranks are unbound, overlapping or
+    oversubscribed, a node is overloaded, or a package idle; the flag that mends it is printed.
+    """
+    from ranktree.child import become_result  # noqa: PLC0415  the extension, for this verb only
+    from ranktree.verify import Interrupted  # noqa: PLC0415
+    from ranktree.where import launch  # noqa: PLC0415
+
+    try:
+        document = launch.by_launch(words) if words else launch.inside_job()
+    except Interrupted as interrupted:
+        become_result(-interrupted.args[0])
+    if document is None:
+        return
+    print(json_format.dumps(document) if json else launch.as_text(document), flush=True)
+    if document["findings"]:
+        raise typer.Exit(WRONG)

@@ -1,0 +1,79 @@
+"""The parts of a host that bindings are named by, from what the kernel lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ranktree.verify import numbers
+
+MARK = "ranktree-host "
+
+
+@dataclass
+class Host:
+    """PUs of each package, NUMA node and core; `usable`: those of the cores that the job may use."""
+
+    name: str
+    packages: list[list[int]] = field(default_factory=list)
+    numa: dict[int, list[int]] = field(default_factory=dict)
+    cores: list[list[int]] = field(default_factory=list)
+    usable: list[list[int]] = field(default_factory=list)
+
+    def order_cores(self) -> None:
+        """Numbers the cores as hwloc does: package by package."""
+        package = {pu: index for index, pus in enumerate(self.packages) for pu in pus}
+        self.cores.sort(key=lambda core: (package.get(core[0], 0), core[0]))
+
+
+def hosts_in(text: str) -> dict[str, Host]:
+    """The hosts that host.sh printed, by name."""
+    found: dict[str, Host] = {}
+    for line in text.splitlines():
+        _, mark, rest = line.partition(MARK)
+        name, _, described = rest.partition(" ")
+        kind, _, listed = described.partition(" ")
+        if not mark or kind not in {"packages", "cores", "numa"}:
+            continue
+        host = found.setdefault(name, Host(name))
+        if kind == "numa":
+            host.numa = {
+                int(number): numbers(pus) for number, _, pus in (word.partition("=") for word in listed.split())
+            }
+        else:
+            setattr(host, kind, sorted(numbers(word) for word in listed.split()))
+    for host in found.values():
+        host.order_cores()
+    return found
+
+
+def binding(pus: Sequence[int], host: Host) -> str:
+    """The largest objects of hwloc that a set of PUs is made of: `Package L#1`, `Core L#2-3`, `PU P#5`."""
+    chosen = set(pus)
+    everything = {pu for core in host.usable or host.cores for pu in core}
+    if everything and chosen >= everything:
+        return "Machine"
+    for kind, objects in (
+        ("Package L#", host.packages),
+        ("NUMANode L#", [host.numa[number] for number in sorted(host.numa)]),
+        ("Core L#", host.cores),
+    ):
+        inside = [index for index, one in enumerate(objects) if set(one) <= chosen]
+        if inside and {pu for index in inside for pu in objects[index]} == chosen:
+            return kind + ranges(inside)
+    return "PU P#" + ranges(sorted(chosen))
+
+
+def ranges(numbers_: Sequence[int]) -> str:
+    """`0-2,5`."""
+    runs: list[list[int]] = []
+    for number in numbers_:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def touched(pus: Sequence[int], objects: dict[int, list[int]]) -> list[int]:
+    """The numbers of the objects that share a PU with a set."""
+    chosen = set(pus)
+    return [number for number, own in sorted(objects.items()) if not chosen.isdisjoint(own)]

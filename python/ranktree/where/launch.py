@@ -1,0 +1,202 @@
+"""Finds out where ranks are: by a launch of the user's command with a program of ours, or inside a running job."""
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ranktree import _core, ranks, verify
+from ranktree.advice import launcher_family
+from ranktree.child import Child
+from ranktree.launcher import LaunchCommand, take_apart
+from ranktree.where.findings import Place, findings
+from ranktree.where.hosts import Host, binding, hosts_in, touched
+
+FORMAT, VERSION = "ranktree-where", 1
+SCRIPT = "ranktree-host"
+REASONS = 3  # lines of a launcher that failed
+
+
+@dataclass
+class Found:
+    """The places of all ranks, by rank, and what is known of their hosts."""
+
+    launcher: str  # as `ranktree emit --launcher` names it
+    version: str
+    mpi: str
+    places: list[Place]
+    hosts: dict[str, Host] = field(default_factory=dict)
+
+
+def by_launch(words: Sequence[str]) -> dict[str, Any]:
+    """Starts the command with our program in place of the user's. verify.Interrupted when a signal ends it."""
+    command = take_apart(words)
+    with tempfile.TemporaryDirectory(prefix=".ranktree-", dir=Path.cwd()) as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        script = folder / SCRIPT
+        script.write_text(files("ranktree.where").joinpath("host.sh").read_text(encoding="ascii"), encoding="ascii")
+        script.chmod(0o755)
+        options = [word for option in command.options for word in option.words]
+        arguments = [*command.prefix, command.starter, *options, str(script), verify.stand_in(command, folder)]
+        return described(read(started(arguments, folder), command))
+
+
+def started(arguments: list[str], folder: Path) -> str:
+    """What the launched program printed. RuntimeError says why there is nothing."""
+    child = Child(arguments, os.environ)
+    output, errors = folder / "output", folder / "errors"
+    code = child.run(verify.SECONDS, output, errors)
+    if child.ended_by is not None:
+        raise verify.Interrupted(child.ended_by)
+    if child.late:
+        raise RuntimeError(f"where: the launch did not end in {verify.SECONDS} s")
+    text = output.read_text(encoding="utf-8", errors="replace")
+    if not verify.places(text):
+        lines = errors.read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = " | ".join([line.strip() for line in lines if line.strip("- ")][:REASONS]) or "no message"
+        raise RuntimeError(f"where: the launch failed with exit code {code}: {reason}")
+    return text
+
+
+def read(text: str, command: LaunchCommand) -> Found:
+    """The ranks and hosts in what our programs printed."""
+    document = helper_document(text)
+    version = ".".join(map(str, command.version))
+    mpi = document["mpi"] if document else f"{command.starter} {version}".strip()
+    found = Found(command.launcher, version, mpi, verify.places(text), hosts_in(text))
+    add_usable(found, document)
+    return found
+
+
+def helper_document(text: str) -> dict[str, Any] | None:
+    """The JSON of ranktree-ranks-<mpi>; None where the launch ran the script that needs no MPI."""
+    for line in text.splitlines():
+        start = line.find(verify.HELPER_MARK)
+        if start >= 0:
+            return json.loads(line[start:])
+    return None
+
+
+def add_usable(found: Found, document: dict[str, Any] | None) -> None:
+    """The cores that the job may use, as the helper finds them; all of the host's otherwise."""
+    for entry in document["hosts"] if document else []:
+        host = found.hosts.setdefault(entry["name"], Host(entry["name"]))
+        host.usable = entry["cores"]
+        host.cores = host.cores or list(entry["cores"])
+    for host in found.hosts.values():
+        host.usable = host.usable or host.cores
+
+
+def inside_job() -> dict[str, Any] | None:
+    """Every rank of a job calls this; the result at rank 0, None elsewhere. RuntimeError outside of a launch."""
+    family = launcher_family(os.environ)
+    if family is None:
+        raise RuntimeError(
+            "where: no launcher started this process; use: ranktree where -- mpirun -n N ./app, or: "
+            "mpirun -n N ranktree where"
+        )
+    text = ranks.ask(ranks.choose_helper())
+    if not text:
+        return None
+    document = json.loads(text)
+    places = [(entry["host"], entry["pus"]) for entry in document["ranks"]]
+    found = Found(launcher_of(family, document["mpi"]), "", document["mpi"], places)
+    if len({host for host, _ in places}) == 1:
+        add_this_host(found, places[0][0])
+    add_usable(found, document)
+    return described(found)
+
+
+def launcher_of(family: str, mpi: str) -> str:
+    """The launcher's name by the version of the MPI that it belongs to."""
+    if family != "openmpi":
+        return family
+    return "openmpi4" if "v4." in mpi or "v3." in mpi else "openmpi5"
+
+
+def add_this_host(found: Found, name: str) -> None:
+    """Packages and NUMA nodes of the host where this process is, by the same script."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / SCRIPT
+        script.write_text(files("ranktree.where").joinpath("host.sh").read_text(encoding="ascii"), encoding="ascii")
+        output = Path(folder) / "output"
+        Child(["sh", str(script), "true"], {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}).run(30, output)
+        for host in hosts_in(output.read_text(encoding="utf-8", errors="replace")).values():
+            host.name = name
+            found.hosts[name] = host
+
+
+def described(found: Found) -> dict[str, Any]:
+    """The document (docs/where.md)."""
+    sharers = sharing(found.places)
+    rows = []
+    for rank, (name, pus) in enumerate(found.places):
+        host = found.hosts.get(name, Host(name))
+        rows.append(
+            {
+                "rank": rank,
+                "host": name,
+                "pus": pus,
+                "binding": binding(pus, host),
+                "cores": touched(pus, dict(enumerate(host.cores))),
+                "numa": touched(pus, host.numa),
+                "packages": touched(pus, dict(enumerate(host.packages))),
+                "shares_with": sharers[rank],
+            }
+        )
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "launcher": found.launcher,
+        "launcher_version": found.version,
+        "mpi": found.mpi,
+        "ranks": rows,
+        "findings": findings(found.places, found.hosts, found.launcher),
+    }
+
+
+def sharing(places: Sequence[Place]) -> list[list[int]]:
+    """By rank: the other ranks that may run on one of its PUs."""
+    on: dict[tuple[str, int], set[int]] = {}
+    for rank, (host, pus) in enumerate(places):
+        for pu in pus:
+            on.setdefault((host, pu), set()).add(rank)
+    return [
+        sorted(set().union(*(on[host, pu] for pu in pus)) - {rank}) if pus else []
+        for rank, (host, pus) in enumerate(places)
+    ]
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """A line a rank, then a line a finding."""
+    header = ["rank", "host", "binding", "PUs", "NUMA", "shared with"]
+    rows = [
+        [
+            str(row["rank"]),
+            row["host"],
+            row["binding"],
+            _core.cpu_list(row["pus"]),
+            _core.cpu_list(row["numa"]) or "-",
+            _core.cpu_list(row["shares_with"]) or "-",
+        ]
+        for row in document["ranks"]
+    ]
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    mpi = document["mpi"].partition(",")[0]
+    lines = [f"{len(rows)} ranks, {mpi}"]
+    for first, *others in [header, *rows]:
+        lines.append("  ".join([first.rjust(widths[0]), *map(str.ljust, others, widths[1:])]).rstrip())
+    for each in document["findings"]:
+        lines.append(f"{each['trouble']}: {ranks.shortened(each['ranks'])} on {each['host']}, {what_of(each)}")
+    return "\n".join(lines if document["findings"] else [*lines, "every rank is bound, no two share a PU"])
+
+
+def what_of(finding: dict[str, Any]) -> str:
+    """The PUs of a finding and the flag."""
+    kind = "idle PUs" if finding["trouble"] == "idle package" else "PUs"
+    return f"{kind} {_core.cpu_list(finding['pus'])}: use {finding['flag']}"

@@ -1,0 +1,151 @@
+"""`ranktree where`: places of real launches against the kernel, machines from text, and what is wrong with them."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ranktree._core", reason="the extension is not built")
+from ranktree.where.findings import findings
+from ranktree.where.hosts import Host, binding, hosts_in
+
+PUS = sorted(os.sched_getaffinity(0))
+# Two packages of four cores with two threads each: PUs 0-7 are the first threads, 8-15 the second ones.
+TEXT = """
+noise
+ranktree-host n0 packages 4-7,12-15 0-3,8-11
+ranktree-host n0 cores 0,8 1,9 2,10 3,11 4,12 5,13 6,14 7,15
+ranktree-host n0 numa 0=0-3,8-11 1=4-7,12-15
+[1,0]<stdout>:ranktree-host n1 packages 0-1
+ranktree-host n1 cores 0 1
+ranktree-host n1 numa 0=0-1
+"""
+
+
+@pytest.fixture
+def hosts() -> dict[str, Host]:
+    """The hosts of TEXT, all of whose cores may be used."""
+    found = hosts_in(TEXT)
+    for host in found.values():
+        host.usable = host.cores
+    return found
+
+
+def test_hosts_are_read_from_what_the_ranks_print(hosts: dict[str, Host]) -> None:
+    assert list(hosts) == ["n0", "n1"]
+    assert hosts["n0"].packages == [[0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]]
+    assert hosts["n0"].cores[4] == [4, 12]
+    assert hosts["n0"].numa == {0: [0, 1, 2, 3, 8, 9, 10, 11], 1: [4, 5, 6, 7, 12, 13, 14, 15]}
+    assert hosts["n1"].cores == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    ("pus", "expected"),
+    [
+        (range(16), "Machine"),
+        ([0, 1, 2, 3, 8, 9, 10, 11], "Package L#0"),
+        ([4, 12], "Core L#4"),
+        ([1, 2, 9, 10], "Core L#1-2"),
+        ([3], "PU P#3"),
+        ([3, 4], "PU P#3-4"),
+        ([0, 1, 8], "PU P#0-1,8"),
+    ],
+)
+def test_bindings_are_named_by_the_largest_objects(hosts: dict[str, Host], pus: Any, expected: str) -> None:
+    assert binding(list(pus), hosts["n0"]) == expected
+
+
+def test_a_host_of_which_nothing_is_known_has_pus() -> None:
+    assert binding([2, 3], Host("x")) == "PU P#2-3"
+
+
+@pytest.mark.parametrize(
+    ("launcher", "flag"),
+    [
+        ("openmpi4", "--map-by socket --bind-to core"),
+        ("openmpi5", "--map-by package --bind-to core"),
+        ("mpich", "-bind-to core -map-by socket"),
+        ("slurm", "--cpu-bind=cores --distribution=block:cyclic"),
+    ],
+)
+def test_an_idle_package_is_named_with_the_flag_of_the_launcher(
+    hosts: dict[str, Host], launcher: str, flag: str
+) -> None:
+    places = [("n0", [0, 8]), ("n0", [1, 9])]
+    assert findings(places, hosts, launcher) == [
+        {"trouble": "idle package", "host": "n0", "ranks": [0, 1], "pus": [4, 5, 6, 7, 12, 13, 14, 15], "flag": flag}
+    ]
+    assert findings([("n0", [0, 8]), ("n0", [4, 12])], hosts, launcher) == []
+
+
+def test_one_overloaded_node_beside_a_free_one(hosts: dict[str, Host]) -> None:
+    places = [("n1", [0]), ("n1", [1]), ("n1", [0]), ("n0", [0, 8])]
+    found = findings(places, hosts, "openmpi5")
+    assert [(each["trouble"], each["host"]) for each in found] == [("oversubscribed", "n1"), ("overloaded", "n1")]
+    assert found[1]["flag"] == "--map-by ppr:2:node --bind-to core"
+    everywhere = [("n1", [0]), ("n1", [1]), ("n1", [0])]
+    assert [each["trouble"] for each in findings(everywhere, hosts, "mpich")] == ["oversubscribed"]
+
+
+def test_sound_bindings_have_no_findings(hosts: dict[str, Host]) -> None:
+    places = [("n0", [core, core + 8]) for core in range(8)] + [("n1", [0]), ("n1", [1])]
+    assert findings(places, hosts, "mpich") == []
+
+
+BOUND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
+UNBOUND = {"openmpi": ["--bind-to", "none"], "mpich": ["-bind-to", "none"]}
+
+
+def starter(mpi: Any) -> str:
+    """The launcher of an MPI."""
+    return f"mpiexec.{mpi.name}"
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="expected places are for a machine with PUs 0 and 1")
+def test_bound_ranks_of_a_launch(ranktree: Callable, mpi: Any) -> None:
+    result = ranktree("where", "--json", "--", starter(mpi), "-n", 2, *BOUND[mpi.name], "true")
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert (document["format"], document["version"]) == ("ranktree-where", 1)
+    assert [row["pus"] for row in document["ranks"]] == [[0], [1]]
+    assert [row["binding"] for row in document["ranks"]] == ["Core L#0", "Core L#1"]
+    assert {row["host"] for row in document["ranks"]} == {os.uname().nodename}
+    assert [row["shares_with"] for row in document["ranks"]] == [[], []]
+    assert document["launcher_version"].startswith(("4.", "5."))
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="expected places are for a machine with PUs 0 and 1")
+def test_unbound_ranks_end_with_code_3_and_the_flag(ranktree: Callable, mpi: Any) -> None:
+    result = ranktree("where", "--", starter(mpi), "-n", 2, *UNBOUND[mpi.name], "true")
+    assert result.returncode == 3, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[2].split() == ["0", os.uname().nodename, "Machine", "0-1", "0", "1"]
+    assert lines[-1].startswith("unbound: ranks 0-1 on ")
+    assert lines[-1].endswith(f"use {' '.join(BOUND[mpi.name])}")
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="expected places are for a machine with PUs 0 and 1")
+def test_inside_a_job_rank_0_tells(command: str, mpi: Any) -> None:
+    words = [starter(mpi), "-n", "2", *BOUND[mpi.name], command, "where", "--json"]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert [row["pus"] for row in document["ranks"]] == [[0], [1]]
+    assert [row["numa"] for row in document["ranks"]] == [[0], [0]]
+
+
+def test_refusals(ranktree: Callable, mpi: Any) -> None:
+    cases = (
+        ((), "no launcher started this process"),
+        (("--", "true"), "no launcher"),
+        (("--", starter(mpi), "-n", 2), "names no program"),
+        (("--", starter(mpi), "-n", 2, "/no/such/program"), "no program here"),
+    )
+    for arguments, text in cases:
+        result = ranktree("where", *arguments)
+        assert result.returncode == 1
+        assert text in result.stderr
+        assert "Traceback" not in result.stderr
