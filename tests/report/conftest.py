@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tools" / "minicluster")]
 if "RANKTREE_COMMAND" in os.environ:
     sys.path.insert(0, str(Path(os.environ["RANKTREE_COMMAND"]).resolve().parents[1] / "python"))
 
@@ -44,6 +46,26 @@ def save_stencil(path: Path, shape: tuple[int, ...], hosts: int = 0, **metadata:
     names = [f"n{rank % hosts}" for rank in range(ranks)] if hosts else []
     pattern.metadata = {"program": "./stencil", "source": "ranktree trace", "hosts": names, **metadata}
     _core.save_pattern(str(path), pattern)
+
+
+def script(path: Path, text: str) -> Path:
+    """A shell script."""
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def left_of(mark: str) -> list[str]:
+    """Command lines of processes that hold a mark."""
+    found = []
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = line.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if mark in words:
+            found.append(words)
+    return found
 
 
 @pytest.fixture(scope="session")

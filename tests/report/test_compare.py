@@ -10,16 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import save_stencil
+from conftest import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
-
-
-def script(path: Path, text: str) -> Path:
-    """A shell script."""
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
 
 
 def printing(path: Path, log: Path, *times: float) -> Path:
@@ -108,19 +101,6 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
         assert result.returncode == code, (arguments, result.stderr)
         assert text in result.stderr
         assert "Traceback" not in result.stderr
-
-
-def left_of(mark: str) -> list[str]:
-    """Command lines of processes that hold a mark."""
-    found = []
-    for line in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = line.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if mark in words:
-            found.append(words)
-    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

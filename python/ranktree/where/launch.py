@@ -33,8 +33,12 @@ class Found:
 
 
 def by_launch(words: Sequence[str]) -> dict[str, Any]:
+    """Where the ranks of a launcher's command are."""
+    return described(found_by_launch(take_apart(words)))
+
+
+def found_by_launch(command: LaunchCommand) -> Found:
     """Starts the command with our program in place of the user's. verify.Interrupted when a signal ends it."""
-    command = take_apart(words)
     with tempfile.TemporaryDirectory(prefix=".ranktree-", dir=Path.cwd()) as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -43,7 +47,7 @@ def by_launch(words: Sequence[str]) -> dict[str, Any]:
         script.chmod(0o755)
         options = [word for option in command.options for word in option.words]
         arguments = [*command.prefix, command.starter, *options, str(script), verify.stand_in(command, folder)]
-        return described(read(started(arguments, folder), command))
+        return read(started(arguments, folder), command)
 
 
 def started(arguments: list[str], folder: Path) -> str:

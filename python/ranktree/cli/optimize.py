@@ -1,0 +1,132 @@
+"""`ranktree optimize`: from a launch to a verdict in one command."""
+
+import json as json_format
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SETTINGS = {
+    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": False},
+    "epilog": "Example: ranktree optimize -- mpirun -n 64 ./app",
+}
+NO_GAIN = 4
+
+
+def command(  # noqa: PLR0913, PLR0917  every option is one parameter
+    words: Annotated[list[str], typer.Argument(metavar="-- MPIRUN...", help="the launcher's command, as it is today")],
+    pattern: Annotated[Path | None, typer.Option(help="a recorded pattern, in place of a traced run")] = None,
+    machine: Annotated[str | None, typer.Option(help="as for `ranktree map` [the hosts of the launch]")] = None,
+    network: Annotated[str | None, typer.Option(help="as for `ranktree map`")] = None,
+    runs: Annotated[int, typer.Option(min=1, max=1000, help="of the command as it is, and by each plan, in turn")] = 5,
+    metric_regex: Annotated[
+        str | None, typer.Option(help="one group: the time in the program's output [the wall time]")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="of the time that --metric-regex finds")] = "s",
+    time_limit: Annotated[float | None, typer.Option(help="SECONDS of one run")] = None,
+    verify_hosts: Annotated[
+        bool, typer.Option("--verify-hosts", help="verify hosts only (where the PUs are emulated)")
+    ] = False,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="do not verify where the plans put the ranks")] = False,
+    worthwhile: Annotated[float, typer.Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,
+    fail_if_no_gain: Annotated[bool, typer.Option("--fail-if-no-gain", help="exit code 4 without a gain")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="of placement and resampling")] = 1,
+    mpi: Annotated[str | None, typer.Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/optimize.md)")] = False,
+) -> None:
+    """Trace, place, verify, run before and after in turn, and say in one sentence whether a plan is faster.
+
+    Leaves the plan, the launcher's own files, the runs and a report in a folder that all nodes see.
+    """
+    # #lizard forgives the number of parameters: every option is one
+    from ranktree.child import become_result  # noqa: PLC0415  the extension and numpy, for this verb only
+    from ranktree.optimize.steps import Result, Wishes, as_document, optimize  # noqa: PLC0415
+    from ranktree.runs.interleave import compiled  # noqa: PLC0415
+    from ranktree.runs.process import Interrupted, ends_cleanly  # noqa: PLC0415
+    from ranktree.verify import Interrupted as VerifyInterrupted  # noqa: PLC0415
+
+    compiled(metric_regex)
+    check = "nothing" if no_verify else "hosts" if verify_hosts else "pus"
+    chosen = new_folder(folder or default_folder(words))
+    wishes = Wishes(
+        words,
+        chosen,
+        pattern,
+        machine,
+        network,
+        runs,
+        metric_regex,
+        unit,
+        time_limit,
+        check,
+        worthwhile / 100,
+        seed,
+        mpi,
+    )
+    result = Result()
+    try:
+        with ends_cleanly():
+            optimize(wishes, result, tell)
+    except (Interrupted, VerifyInterrupted) as interrupted:
+        show_left(result, chosen)
+        become_result(-interrupted.args[0] if isinstance(interrupted, VerifyInterrupted) else -interrupted.number)
+    except (RuntimeError, ValueError, OSError):
+        show_left(result, chosen)
+        raise
+    typer.echo(json_format.dumps(as_document(result, chosen), indent=1) if json else text(result, chosen))
+    if fail_if_no_gain and not result.gained:
+        raise typer.Exit(NO_GAIN)
+
+
+def default_folder(words: list[str]) -> Path:
+    """ranktree-PROGRAM, with a number where that is taken."""
+    from ranktree.launcher import take_apart  # noqa: PLC0415
+
+    name = f"ranktree-{Path(take_apart(words).program[0]).name}"
+    number = 1
+    while (path := Path(name if number == 1 else f"{name}-{number}")).exists():
+        number += 1
+    return path
+
+
+def new_folder(path: Path) -> Path:
+    """Makes the folder; one that holds something is refused."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise ValueError(f"{path}: exists and is not an empty folder")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def tell(what: str) -> None:
+    """A line of progress on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[Kranktree: {what}", end="", file=sys.stderr, flush=True)
+
+
+def show_left(result: object, folder: Path) -> None:
+    """What an unfinished run leaves."""
+    if any(folder.iterdir()):
+        print(f"ranktree: {folder}: holds what was done so far", file=sys.stderr)
+    else:
+        folder.rmdir()
+
+
+def text(result: object, folder: Path) -> str:
+    """The closing lines; the sentence is the last one."""
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
+    lines = [f"by the model, the {name} saves {100 * gain:.1f} %" for name, gain in result.gains.items()]
+    if result.runs is not None:
+        from ranktree.cli.compare import runs_text  # noqa: PLC0415
+
+        lines.append(runs_text({**result.runs, "comparison": None}))
+    if result.emitted:
+        lines.append(f"the launcher's own command: {result.emitted}")
+    if result.gained and result.dropped:
+        lines.append(f"the plan replaces: {', '.join(result.dropped)}")
+    lines.append(f"report: {folder / 'report.html'}")
+    return "\n".join([*lines, result.sentence])

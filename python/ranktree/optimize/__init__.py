@@ -1,0 +1,1 @@
+"""One command from a launch to a verdict: trace, place, verify, measure before and after, report."""

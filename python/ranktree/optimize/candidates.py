@@ -1,0 +1,72 @@
+"""The plans worth measuring: one for bytes, one for messages, ranked by what they save on the model."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ranktree import _core
+from ranktree.launcher import LaunchCommand
+from ranktree.pattern import expand, natural_model
+from ranktree.rewrite import conflict
+
+MOST_MEASURED = 2
+METRICS = ("size", "msg")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan, what it saves on the model, and its file."""
+
+    name: str
+    plan: "_core.Plan"
+    gain: float  # fraction of the cost of the placement before
+    path: Path
+
+    @property
+    def seats(self) -> list[tuple[str, list[int]]]:
+        """Host and PUs of each rank."""
+        return _core.plan_seats(self.plan)
+
+
+def candidates(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
+    """A plan for each metric that the pattern holds, the best on the model first."""
+    traffic = expand(recorded, natural_model(recorded))
+    known = {"size": traffic.bytes.any(), "msg": traffic.messages.any()}
+    places = sum(tree.allowed(leaf) for leaf in range(tree.leaf_count))
+    found = []
+    for metric in METRICS:
+        if not known[metric]:
+            continue
+        plan = _core.make_plan(tree, traffic, "best", metric, seed, oversubscribe=recorded.ranks > places)
+        found.append(Candidate(f"plan for {METRIC_WORDS[metric]}", plan, gain_of(plan), folder / f"plan.{metric}.json"))
+    if not found:
+        raise ValueError("the pattern holds no traffic: nothing to place")
+    return sorted(found, key=lambda each: -each.gain)
+
+
+METRIC_WORDS = {"size": "bytes", "msg": "messages"}
+
+
+def gain_of(plan: "_core.Plan") -> float:
+    """How much less the plan costs than the traced placement, else than the current rank order."""
+    rows = {row.placement: row.total for row in plan.costs}
+    before = rows.get("traced", rows["identity"])
+    return 1 - rows["plan"] / before if before > 0 else 0.0
+
+
+def worth_measuring(found: Sequence[Candidate], worthwhile: float) -> list[Candidate]:
+    """Those that save enough on the model, each placement once, two at most."""
+    chosen: list[Candidate] = []
+    for each in found:
+        if each.gain >= worthwhile and all(each.seats != other.seats for other in chosen):
+            chosen.append(each)
+    return chosen[:MOST_MEASURED]
+
+
+def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
+    """The command's words without the options that place or bind ranks, which a plan replaces; and those options."""
+    kept = [option for option in command.options if not conflict(command, option)]
+    dropped = [shlex.join(option.words) for option in command.options if conflict(command, option)]
+    words = [command.starter, *(word for option in kept for word in option.words), *command.program]
+    return [*command.prefix, *words], dropped

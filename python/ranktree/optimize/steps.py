@@ -1,0 +1,233 @@
+"""The steps of `ranktree optimize`, from the launch to the report."""
+
+import json
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ranktree import _core, verify
+from ranktree.cli.run import placing
+from ranktree.launch_files import write_files
+from ranktree.launcher import LaunchCommand, take_apart
+from ranktree.optimize.candidates import Candidate, candidates, without_placement, worth_measuring
+from ranktree.report.document import build
+from ranktree.report.html import as_html
+from ranktree.report.inputs import Request
+from ranktree.report.verdict import percent
+from ranktree.rewrite import launcher_for
+from ranktree.runs.document import Series, document, median, save
+from ranktree.runs.interleave import Measurement, compiled, measure
+from ranktree.runs.process import run_once, tail
+from ranktree.where import launch as where
+from ranktree.where.machine import machine_of
+
+FORMAT, VERSION = "ranktree-optimize", 1
+BEFORE = "before"
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Wishes:
+    """What the user asks for."""
+
+    words: list[str]
+    folder: Path
+    pattern: Path | None = None
+    machine: str | None = None
+    network: str | None = None
+    runs: int = 5
+    metric_regex: str | None = None
+    unit: str = "s"
+    limit: float | None = None
+    check: str = "pus"  # pus, hosts, nothing
+    worthwhile: float = 0.02
+    seed: int = 1
+    mpi: str | None = None
+
+
+@dataclass
+class Result:
+    """What came out; `runs` is complete only where every round was."""
+
+    result: str = ""
+    sentence: str = ""
+    command: list[str] = field(default_factory=list)
+    emitted: str = ""
+    dropped: list[str] = field(default_factory=list)
+    gains: dict[str, float] = field(default_factory=dict)
+    runs: dict[str, Any] | None = None
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def gained(self) -> bool:
+        """Whether a plan is recommended."""
+        return bool(self.command)
+
+
+def optimize(wishes: Wishes, result: Result, tell: Tell) -> None:
+    """Fills the result step by step, so that what is there when something fails can be kept."""
+    command = take_apart(wishes.words)
+    pattern = wishes.pattern or traced(wishes, tell)
+    tree, machine = machine_for(wishes, command, tell)
+    recorded, _ = _core.load_pattern(str(pattern))
+    tell("placing")
+    found = candidates(tree, recorded, wishes.folder, wishes.seed)
+    for each in found:
+        _core.save_plan(str(each.path), each.plan)
+        result.files.append(each.path)
+    result.gains = {each.name: each.gain for each in found}
+    chosen = worth_measuring(found, wishes.worthwhile)
+    words, result.dropped = without_placement(command)
+    best = found[0]
+    if chosen:
+        best = measured(wishes, result, words, chosen, tell)
+    conclude(wishes, result, words, best, measured_any=bool(chosen))
+    write_report(wishes, result, pattern, machine, best)
+
+
+def traced(wishes: Wishes, tell: Tell) -> Path:
+    """The pattern of one run with tracing on, by `ranktree trace`."""
+    tell("tracing one run")
+    path = wishes.folder / "pattern.npz"
+    options = ["--mpi", wishes.mpi] if wishes.mpi else []
+    words = [sys.executable, "-m", "ranktree", "trace", "-q", "-o", str(path), *options, "--", *wishes.words]
+    outcome = run_once(words, os.environ, wishes.folder / "trace.output", wishes.limit)
+    if outcome.late:
+        raise RuntimeError(f"the traced run did not end in {wishes.limit:g} s")
+    if outcome.code != 0 or not path.exists():
+        raise RuntimeError(f"the traced run ended with exit code {outcome.code}: {tail(outcome.output)}")
+    return path
+
+
+def machine_for(wishes: Wishes, command: LaunchCommand, tell: Tell) -> tuple["_core.Tree", str | None]:
+    """The machine that the user names, else the hosts on which the launch puts its ranks."""
+    machine = wishes.machine
+    if machine is None and wishes.network is None:
+        tell("looking at the hosts of the launch")
+        path = wishes.folder / "machine.json"
+        path.write_text(json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1), encoding="utf-8")
+        machine = str(path)
+    return _core.load_machine(machine or "live", wishes.network).cut_at("Core"), machine
+
+
+def measured(wishes: Wishes, result: Result, words: list[str], chosen: Sequence[Candidate], tell: Tell) -> Candidate:
+    """Verifies the candidates, runs them in turn with the command as it is; returns the one with the best median."""
+    series = [Series(BEFORE, list(wishes.words))]
+    what = Measurement(series, wishes.runs, compiled(wishes.metric_regex), wishes.limit)
+    for each in chosen:
+        place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
+        launched, prepare = placing(words, each.path, place)
+        if wishes.check != "nothing":
+            tell(f"verifying the {each.name}")
+            with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
+                Path(name).chmod(0o755)
+                verify.require(each.seats, launched, prepare, Path(name), compare_pus=wishes.check == "pus")
+        arguments, what.variables[each.name] = prepare(launched.program)
+        series.append(Series(each.name, arguments))
+    try:
+        measure(what, lambda number, one: tell(f"round {number + 1} of {wishes.runs}: {one.name}"))
+    finally:
+        result.runs = runs_of(wishes, series)
+        if result.runs is not None:
+            path = wishes.folder / "runs.json"
+            save(path, result.runs)
+            result.files.append(path)
+    fastest = min(series[1:], key=lambda one: median(one.values))
+    return next(each for each in chosen if each.name == fastest.name)
+
+
+def runs_of(wishes: Wishes, series: Sequence[Series]) -> dict[str, Any] | None:
+    """The runs so far, the fastest plan last; None without a complete round."""
+    if not series[0].values:
+        return None
+    plans = sorted(series[1:], key=lambda one: -median(one.values))
+    label = "wall time" if wishes.metric_regex is None else f"what '{wishes.metric_regex}' finds"
+    unit = wishes.unit if wishes.metric_regex else "s"
+    return document([series[0], *plans], unit, label, paired=True, seed=wishes.seed)
+
+
+def conclude(wishes: Wishes, result: Result, words: list[str], best: Candidate, measured_any: bool) -> None:
+    """The closing sentence, and the recommended plan where there is one."""
+    if not measured_any:
+        result.result = "no gain" if best.gain <= 0 else "not worthwhile"
+        result.sentence = unmeasured(best, wishes.worthwhile)
+        return
+    comparison = result.runs["comparison"] if result.runs else None
+    if comparison is None:
+        raise RuntimeError("no complete round was measured")
+    result.result = comparison["result"]
+    if result.result == "faster" and comparison["ratio"] - 1 < wishes.worthwhile:
+        result.result = "not worthwhile"
+    interval = f"(95 % interval {comparison['low']:.2f} to {comparison['high']:.2f})"
+    if result.result == "faster":
+        recommend(wishes, result, words, best)
+        result.sentence = f"{comparison['ratio']:.2f}x faster {interval}: run it with: {shlex.join(result.command)}"
+    elif result.result == "not worthwhile":
+        result.sentence = f"Nothing worth changing: {comparison['ratio']:.2f}x faster {interval}."
+    elif result.result == "slower":
+        result.sentence = f"Nothing to gain: by the plan it is slower, {comparison['ratio']:.2f}x as fast {interval}."
+    else:
+        result.sentence = comparison["sentence"]
+
+
+def unmeasured(best: Candidate, worthwhile: float) -> str:
+    """Why nothing was measured."""
+    if best.gain <= 0:
+        return "Nothing to gain: no placement found costs less than the present one by the model."
+    return (
+        f"Nothing worth changing: the best plan saves {percent(best.gain)} by the model; "
+        f"below {percent(worthwhile)} a rerun is unlikely to show it."
+    )
+
+
+def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate) -> None:
+    """plan.json, the launcher's own files, and the command that uses the plan."""
+    from ranktree.cli.emit import command_line  # noqa: PLC0415  asks the core for its launchers when imported
+
+    plan = wishes.folder / "plan.json"
+    shutil.copyfile(best.path, plan)
+    launched = take_apart(words)
+    folder = (wishes.folder / "launcher").absolute()
+    launch = _core.make_launch(best.plan, launcher_for(launched, best.seats), str(folder), launched.program)
+    result.files += [plan, *write_files(folder, launch["files"], force=True)]
+    result.command = ["ranktree", "run", "--plan", str(plan), "--", *words]
+    result.emitted = command_line(launch, launched.program)
+
+
+def write_report(wishes: Wishes, result: Result, pattern: Path, machine: str | None, best: Candidate) -> None:
+    """report.html."""
+    runs = wishes.folder / "runs.json"
+    page = wishes.folder / "report.html"
+    request = Request(
+        str(pattern),
+        plan=str(best.path),
+        machine=machine,
+        network=wishes.network,
+        runs=str(runs) if result.runs is not None else None,
+        output=str(page),
+    )
+    page.write_text(as_html(build(request)), encoding="utf-8")
+    result.files.append(page)
+
+
+def as_document(result: Result, folder: Path) -> dict[str, Any]:
+    """For `--json`."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "result": result.result,
+        "sentence": result.sentence,
+        "command": result.command or None,
+        "launcher_command": result.emitted or None,
+        "replaced_options": result.dropped,
+        "model_gains": result.gains,
+        "runs": result.runs,
+        "folder": str(folder),
+        "files": [str(path) for path in result.files],
+    }

@@ -1,0 +1,252 @@
+"""`ranktree optimize`: candidates and sentences by themselves; then launches on one node and on an emulated cluster."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import left_of, save_stencil, script
+
+pytest.importorskip("ranktree._core", reason="the extension is not built")
+from emulated import MiniCluster
+from launch import OPENMPI
+from ranktree import _core
+from ranktree.launcher import LaunchCommand, Option
+from ranktree.optimize.candidates import candidates, gain_of, without_placement, worth_measuring
+from ranktree.optimize.steps import Result, Wishes, conclude
+from ranktree.runs.document import Series, document
+from ranktree.where.hosts import hosts_in
+from ranktree.where.machine import machine_of
+from test_where import PUS, TEXT
+
+FILES = {"pattern.npz", "report.html", "plan.size.json", "plan.msg.json"}
+
+
+def pattern_of(sizes: np.ndarray, messages: np.ndarray) -> "_core.Pattern":
+    """A pattern of two matrices."""
+    senders, receivers = np.nonzero(messages)
+    pairs = senders.astype(np.int64), receivers.astype(np.int64)
+    return _core.Pattern.from_pairs(len(sizes), *pairs, messages[pairs].astype(float), sizes[pairs].astype(float))
+
+
+def rings(distance: int, weight: int) -> np.ndarray:
+    """16 ranks, each with the one at a distance."""
+    matrix = np.zeros((16, 16))
+    matrix[np.arange(16), (np.arange(16) + distance) % 16] = weight
+    return matrix
+
+
+def test_candidates_are_ranked_by_the_model_and_measured_once(tmp_path: Path) -> None:
+    """Bytes go far, messages stay near: the plan for bytes gains, the one for messages cannot."""
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    recorded = pattern_of(rings(4, 10**6) + rings(1, 1), rings(4, 1) + rings(1, 1000))
+    found = candidates(tree, recorded, tmp_path, 1)
+    assert [each.name for each in found] == ["plan for bytes", "plan for messages"]
+    assert found[0].gain > 0.3
+    assert found[1].gain < 0.02
+    assert worth_measuring(found, 0.02) == found[:1]
+    assert worth_measuring([found[0], found[0]], 0.02) == found[:1]
+    assert worth_measuring(found, 0.99) == []
+    rows = {row.placement: row.total for row in found[0].plan.costs}
+    assert gain_of(found[0].plan) == 1 - rows["plan"] / rows["identity"]
+
+
+def test_a_pattern_without_messages_has_one_candidate(tmp_path: Path) -> None:
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    senders = np.arange(16, dtype=np.int64)
+    pattern = _core.Pattern.from_pairs(16, senders, senders[::-1].copy(), np.zeros(16), np.full(16, 8.0))
+    assert [each.name for each in candidates(tree, pattern, tmp_path, 1)] == ["plan for bytes"]
+
+
+def test_options_that_place_ranks_are_replaced_and_named() -> None:
+    options = [
+        Option("np", ("4",), ("-np", "4")),
+        Option("map-by", ("node",), ("--map-by", "node")),
+        Option("x", ("A=1 2",), ("-x", "A=1 2")),
+    ]
+    command = LaunchCommand(["env", "B=2"], "mpirun", "openmpi", (4, 1, 4), options, ["./app", "--map-by", "me"])
+    words, dropped = without_placement(command)
+    assert words == ["env", "B=2", "mpirun", "-np", "4", "-x", "A=1 2", "./app", "--map-by", "me"]
+    assert dropped == ["--map-by node"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "result", "start"),
+    [
+        ([2.0, 2.1, 1.9, 2.0, 2.05], [1.0, 1.05, 0.95, 1.0, 1.02], "faster", "2.00x faster (95 % interval "),
+        ([1.010, 1.011, 1.009, 1.010, 1.010], [1.0] * 5, "not worthwhile", "Nothing worth changing: 1.01x faster"),
+        ([1.0, 1.1, 0.9, 1.0, 1.05], [1.05, 0.95, 1.0, 1.02, 1.1], "no difference", "No difference between "),
+        (
+            [1.0, 1.01, 0.99, 1.0, 1.0],
+            [1.5, 1.51, 1.49, 1.5, 1.5],
+            "slower",
+            "Nothing to gain: by the plan it is slower",
+        ),
+    ],
+)
+def test_closing_sentences(tmp_path: Path, before: list, after: list, result: str, start: str) -> None:
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    best = candidates(tree, pattern_of(rings(4, 100), rings(4, 1)), tmp_path, 1)[0]
+    _core.save_plan(str(best.path), best.plan)
+    program = script(tmp_path / "mpirun", "echo 'mpirun (Open MPI) 4.1.4'")
+    words = [str(program), "-np", "16", "true"]
+    found = Result(runs=document([Series("before", [], before), Series("plan", [], after)], "s", "wall time", True))
+    conclude(Wishes(words, tmp_path), found, words, best, measured_any=True)
+    assert found.result == result
+    assert found.sentence.startswith(start)
+    assert found.gained == (result == "faster")
+    assert (tmp_path / "plan.json").exists() == found.gained
+    if found.gained:
+        assert found.command == ["ranktree", "run", "--plan", str(tmp_path / "plan.json"), "--", *words]
+        assert (tmp_path / "launcher" / "rankfile").exists()
+
+
+def test_the_machine_of_a_launch_has_the_cores_of_its_hosts(tmp_path: Path) -> None:
+    hosts = hosts_in(TEXT)
+    for host in hosts.values():
+        host.usable = host.cores
+    hosts["n0"].usable = [[0, 8], [1, 9], [4]]  # what a cgroup leaves
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine_of(hosts)), encoding="utf-8")
+    tree = _core.load_machine(str(path)).cut_at("Core")
+    places = [(tree.host(leaf), tree.pus(leaf)) for leaf in range(tree.leaf_count)]
+    assert places == [("n0", [0, 8]), ("n0", [1, 9]), ("n0", [4]), ("n1", [0]), ("n1", [1])]
+    assert tree.levels[tree.common_level(0, 1)] == "Package"
+    assert tree.levels[tree.common_level(1, 2)] == "Node"
+
+
+def test_the_machine_of_a_launch_has_numa_nodes_inside_packages(tmp_path: Path) -> None:
+    text = "ranktree-host n packages 0-7\nranktree-host n cores 0 1 2 3 4 5 6 7\nranktree-host n numa 0=0-3 1=4-7\n"
+    hosts = hosts_in(text)
+    hosts["n"].usable = hosts["n"].cores
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machine_of(hosts)), encoding="utf-8")
+    tree = _core.load_machine(str(path)).cut_at("Core")
+    assert tree.levels[tree.common_level(0, 3)] == "NUMANode"
+    assert tree.levels[tree.common_level(3, 4)] == "Package"
+
+
+def program_of(mpi: Any, name: str) -> Path:
+    """An example of the build tree."""
+    return mpi.program(name)
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="plans are made for a machine with PUs 0 and 1")
+def test_two_ranks_of_one_node_have_nothing_to_gain(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
+    bound = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}[mpi.name]
+    words = ["--", f"mpiexec.{mpi.name}", "-n", 2, *bound, program_of(mpi, "stencil"), "--cells", 8]
+    result = ranktree("optimize", "--fail-if-no-gain", *words, cwd=tmp_path)
+    assert result.returncode == 4, result.stderr
+    assert result.stdout.splitlines()[-1].startswith("Nothing to gain: ")
+    folder = tmp_path / f"ranktree-stencil_{mpi.name}"
+    assert {*FILES, "machine.json"} <= {path.name for path in folder.iterdir()}
+    assert not (folder / "plan.json").exists()
+    again = ranktree("optimize", "--pattern", folder / "pattern.npz", "--json", *words, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    found = json.loads(again.stdout)
+    assert (found["format"], found["version"], found["result"]) == ("ranktree-optimize", 1, "no gain")
+    assert found["command"] is None
+    assert found["folder"] == f"ranktree-stencil_{mpi.name}-2"
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="plans are made for a machine with PUs 0 and 1")
+def test_runs_take_turns_with_the_plan(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
+    """--worthwhile 0 measures a plan that only equals the present placement."""
+    words = ["--", f"mpiexec.{mpi.name}", "-n", 2, program_of(mpi, "stencil"), "--cells", 8]
+    options = ["--worthwhile", 0, "--runs", 2, "--metric-regex", r"([0-9.]+) s an exchange", "-o", tmp_path / "out"]
+    result = ranktree("optimize", *options, *words, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[-1].startswith("Too few runs to tell: ")
+    runs = json.loads((tmp_path / "out" / "runs.json").read_text())
+    assert [len(series["values"]) for series in runs["series"]] == [2, 2]
+    assert runs["series"][0]["command"] == list(map(str, words[1:]))
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Measured: Too few runs to tell" in page
+
+
+def test_refusals(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
+    save_stencil(tmp_path / "app.npz", (2, 1))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    start = ["--", f"mpiexec.{mpi.name}", "-n", 2]
+    bad = script(tmp_path / "bad", "echo wrong >&2; exit 5")
+    cases = (
+        ((*start, bad), "ended with exit code 5: "),
+        (("--metric-regex", "x", *start, bad), "one group"),
+        (("-o", tmp_path / "full", *start, bad), "not an empty folder"),
+        (("--pattern", tmp_path / "none.npz", *start, "true"), "none.npz"),
+        (("--pattern", tmp_path / "app.npz", "--machine", "core:1", *start, "true"), "ranktree: "),
+    )
+    for arguments, text in cases:
+        result = ranktree("optimize", *arguments, cwd=tmp_path)
+        assert result.returncode == 1, (arguments, result.stderr)
+        assert text in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(PUS != [0, 1], reason="plans are made for a machine with PUs 0 and 1")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_leaves_no_run_behind(command: str, mpi: Any, tmp_path: Path, number: int) -> None:
+    """The ranks, which launchers start in groups of their own, end too; the complete round is kept."""
+    save_stencil(tmp_path / "app.npz", (2, 1))
+    seconds = f"8{os.getpid()}{int(number)}"
+    log = tmp_path / "log"
+    program = script(tmp_path / "program", f"echo run >>{log}\n[ $(wc -l <{log}) -le 4 ] || sleep {seconds}")
+    arguments = [command, "optimize", "--pattern", str(tmp_path / "app.npz"), "--worthwhile", "0", "--no-verify", "-o",
+                 str(tmp_path / "out"), "--", f"mpiexec.{mpi.name}", "-n", "2", str(program)]  # fmt: skip
+    with subprocess.Popen(arguments, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        until = time.monotonic() + 60
+        while len(left_of(f"sleep {seconds}")) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        running.send_signal(number)
+        error = running.communicate(timeout=60)[1]
+    assert running.returncode == -number, error
+    assert left_of(seconds) == []
+    assert "holds what was done so far" in error
+    runs = json.loads((tmp_path / "out" / "runs.json").read_text())
+    assert [len(series["values"]) for series in runs["series"]] == [1, 1]
+
+
+@pytest.fixture(scope="module")
+def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
+    """Four nodes with four emulated cores each."""
+    program = build_folder / "bin" / "minicluster"
+    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
+    if available.returncode == 77:
+        pytest.skip(available.stdout.strip())
+    made = MiniCluster(program, tmp_path_factory.mktemp("cluster") / "state")
+    made.need("up", "--nodes", 4, "--rate", 200, "--latency", 200, "--cpus", 4)
+    yield made
+    made.call("down")
+
+
+def test_on_a_cluster_the_plan_is_verified_and_measured(
+    cluster: MiniCluster, ranktree: Callable, build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks dealt round robin: both plans save on the model, are verified, and run in turn with the command."""
+    for name, value in {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **OPENMPI}.items():
+        monkeypatch.setenv(name, value)
+    program = build_folder / "bin" / "rings_openmpi"
+    if not program.exists():
+        pytest.skip("the build has no Open MPI")
+    words = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node", program,
+             "--bytes", 131072, "--iterations", 2]  # fmt: skip
+    options = ["--machine", "node:4 core:4", "--verify-hosts", "--metric-regex", "([0-9.]+) s an iteration"]
+    result = ranktree("optimize", *options, "-o", tmp_path / "out", "--json", "--", *words, cwd=tmp_path, timeout=280)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert set(found["model_gains"]) == {"plan for bytes", "plan for messages"}
+    assert min(found["model_gains"].values()) > 0.02
+    assert [len(series["values"]) for series in found["runs"]["series"]] == [5, 5, 5]
+    assert found["replaced_options"] == ["--map-by node"]
+    assert found["result"] in {"faster", "no difference", "slower", "not worthwhile"}
+    if found["result"] == "faster":
+        assert found["sentence"].split(": run it with: ")[1].startswith("ranktree run --plan ")
+        again = ranktree(*found["command"][1:], cwd=tmp_path)
+        assert again.returncode == 0, again.stderr
