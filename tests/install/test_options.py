@@ -8,16 +8,7 @@ from typing import Annotated
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-from ranktree.cli.options import (  # noqa: E402
-    Argument,
-    BadParameter,
-    HelpWanted,
-    Option,
-    help_lines,
-    parameters_of,
-    parse,
-    usage,
-)
+from ranktree.cli.options import Argument, BadParameter, Option, Verb, make_parser, parse  # noqa: E402
 
 
 class Size(StrEnum):
@@ -42,6 +33,8 @@ def verb(  # noqa: PLR0913, PLR0917  one of each kind
     """Never called."""
 
 
+VERB = Verb("verb", verb, example="ranktree verb in")
+LAUNCHER_VERB = Verb("verb", verb, interspersed=False)
 DEFAULTS = {
     "source": "in",
     "words": None,
@@ -79,34 +72,34 @@ DEFAULTS = {
     ],
 )
 def test_words_become_values(words: str, expected: dict) -> None:
-    assert parse(parameters_of(verb), words.split(), True) == DEFAULTS | expected
+    assert parse(VERB, words.split()) == DEFAULTS | expected
 
 
 def test_where_options_end_at_the_first_word_the_rest_is_not_looked_at() -> None:
-    values = parse(parameters_of(verb), ["-q", "in", "mpirun", "-n", "4", "--", "./app", "--help"], False)
+    values = parse(LAUNCHER_VERB, ["-q", "in", "mpirun", "-n", "4", "--", "./app", "--help"])
     assert values == DEFAULTS | {"quiet": True, "words": ["mpirun", "-n", "4", "--", "./app", "--help"]}
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "Missing argument SOURCE"),
-        ("in --number", "--number: needs a value"),
+        ("", "missing argument SOURCE"),
+        ("in --number", "--number: expected a value"),
         ("in --number 0", "--number: expected at least 1, found 0"),
         ("in --number 10", "--number: expected at most 9, found 10"),
         ("in --number 1.5", "--number: expected a whole number, found '1.5'"),
         ("in --share much", "--share: expected a number, found 'much'"),
         ("in --share nan", "--share: expected at least 0, found nan"),
         ("in --size huge", "--size: expected one of small, large, found 'huge'"),
-        ("in --quiet=yes", "--quiet: takes no value"),
-        ("in --out x", "no such option: --out"),
+        ("in --quiet=yes", "-q/--quiet: ignored explicit argument 'yes'"),
+        ("in --ouput x", "no such option: --ouput (did you mean --output?)"),
         ("in -x", "no such option: -x"),
-        ("in -qx", "no such option: -x"),
+        ("in -qx", "-q/--quiet: ignored explicit argument 'x'"),
     ],
 )
 def test_what_is_wrong_is_named(words: str, message: str) -> None:
     with pytest.raises(BadParameter) as error:
-        parse(parameters_of(verb), words.split(), True)
+        parse(VERB, words.split())
     assert str(error.value) == message
 
 
@@ -115,39 +108,42 @@ def test_a_word_too_many_is_wrong() -> None:
         """One word."""
 
     with pytest.raises(BadParameter, match="one word too many: 'b'"):
-        parse(parameters_of(one), ["a", "b"], True)
+        parse(Verb("one", one), ["a", "b"])
 
 
 def test_an_option_without_default_is_needed() -> None:
     def one(ranks: Annotated[int, Option("--np")]) -> None:
         """One option."""
 
-    with pytest.raises(BadParameter, match="Missing option --np"):
-        parse(parameters_of(one), [], True)
+    with pytest.raises(BadParameter, match="the following arguments are required: --np"):
+        parse(Verb("one", one), [])
 
 
 def test_a_variable_stands_in_for_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPTIONS_TEST_BY_RANK", "7")
-    assert parse(parameters_of(verb), ["in"], True)["by_rank"] == "7"
-    assert parse(parameters_of(verb), ["in", "--by-rank", "8"], True)["by_rank"] == "8"
+    assert parse(VERB, ["in"])["by_rank"] == "7"
+    assert parse(VERB, ["in", "--by-rank", "8"])["by_rank"] == "8"
     monkeypatch.setenv("OPTIONS_TEST_BY_RANK", "")
-    assert parse(parameters_of(verb), ["in"], True)["by_rank"] is None
+    assert parse(VERB, ["in"])["by_rank"] is None
 
 
-def test_help_shows_every_parameter() -> None:
-    with pytest.raises(HelpWanted):
-        parse(parameters_of(verb), ["--help"], True)
-    assert usage("verb", parameters_of(verb)) == "Usage: ranktree verb [OPTIONS] SOURCE [-- WORDS...]"
-    assert dict(help_lines(parameters_of(verb))) == {
-        "SOURCE": "what is read [required]",
-        "[-- WORDS...]": "",
-        "-o, --output PATH": "where it goes",
-        "--number NUMBER": " [default: 3]",
-        "--share NUMBER": "",
-        "--size small|large": " [default: small]",
-        "--pin TEXT": "",
-        "-q, --quiet": "",
-        "--shared/--no-shared": "",
-        "--by-rank RANK": " [also by OPTIONS_TEST_BY_RANK]",
-        "--help": "Show this and exit.",
-    }
+def test_help_shows_every_parameter_and_the_example() -> None:
+    text = make_parser(VERB).format_help()
+    assert text.startswith("usage: ranktree verb [OPTIONS] SOURCE [-- WORDS...]\n\nNever called.")
+    for part in (
+        "what is read",
+        "--output PATH",
+        "where it goes",
+        "[default: 3]",
+        "small|large",
+        "--no-shared",
+        "RANK",
+    ):
+        assert part in text
+    assert "[also by OPTIONS_TEST_BY_RANK]" in text
+    assert text.endswith("example:\n  ranktree verb in\n")
+
+
+def test_an_unknown_option_before_a_launchers_command_is_wrong() -> None:
+    with pytest.raises(BadParameter, match="no such option: --unknown"):
+        parse(LAUNCHER_VERB, ["--unknown", "in", "mpirun"])

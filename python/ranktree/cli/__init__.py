@@ -1,17 +1,23 @@
-"""The command line: one module a verb, with `command` INTERSPERSED = False where options end at the first word."""
+"""The command line: one module a verb, with `command`, an EXAMPLE for its help, and INTERSPERSED = False where options
+end at the first word of a launcher's command.
+"""
 
-# What `ranktree --help` says of each without importing any; the first sentence of the verb's own page.
+ABOUT = "MPI programs that follow the machine: trace who talks to whom, place each rank where it belongs, rerun."
+
+# One line of `ranktree --help` each, so that it imports no verb.
 VERBS = {
-    "topo": "Show a machine as a tree, with the cost of each level and the places this process may not use marked.",
-    "trace": "Run a launcher's command with tracing on; the program is unchanged, its exit code and signals pass "
-    "through.",
-    "map": "Compute where each rank should sit, and what that buys by level.",
+    "optimize": "Trace, map, verify and measure a launcher's command, and end with a verdict.",
+    "trace": "Run a launcher's command and record who talks to whom.",
+    "map": "Compute which slot each rank belongs in, with the traffic of each level before and after.",
+    "run": "Run a launcher's command by a plan, reordered, or with faster collectives.",
+    "report": "Show a pattern, a plan and measured times as one page, as text or as JSON.",
+    "compare": "Compare two commands by interleaved runs, two files of runs, or two plans.",
+    "where": "Show the host and the binding of every rank, and the flag that corrects a wrong one.",
+    "topo": "Show a machine as a tree, with the cost of each level.",
+    "emit": "Write a launcher's own files for a plan and print the command.",
     "convert": "Convert a pattern between file formats: npz, mtx, mat, metis, scotch, csv, prof.",
-    "emit": "Write a launcher's own files for a plan and print the exact command to run.",
-    "run": "Run a launcher's command with every rank where the plan has it; exit code and signals pass through.",
-    "bench": "Start ranks that call a collective in several ways, taking turns in one process: native beside "
-    "hierarchical.",
-    "calibrate": "Measure latency, bandwidth, overheads and gap between ranks of each level, and the rates of memory.",
-    "predict": "Predict what each algorithm costs, which hierarchy is best, how many groups pay and why.",
-    "tune": "Find which collectives are faster another way than the MPI's own, and write them down as rules.",
+    "bench": "Time a collective: native and hierarchical variants, taking turns in one process.",
+    "calibrate": "Measure latency, bandwidth, overhead and gap of each level of the machine.",
+    "predict": "Predict what each algorithm costs, which hierarchy is best, and how many groups.",
+    "tune": "Measure which variants of collectives are faster, and write rules for them.",
 }

@@ -11,6 +11,8 @@ from ranktree.cli.options import Argument, Option
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, build_table, family_of, not_built
 from ranktree.launcher import identify, version_numbers
 
+EXAMPLE = "ranktree bench bcast --np 64"
+
 PREFIX = "ranktree-bench-"
 NATIVE = "native"
 SECONDS_TO_START = 60

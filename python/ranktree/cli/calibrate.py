@@ -14,6 +14,8 @@ from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.model import seconds_text
 
+EXAMPLE = "ranktree calibrate -o here.json -- mpirun -n 16"
+
 
 def program_beside(bench: Path) -> Path:
     """The calibrating program of the same MPI as a benchmark's."""

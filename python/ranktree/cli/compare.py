@@ -5,31 +5,29 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 
 if TYPE_CHECKING:
     from ranktree.runs.document import Series
 
-SETTINGS = {
-    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": False},
-    "epilog": "Example: ranktree compare --runs 7 -- mpirun -n 4 ./old -- mpirun -n 4 ./new",
-}
+INTERSPERSED = False
+EXAMPLE = "ranktree compare --runs 7 -- mpirun -n 4 ./old -- mpirun -n 4 ./new"
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     words: Annotated[
-        list[str], typer.Argument(metavar="A.json B.json | -- CMD_A -- CMD_B", help="files, or one or two commands")
+        list[str], Argument(metavar="A.json B.json | -- CMD_A -- CMD_B", help="files, or one or two commands")
     ],
-    runs: Annotated[int, typer.Option("--runs", min=1, max=10_000, help="of each command, in turn")] = 7,
+    runs: Annotated[int, Option("--runs", min=1, max=10_000, help="of each command, in turn")] = 7,
     metric_regex: Annotated[
-        str | None, typer.Option(help="one group: the time in the program's output [the wall time]")
+        str | None, Option(help="one group: the time in the program's output [the wall time]")
     ] = None,
-    unit: Annotated[str, typer.Option(help="of the time that --metric-regex finds")] = "s",
-    time_limit: Annotated[float | None, typer.Option(help="SECONDS of one run")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the resampling")] = 1,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="write the runs here")] = None,
-    plot: Annotated[Path | None, typer.Option(help="write a picture (SVG) here")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/formats/runs.md)")] = False,
+    unit: Annotated[str, Option(help="of the time that --metric-regex finds")] = "s",
+    time_limit: Annotated[float | None, Option(help="SECONDS of one run")] = None,
+    seed: Annotated[int, Option(min=0, help="of the resampling")] = 1,
+    output: Annotated[Path | None, Option("-o", "--output", help="write the runs here")] = None,
+    plot: Annotated[Path | None, Option(help="write a picture (SVG) here")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/formats/runs.md)")] = False,
 ) -> None:
     """Compare two commands by interleaved runs, or two files of runs, or two plans.
 
@@ -45,12 +43,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             require_writable(path)
     if are_files(words[:2]):
         if len(words) > 2:
-            raise typer.BadParameter(f"expected two files, found '{words[2]}': options come before the files")
+            raise BadParameter(f"expected two files, found '{words[2]}': options come before the files")
         found = compare_files(words, seed)
     else:
         commands = split_commands(words)
         if len(commands) not in (1, 2):
-            raise typer.BadParameter(f"expected one or two commands separated by '--', found {len(commands)}")
+            raise BadParameter(f"expected one or two commands separated by '--', found {len(commands)}")
         what = Measurement(named(commands), runs, compiled(metric_regex), time_limit)
         found = measure_all(what, unit if metric_regex else "s", seed, output)
     write(found, output, plot, json)
@@ -135,7 +133,7 @@ def write(found: dict[str, Any], output: Path | None, plot: Path | None, json: b
 
     is_runs = found["format"] == FORMAT
     if plot is not None and not is_runs:
-        raise typer.BadParameter("plans have no times to draw", param_hint="--plot")
+        raise BadParameter("plans have no times to draw", param_hint="--plot")
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)
     if output is not None:
@@ -143,9 +141,9 @@ def write(found: dict[str, Any], output: Path | None, plot: Path | None, json: b
     if plot is not None:
         plot.write_text(picture.svg(found), encoding="utf-8")
     if json:
-        typer.echo(json_format.dumps(found, indent=1, allow_nan=False))
+        echo(json_format.dumps(found, indent=1, allow_nan=False))
     else:
-        typer.echo(runs_text(found) if is_runs else plans.as_text(found))
+        echo(runs_text(found) if is_runs else plans.as_text(found))
 
 
 def runs_text(found: dict[str, Any]) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated
 from ranktree import pattern as patterns
 from ranktree.cli.options import Argument, BadParameter, Option
 
+EXAMPLE = "ranktree convert app.npz -o app.mtx"
+
 FORMATS = "npz, mtx, mat, metis, scotch, csv, prof"
 
 

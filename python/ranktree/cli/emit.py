@@ -8,6 +8,8 @@ from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 
+EXAMPLE = "ranktree emit plan.json --launcher openmpi5 -- ./app"
+
 LAUNCHERS = ", ".join(_core.launcher_names())
 
 

@@ -28,6 +28,8 @@ from ranktree.pins import leaf_of, parsed
 from ranktree.placement import square
 from ranktree.progress import LongWork
 
+EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
+
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
 METRICS = {"size": "bytes", "msg": "messages", "avg": "average bytes a message"}

@@ -5,38 +5,34 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from ranktree.cli.options import Argument, Exit, Option, echo
 
-SETTINGS = {
-    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": False},
-    "epilog": "Example: ranktree optimize -- mpirun -n 64 ./app",
-}
+INTERSPERSED = False
+EXAMPLE = "ranktree optimize -- mpirun -n 64 ./app"
 NO_GAIN = 4
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    words: Annotated[list[str], typer.Argument(metavar="-- MPIRUN...", help="the launcher's command, as it is today")],
-    pattern: Annotated[Path | None, typer.Option(help="a recorded pattern, in place of a traced run")] = None,
-    machine: Annotated[str | None, typer.Option(help="as for `ranktree map` [the hosts of the launch]")] = None,
-    network: Annotated[str | None, typer.Option(help="as for `ranktree map`")] = None,
-    runs: Annotated[int, typer.Option(min=1, max=1000, help="of the command as it is, and by each plan, in turn")] = 5,
+    words: Annotated[list[str], Argument(metavar="-- MPIRUN...", help="the launcher's command, as it is today")],
+    pattern: Annotated[Path | None, Option(help="a recorded pattern, in place of a traced run")] = None,
+    machine: Annotated[str | None, Option(help="as for `ranktree map` [the hosts of the launch]")] = None,
+    network: Annotated[str | None, Option(help="as for `ranktree map`")] = None,
+    runs: Annotated[int, Option(min=1, max=1000, help="of the command as it is, and by each plan, in turn")] = 5,
     metric_regex: Annotated[
-        str | None, typer.Option(help="one group: the time in the program's output [the wall time]")
+        str | None, Option(help="one group: the time in the program's output [the wall time]")
     ] = None,
-    unit: Annotated[str, typer.Option(help="of the time that --metric-regex finds")] = "s",
-    time_limit: Annotated[float | None, typer.Option(help="SECONDS of one run")] = None,
+    unit: Annotated[str, Option(help="of the time that --metric-regex finds")] = "s",
+    time_limit: Annotated[float | None, Option(help="SECONDS of one run")] = None,
     verify_hosts: Annotated[
-        bool, typer.Option("--verify-hosts", help="verify hosts only (where the PUs are emulated)")
+        bool, Option("--verify-hosts", help="verify hosts only (where the PUs are emulated)")
     ] = False,
-    no_verify: Annotated[bool, typer.Option("--no-verify", help="do not verify where the plans put the ranks")] = False,
-    worthwhile: Annotated[float, typer.Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,
-    fail_if_no_gain: Annotated[bool, typer.Option("--fail-if-no-gain", help="exit code 4 without a gain")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="of placement and resampling")] = 1,
-    mpi: Annotated[str | None, typer.Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
-    folder: Annotated[
-        Path | None, typer.Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/optimize.md)")] = False,
+    no_verify: Annotated[bool, Option("--no-verify", help="do not verify where the plans put the ranks")] = False,
+    worthwhile: Annotated[float, Option(min=0, max=100, help="PERCENT: a smaller gain is no gain")] = 2.0,
+    fail_if_no_gain: Annotated[bool, Option("--fail-if-no-gain", help="exit code 4 without a gain")] = False,
+    seed: Annotated[int, Option(min=0, help="of placement and resampling")] = 1,
+    mpi: Annotated[str | None, Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
+    folder: Annotated[Path | None, Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")] = None,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/optimize.md)")] = False,
 ) -> None:
     """Trace, place, verify, run before and after in turn, and say in one sentence whether a plan is faster.
 
@@ -77,9 +73,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     except (RuntimeError, ValueError, OSError):
         show_left(result, chosen)
         raise
-    typer.echo(json_format.dumps(as_document(result, chosen), indent=1) if json else text(result, chosen))
+    echo(json_format.dumps(as_document(result, chosen), indent=1) if json else text(result, chosen))
     if fail_if_no_gain and not result.gained:
-        raise typer.Exit(NO_GAIN)
+        raise Exit(NO_GAIN)
 
 
 def default_folder(words: list[str]) -> Path:

@@ -1,30 +1,36 @@
-"""How a verb's function declares its options, `name: Annotated[type, Option(...)] = default`, and words become values.
+"""How a verb's function declares its options, `name: Annotated[type, Option(...)] = default`, read by argparse.
 
-argparse takes no options between words for a program, and typer takes longer to import than a whole `ranktree run` may.
-Types: str, int, float, Path, an Enum's values, bool (a flag), list of them (repeatable, or all words that are left);
-`| None` where nothing may be given.
+typer reads the same form, but takes longer to import than a whole `ranktree run` may. Types: str, int, float, Path, the
+values of an Enum, bool (a flag), list of them (repeatable, or all words that are left), and `| None`.
 """
 
+import argparse
+import difflib
 import enum
 import inspect
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Union, get_args, get_origin
 
 
 class BadParameter(Exception):
     """Wrong usage: one line, after the name of the option it is about where there is one."""
 
     def __init__(self, text: str, param_hint: str = "") -> None:
-        """The text says what was expected and what was found."""
+        """The text names what was expected and what was found."""
         super().__init__(f"{param_hint}: {text}" if param_hint else text)
 
 
-class HelpWanted(Exception):
-    """--help was among the words."""
+class Exit(Exception):
+    """A verb that is done, with an exit code of its own."""
+
+    def __init__(self, code: int) -> None:
+        """Of docs/reference/exit-codes.md."""
+        super().__init__(code)
+        self.code = code
 
 
 @dataclass(frozen=True, init=False)
@@ -53,7 +59,7 @@ class Argument:
     help: str = ""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Parameter:
     """One parameter of a verb's function."""
 
@@ -62,13 +68,6 @@ class Parameter:
     kind: Callable[[str], Any]
     many: bool
     default: Any
-    on: list[str] = field(default_factory=list)  # names of an option
-    off: list[str] = field(default_factory=list)  # names that turn a flag off
-
-    @property
-    def is_flag(self) -> bool:
-        """An option without a value."""
-        return self.kind is bool
 
     @property
     def required(self) -> bool:
@@ -77,8 +76,39 @@ class Parameter:
 
     @property
     def shown(self) -> str:
-        """Its name in messages."""
-        return self.on[-1] if self.on else (self.declared.metavar or self.name.upper())
+        """Of an argument, its name in help and messages."""
+        return self.declared.metavar or self.name.upper()
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A word of the command line and the function behind it."""
+
+    name: str
+    function: Callable[..., None]
+    interspersed: bool = True  # options may stand behind other words, up to `--`; else they end at the first such word
+    example: str = ""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with wrong usage as an exception that names the nearest option."""
+
+    def __init__(self, options: Sequence[str], **settings: Any) -> None:
+        """The names of all options."""
+        super().__init__(**settings)
+        self._options = options
+
+    def error(self, message: str) -> NoReturn:
+        """Called by argparse."""
+        unknown = message.removeprefix("unrecognized arguments: ")
+        if unknown != message:
+            raise BadParameter(self.no_such_option(unknown.split()[0]))
+        raise BadParameter(message.removeprefix("argument ").replace("expected one argument", "expected a value"))
+
+    def no_such_option(self, word: str) -> str:
+        """With the nearest one."""
+        near = difflib.get_close_matches(word, self._options, 1)
+        return f"no such option: {word}" + (f" (did you mean {near[0]}?)" if near else "")
 
 
 def parameters_of(function: Callable) -> list[Parameter]:
@@ -93,128 +123,83 @@ def make_parameter(name: str, parameter: inspect.Parameter) -> Parameter:
     if get_origin(annotation) in {Union, types.UnionType}:
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
     many = get_origin(kinds[0]) is list
-    found = Parameter(name, declared, get_args(kinds[0])[0] if many else kinds[0], many, parameter.default)
-    if isinstance(declared, Option):
-        for names in declared.names or ("--" + name.replace("_", "-"),):
-            on, _, off = names.partition("/")
-            found.on.append(on)
-            found.off += [off] if off else []
-        found.on.sort(key=len)
-    return found
+    return Parameter(name, declared, get_args(kinds[0])[0] if many else kinds[0], many, parameter.default)
 
 
-def converted(parameter: Parameter, text: str) -> Any:
-    """A word as a value of the parameter's type, within its bounds."""
-    try:
-        value = parameter.kind(text)
-    except ValueError:
-        if issubclass(parameter.kind, enum.Enum):
-            expected = f"one of {', '.join(str(each.value) for each in parameter.kind)}"
-        else:
-            expected = {int: "a whole number", float: "a number"}[parameter.kind]
-        raise BadParameter(f"expected {expected}, found '{text}'", parameter.shown) from None
+def converter(parameter: Parameter) -> Callable[[str], Any]:
+    """From a word to a value of the parameter's type, within its bounds."""
     least, most = getattr(parameter.declared, "min", None), getattr(parameter.declared, "max", None)
-    if least is not None and not value >= least:
-        raise BadParameter(f"expected at least {least}, found {text}", parameter.shown)
-    if most is not None and not value <= most:
-        raise BadParameter(f"expected at most {most}, found {text}", parameter.shown)
-    return value
+
+    def convert(text: str) -> Any:
+        try:
+            value = parameter.kind(text)
+        except ValueError:
+            if issubclass(parameter.kind, enum.Enum):
+                expected = f"one of {', '.join(str(each.value) for each in parameter.kind)}"
+            else:
+                expected = {int: "a whole number", float: "a number"}[parameter.kind]
+            raise argparse.ArgumentTypeError(f"expected {expected}, found '{text}'") from None
+        if least is not None and not value >= least:
+            raise argparse.ArgumentTypeError(f"expected at least {least}, found {text}")
+        if most is not None and not value <= most:
+            raise argparse.ArgumentTypeError(f"expected at most {most}, found {text}")
+        return value
+
+    return convert
 
 
-def parse(parameters: Sequence[Parameter], words: Sequence[str], interspersed: bool) -> dict[str, Any]:
-    """The parameters' values. `interspersed`: options may stand behind other words, up to `--`."""
-    values: dict[str, Any] = {}
-    left = list(words)
-    others: list[str] = []
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            others += left
-            break
-        if word.startswith("-") and word != "-":
-            read_option(parameters, word, left, values)
-            continue
-        others.append(word)
-        if not interspersed:
-            others += left
-            break
-    read_arguments(parameters, others, values)
+def make_parser(verb: Verb) -> Parser:
+    """Of one verb. All words that are no options come as `words`."""
+    parameters = parameters_of(verb.function)
+    arguments = [each for each in parameters if isinstance(each.declared, Argument)]
+    usage = " ".join([each.shown if each.required else f"[{each.shown.strip('[]')}]" for each in arguments])
+    options = [name for each in parameters if isinstance(each.declared, Option) for name in names_of(each)]
+    parser = Parser(
+        options,
+        prog=f"ranktree {verb.name}",
+        usage=f"ranktree {verb.name} [OPTIONS] {usage}".rstrip(),
+        description=inspect.getdoc(verb.function),
+        epilog=f"example:\n  {verb.example}" if verb.example else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "words",
+        nargs="*" if verb.interspersed else argparse.REMAINDER,
+        metavar=usage or argparse.SUPPRESS,
+        help=" ".join(each.declared.help for each in arguments) or argparse.SUPPRESS,
+    )
     for parameter in parameters:
-        if parameter.name not in values:
-            values[parameter.name] = not_given(parameter)
-    return values
+        if isinstance(parameter.declared, Option):
+            add_option(parser, parameter)
+    return parser
 
 
-def read_option(parameters: Sequence[Parameter], word: str, left: list[str], values: dict[str, Any]) -> None:
-    """`--name`, `--name value`, `--name=value`, `-n value`, `-nvalue`; takes its value from the words that are left."""
-    name, equals, value = word.partition("=")
-    if not word.startswith("--") and name not in names_of(parameters):
-        name, equals, value = word[:2], word[2:], word[2:]
-    if name == "--help":
-        raise HelpWanted
-    parameter = names_of(parameters).get(name)
-    if parameter is None:
-        raise BadParameter(f"no such option: {name}")
-    if parameter.is_flag:
-        if equals and word.startswith("--"):
-            raise BadParameter("takes no value", name)
-        values[parameter.name] = name in parameter.on
-        if equals:
-            left.insert(0, "-" + value)
+def names_of(parameter: Parameter) -> tuple[str, ...]:
+    """Of an option, as declared."""
+    return parameter.declared.names or ("--" + parameter.name.replace("_", "-"),)
+
+
+def add_option(parser: Parser, parameter: Parameter) -> None:
+    """As argparse has it."""
+    declared = parameter.declared
+    names = names_of(parameter)
+    on = sorted((name.partition("/")[0] for name in names), key=len)
+    off = [name.partition("/")[2] for name in names if "/" in name]
+    known = not parameter.required and parameter.default is not None and parameter.kind is not bool
+    shown = parameter.default.value if isinstance(parameter.default, enum.Enum) else parameter.default
+    notes = [f"[default: {shown}]"] if known else []
+    notes += [f"[also by {declared.envvar}]"] if declared.envvar else []
+    text = " ".join([declared.help, *notes]).strip().replace("%", "%%")
+    settings: dict[str, Any] = {"dest": parameter.name, "default": argparse.SUPPRESS, "help": text}
+    if parameter.kind is bool:
+        parser.add_argument(*on, action="store_true", **settings)
+        for name in off:
+            parser.add_argument(name, action="store_false", **settings | {"help": f"The opposite of {on[-1]}."})
         return
-    if not equals:
-        if not left:
-            raise BadParameter("needs a value", name)
-        value = left.pop(0)
-    keep(parameter, converted(parameter, value), values)
-
-
-def names_of(parameters: Sequence[Parameter]) -> Mapping[str, Parameter]:
-    """Every name of every option."""
-    return {name: parameter for parameter in parameters for name in (*parameter.on, *parameter.off)}
-
-
-def keep(parameter: Parameter, value: Any, values: dict[str, Any]) -> None:
-    """The last one counts, or all of them."""
-    if parameter.many:
-        values.setdefault(parameter.name, []).append(value)
-    else:
-        values[parameter.name] = value
-
-
-def read_arguments(parameters: Sequence[Parameter], words: Sequence[str], values: dict[str, Any]) -> None:
-    """Words in the order of the parameters; the last one may take all that are left."""
-    left = list(words)
-    for parameter in parameters:
-        if not isinstance(parameter.declared, Argument):
-            continue
-        taken, left = (left, []) if parameter.many else (left[:1], left[1:])
-        for word in taken:
-            keep(parameter, converted(parameter, word), values)
-    if left:
-        raise BadParameter(f"one word too many: '{left[0]}'")
-
-
-def not_given(parameter: Parameter) -> Any:
-    """The value of a parameter that no word gives."""
-    variable = getattr(parameter.declared, "envvar", "")
-    if variable and os.environ.get(variable):
-        return converted(parameter, os.environ[variable])
-    if parameter.required:
-        kind = "argument" if isinstance(parameter.declared, Argument) else "option"
-        raise BadParameter(f"Missing {kind} {parameter.shown}")
-    return parameter.default
-
-
-def echo(text: str, err: bool = False) -> None:
-    """Prints a line at once."""
-    print(text, file=sys.stderr if err else sys.stdout, flush=True)
-
-
-def usage(verb: str, parameters: Sequence[Parameter]) -> str:
-    """`Usage: ranktree VERB [OPTIONS] WORDS`."""
-    words = [each.shown if each.required else f"[{each.shown.strip('[]')}]" for each in parameters if not each.on]
-    return " ".join(["Usage: ranktree", verb, "[OPTIONS]", *words])
+    settings["metavar"] = declared.metavar or value_shown(parameter.kind)
+    settings["type"] = converter(parameter)
+    parser.add_argument(*on, action="append" if parameter.many else "store", required=parameter.required, **settings)
 
 
 def value_shown(kind: Callable[[str], Any]) -> str:
@@ -224,16 +209,67 @@ def value_shown(kind: Callable[[str], Any]) -> str:
     return {str: "TEXT", int: "NUMBER", float: "NUMBER"}.get(kind, kind.__name__.upper())
 
 
-def help_lines(parameters: Sequence[Parameter]) -> Iterator[tuple[str, str]]:
-    """Each parameter's name and what it is, options last."""
-    for parameter in sorted(parameters, key=lambda each: bool(each.on)):
-        name = ", ".join("/".join([on, *parameter.off]) for on in parameter.on) or parameter.shown
-        if parameter.on and not parameter.is_flag:
-            name += " " + (parameter.declared.metavar or value_shown(parameter.kind))
-        shown = parameter.default.value if isinstance(parameter.default, enum.Enum) else parameter.default
-        known = not parameter.required and shown is not None and not parameter.is_flag
-        notes = [f"[default: {shown}]"] if known else []
-        notes += ["[required]"] if parameter.required else []
-        notes += [f"[also by {parameter.declared.envvar}]"] if getattr(parameter.declared, "envvar", "") else []
-        yield name, " ".join([parameter.declared.help, *notes])
-    yield "--help", "Show this and exit."
+def parse(verb: Verb, words: Sequence[str]) -> dict[str, Any]:
+    """The parameters' values. What follows the first `--` before a program's own is passed on as it is."""
+    parser = make_parser(verb)
+    before, after = cut_at_dashes(words) if verb.interspersed else (words, [])
+    values = vars((parser.parse_intermixed_args if verb.interspersed else parser.parse_args)(list(before)))
+    others = [*values.pop("words"), *after]
+    if not verb.interspersed and others and others[0].startswith("-"):
+        if others[0] != "--":
+            raise BadParameter(parser.no_such_option(others[0]))
+        del others[0]
+    parameters = parameters_of(verb.function)
+    read_arguments(parameters, others, values)
+    return {each.name: values[each.name] if each.name in values else not_given(each) for each in parameters}
+
+
+def cut_at_dashes(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Before and behind the first `--`."""
+    place = list(words).index("--") if "--" in words else len(words)
+    return words[:place], words[place + 1 :]
+
+
+def read_arguments(parameters: Sequence[Parameter], words: Sequence[str], values: dict[str, Any]) -> None:
+    """Words in the order of the parameters; the last one may take all that are left."""
+    left = list(words)
+    for parameter in parameters:
+        if not isinstance(parameter.declared, Argument):
+            continue
+        taken, left = (left, []) if parameter.many else (left[:1], left[1:])
+        try:
+            found = [converter(parameter)(word) for word in taken]
+        except argparse.ArgumentTypeError as error:
+            raise BadParameter(str(error), parameter.shown) from None
+        if found:
+            values[parameter.name] = found if parameter.many else found[0]
+    if left:
+        raise BadParameter(f"one word too many: '{left[0]}'")
+
+
+def not_given(parameter: Parameter) -> Any:
+    """The value of a parameter that no word gives."""
+    variable = getattr(parameter.declared, "envvar", "")
+    if variable and os.environ.get(variable):
+        return converter(parameter)(os.environ[variable])
+    if parameter.required:
+        raise BadParameter(f"missing argument {parameter.shown}")
+    return parameter.default
+
+
+def echo(text: str, err: bool = False) -> None:
+    """Prints a line at once."""
+    print(text, file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def overview(about: str, verbs: Mapping[str, str]) -> argparse.ArgumentParser:
+    """`ranktree --help`: every verb with what it does."""
+    parser = argparse.ArgumentParser(prog="ranktree", usage="ranktree VERB ...", description=about, add_help=False)
+    group = parser.add_argument_group("verbs")
+    for verb, text in verbs.items():
+        group.add_argument(verb, help=text.replace("%", "%%"), nargs="?", metavar=verb)
+    parser.add_argument("--version", action="store_true", help="Print the version and exit.")
+    parser.add_argument(
+        "--help", action="store_true", help="Show this and exit; 'ranktree VERB --help': a verb's options."
+    )
+    return parser

@@ -13,6 +13,8 @@ from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.line_plot import page, svg
 from ranktree.model import Modelled, modelled, runs_of, seconds_text, size_text, sizes_of, text_of
 
+EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
+
 MODELS = ("closed", "hockney", "loggp")
 MOST_EVALUATED = 128  # ranks whose messages are followed one by one
 MOST_CANDIDATES = 30

@@ -3,25 +3,25 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 
-SETTINGS = {"epilog": "Example: ranktree report app.npz --plan plan.json --machine cluster.json -o report.html"}
+EXAMPLE = "ranktree report app.npz --plan plan.json --machine cluster.json -o report.html"
 
 
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
-    pattern: Annotated[str, typer.Argument(help="a pattern file, as `ranktree map` takes it")],
-    plan: Annotated[str | None, typer.Option("--plan", "-p", help="written by `ranktree map`")] = None,
-    machine: Annotated[str | None, typer.Option(help="as for `ranktree map`; without --plan, places on it")] = None,
-    network: Annotated[str | None, typer.Option(help="as `ranktree map` takes it")] = None,
-    runs: Annotated[str | None, typer.Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
-    log: Annotated[str | None, typer.Option(help="from `ranktree run --collectives-log`")] = None,
-    collectives: Annotated[str, typer.Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
-    metric: Annotated[str | None, typer.Option(help="size (bytes), msg (messages) or avg [size]")] = None,
-    unit: Annotated[str, typer.Option(help="one rank a core or a pu")] = "core",
-    cost: Annotated[str, typer.Option(help="hops, latency or bandwidth")] = "hops",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="write the page here")] = None,
-    text: Annotated[bool, typer.Option("--text", help="print text [the default without -o]")] = False,
-    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/formats/report.md)")] = False,
+    pattern: Annotated[str, Argument(help="a pattern file, as `ranktree map` takes it")],
+    plan: Annotated[str | None, Option("--plan", "-p", help="written by `ranktree map`")] = None,
+    machine: Annotated[str | None, Option(help="as for `ranktree map`; without --plan, places on it")] = None,
+    network: Annotated[str | None, Option(help="as `ranktree map` takes it")] = None,
+    runs: Annotated[str | None, Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
+    log: Annotated[str | None, Option(help="from `ranktree run --collectives-log`")] = None,
+    collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
+    metric: Annotated[str | None, Option(help="size (bytes), msg (messages) or avg [size]")] = None,
+    unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
+    cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
+    output: Annotated[Path | None, Option("-o", "--output", help="write the page here")] = None,
+    text: Annotated[bool, Option("--text", help="print text [the default without -o]")] = False,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/formats/report.md)")] = False,
 ) -> None:
     """Show who talks to whom, where, and what a better placement saves: one offline page, text, or JSON."""
     # #lizard forgives the number of parameters: every option is one
@@ -43,14 +43,14 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if output is not None:
         output.write_text(as_html(document), encoding="utf-8")
     if json:
-        typer.echo(as_json(document))
+        echo(as_json(document))
     elif text or output is None:
-        typer.echo(as_text(document))
+        echo(as_text(document))
     else:
-        typer.echo(document["verdict"]["sentence"])
+        echo(document["verdict"]["sentence"])
 
 
 def require_one_of(value: str, allowed: tuple[str, ...], option: str) -> None:
     """A usage error that lists what is allowed."""
     if value not in allowed:
-        raise typer.BadParameter(f"expected {', '.join(allowed)}; found '{value}'", param_hint=option)
+        raise BadParameter(f"expected {', '.join(allowed)}; found '{value}'", param_hint=option)

@@ -20,6 +20,7 @@ from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
 INTERSPERSED = False
+EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
 Collectives = Annotated[
     str | None,
     Option(

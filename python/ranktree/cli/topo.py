@@ -8,6 +8,8 @@ from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option
 from ranktree.machine_text import tree_lines
 
+EXAMPLE = 'ranktree topo "switch:2 node:4 package:2 l3:1 core:4"'
+
 
 def as_dictionary(tree: _core.Tree, number: int = 0) -> dict[str, Any]:
     """An object and everything below it, for `--json`."""

@@ -14,6 +14,7 @@ from ranktree.cli.output import require_writable
 from ranktree.shim import choose, handed_on, read_command, with_shim
 
 INTERSPERSED = False
+EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
 NO_TRACE = 1
 
 

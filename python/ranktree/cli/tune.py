@@ -16,6 +16,8 @@ from ranktree.cli.output import require_writable
 from ranktree.cli.predict import BLOCKS
 from ranktree.model import seconds_text, size_text, sizes_of
 
+EXAMPLE = "ranktree tune -o rules.json -- mpirun -n 16"
+
 COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
 DOUBLE = 8  # bytes; the least that is measured
 MACHINE = "Machine"

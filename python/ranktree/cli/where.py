@@ -3,23 +3,19 @@
 import json as json_format
 from typing import Annotated
 
-import typer
+from ranktree.cli.options import Argument, Exit, Option
 
-SETTINGS = {
-    "context_settings": {"allow_interspersed_args": False, "ignore_unknown_options": False},
-    "epilog": "Example: ranktree where -- mpirun -n 64 ./app",
-}
+INTERSPERSED = False
+EXAMPLE = "ranktree where -- mpirun -n 64 ./app"
 WRONG = 3
 
 
 def command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[-- MPIRUN...]", help="the launcher's command; without it, every rank of a job runs this"
-        ),
+        Argument(metavar="[-- MPIRUN...]", help="the launcher's command; without it, every rank of a job runs this"),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON (docs/where.md)")] = False,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/where.md)")] = False,
 ) -> None:
     """Show host, binding and NUMA node of every rank, and who shares them.
 
@@ -38,4 +34,4 @@ def command(
         return
     print(json_format.dumps(document) if json else launch.as_text(document), flush=True)
     if document["findings"]:
-        raise typer.Exit(WRONG)
+        raise Exit(WRONG)
