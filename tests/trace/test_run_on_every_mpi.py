@@ -1,0 +1,40 @@
+"""`ranktree run --collectives` and `--reorder` find their libraries for every MPI that is traced."""
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "collect"))
+
+from collect_log import served  # noqa: E402
+
+PAIRS = """%%MatrixMarket matrix coordinate integer general
+3 3 2
+1 3 1000
+3 1 1000
+"""
+
+
+def test_collectives_are_served(ranktree: Callable, mpi, compiled: Callable, tmp_path: Path) -> None:
+    """The same bytes as without us, and the log says that the calls were ours."""
+    program = compiled(mpi.name, HERE.parent / "collect/preload/every_call.c", "-O1")
+    rules = "bcast=messages:binomial:groups=1 allreduce=messages:ring:groups=1"
+    options = ("--collectives", rules, "--collectives-log", tmp_path / "log")
+    result = ranktree("run", *options, "--", *mpi.launch(3, program, 4))
+    assert result.returncode == 0, result.stdout + result.stderr
+    found = served(tmp_path / "log")
+    assert found["broadcast"] > 0
+    assert found["allreduce"] > 0
+
+
+def test_the_order_of_the_ranks_is_decided(ranktree: Callable, mpi, compiled: Callable, tmp_path, monkeypatch) -> None:
+    """Unbound ranks on one node have nothing to gain: what is printed says that the library was asked."""
+    (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
+    monkeypatch.setenv("RANKTREE_VERBOSE", "1")
+    program = compiled(mpi.name, HERE.parent / "enforce/world/first.c", "-O1")
+    result = ranktree("run", "--reorder", tmp_path / "pairs.mtx", "--", *mpi.launch(3, program))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len([line for line in result.stdout.splitlines() if line]) == 3
+    assert re.search(r"^ranktree: world: .*", result.stderr, re.M), result.stderr
