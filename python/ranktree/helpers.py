@@ -37,6 +37,11 @@ def family_of(name: str) -> str:
     return next((entry["family"] for entry in build_table()["mpis"] if entry["name"] == name), name)
 
 
+def abi_of(name: str) -> str | None:
+    """Of an MPI of the build by its name: openmpi, mpich or standard."""
+    return next((entry["abi"] for entry in build_table()["mpis"] if entry["name"] == name), None)
+
+
 def not_built() -> str:
     """Why there is nothing for any MPI: what the build looked for, and how to name an MPI to it."""
     search = build_table()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ranktree import collectives
 from ranktree.elf import Elf, libraries, read_elf
-from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, family_of, not_built
+from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, abi_of, family_of, not_built
 from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
@@ -224,23 +224,25 @@ def program_library(command: Command) -> tuple[Library | None, str]:
     return library, owner
 
 
-def fitting_shims(known: list[Shim], library: Library | None, command: Command) -> list[Shim]:
+def fitting_shims(known: list[Shim], library: Library | None, command: Command, wanted: str | None) -> list[Shim]:
     """Those for the interface of the program's MPI, else of the launcher's; those of the very MPI come first."""
     family = FAMILIES.get(command.family)
     if library is not None:
         found = [shim for shim in known if shim.library.name == library.name]
     else:
-        # A program of the standard ABI may run under any launcher.
-        found = [shim for shim in known if family in {None, interface(shim)} or interface(shim) == "abi"]
+        # A program of the standard ABI may run under any launcher, which does not tell it.
+        abi = [shim for shim in known if shim.name == wanted and interface(shim.library, known) == "abi"]
+        found = abi or [shim for shim in known if family in {None, interface(shim.library, known)}]
     return sorted(found, key=lambda shim: strangeness(shim, library, command))
 
 
-def interface(shim: Shim) -> str | None:
-    """The binary interface of the MPI that a library is for."""
-    return INTERFACES.get(shim.library.name)
+def interface(library: Library, known: list[Shim]) -> str | None:
+    """The binary interface of an MPI library: by its name, or as the build found it for one of that name (Cray)."""
+    abi = next((abi_of(shim.name) for shim in known if shim.library.name == library.name), None)
+    return INTERFACES.get(library.name, "abi" if abi == "standard" else abi)
 
 
-def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[bool, bool, bool, bool]:
+def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[bool, bool, bool]:
     """Least for the MPI library of the program or, where it names none, for one installed with the launcher.
 
     Releases of one MPI share a library name, and so do MPICH and Intel MPI: then the name that the build gave decides.
@@ -252,7 +254,7 @@ def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[
         starter = shutil.which(command.starter)
         same = file is not None and starter is not None and file.is_relative_to(Path(starter).resolve().parent.parent)
     named = shim.name in {command.family, FAMILIES.get(command.family)}
-    return interface(shim) == "abi", not same, family_of(shim.name) != command.family, not named
+    return not same, family_of(shim.name) != command.family, not named
 
 
 def choose(command: Command, wanted: str | None) -> Shim:
@@ -261,8 +263,8 @@ def choose(command: Command, wanted: str | None) -> Shim:
     known = shims()
     if not known:
         raise ValueError(f"{PREFIX}<mpi>.so: {not_built()}")
-    check_agreement(library, program, command)
-    fitting = fitting_shims(known, library, command)
+    check_agreement(library, program, command, known)
+    fitting = fitting_shims(known, library, command, wanted)
     asked_by = library.name if library is not None else command.starter
     built = ", ".join(f"{shim.name} ({shim.library.name})" for shim in known)
     if wanted is not None:
@@ -279,18 +281,19 @@ def choose(command: Command, wanted: str | None) -> Shim:
     return fitting[0]
 
 
-def check_agreement(library: Library | None, program: str, command: Command) -> None:
+def check_agreement(library: Library | None, program: str, command: Command, known: list[Shim]) -> None:
     """Refuses an unknown MPI, and a program whose ranks this launcher's MPI would not connect."""
     if library is None:
         return
-    known = INTERFACES.get(library.name)
-    if known is None:
-        raise ValueError(f"{program}: unknown MPI: linked with {library.name}; known are {', '.join(INTERFACES)}")
+    found = interface(library, known)
+    if found is None:
+        names = ", ".join(dict.fromkeys([*INTERFACES, *(shim.library.name for shim in known)]))
+        raise ValueError(f"{program}: unknown MPI: linked with {library.name}; known are {names}")
     expected = FAMILIES.get(command.family)
     # A program of the standard ABI runs under the launcher of whichever MPI serves it.
-    if expected is not None and known not in {expected, "abi"}:
+    if expected is not None and found not in {expected, "abi"}:
         raise ValueError(
-            f"{program} is linked with {library.name} ({NAMES[known]}), but {command.starter} is the launcher of "
+            f"{program} is linked with {library.name} ({NAMES[found]}), but {command.starter} is the launcher of "
             f"{NAMES[command.family]}"
         )
 

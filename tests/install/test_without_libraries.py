@@ -1,4 +1,5 @@
-"""A ranktree that was built without any MPI: what needs one says what was looked for, and how to build one."""
+"""A package with other libraries: without any, a command says what was looked for and how to build one; an MPI whose
+library has an unknown name is served by what was built for it."""
 
 import json
 import os
@@ -8,6 +9,12 @@ from pathlib import Path
 
 import pytest
 
+# Cray's MPI library has a name of its own, which only the build knows.
+CRAY = {"name": "craympich8", "family": "mpich", "version": "8.1.29", "abi": "mpich"}
+SRUN = """#!/bin/sh
+# Stands in for Slurm's: prints the libraries that the ranks would load.
+echo "$@" | tr ' ,' '\\n\\n' | grep LD_PRELOAD
+"""
 SEARCH = {"mpis": [], "names": ["mpicc.openmpi", "mpicc"], "folders": ["/opt/none/bin", "/usr/bin"]}
 LOOKED_FOR = "it looked for mpicc.openmpi, mpicc in /opt/none/bin, /usr/bin"
 HOW_TO_BUILD = "pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc"
@@ -27,12 +34,17 @@ def package(build_folder: Path, tmp_path: Path) -> Path:
     return folder.parent
 
 
+def run(package: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command of that package."""
+    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
+    command = [sys.executable, "-I", "-c", code, *map(str, words)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+
+
 def refusal(package: Path, *words: str, **variables: str) -> str:
     """What a command that fails prints: one line."""
-    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
-    command = [sys.executable, "-I", "-c", code, *words]
-    environment = {**os.environ, **variables}
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    result = run(package, *words, **variables)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1), result.stderr
     return result.stderr
 
@@ -63,3 +75,29 @@ def test_so_does_the_place_of_ranks(package: Path) -> None:
     text = refusal(package, "topo", "--ranks", **variables)
     assert LOOKED_FOR in text
     assert HOW_TO_BUILD in text
+
+
+def shared_library(path: Path, *options: object) -> Path:
+    """An empty library with its file's name."""
+    words = ["cc", "-shared", "-o", path, f"-Wl,-soname,{path.name}", *options, "-x", "c", "/dev/null"]
+    subprocess.run(list(map(str, words)), check=True, timeout=60)
+    return path
+
+
+def test_an_mpi_that_only_the_build_knows_is_served(package: Path, tmp_path: Path) -> None:
+    """By the name of the library that the program is linked with."""
+    lib = package / "ranktree/lib"
+    mpi = shared_library(tmp_path / "libmpi_cray.so.12")
+    needed = ("-Wl,--no-as-needed", mpi, f"-Wl,-rpath,{tmp_path}")
+    shared_library(lib / "libranktree_preload_craympich8.so", *needed)
+    program = tmp_path / "app"
+    source = "int main(void) { return 0; }"
+    subprocess.run(["cc", "-o", program, *needed, "-x", "c", "-"], input=source, text=True, check=True, timeout=60)
+    srun = tmp_path / "bin/srun"
+    srun.parent.mkdir()
+    srun.write_text(SRUN, encoding="ascii")
+    srun.chmod(0o755)
+    words = ("run", "--split", "--", srun, "-n", "1", program)
+    assert "unknown MPI: linked with libmpi_cray.so.12" in run(package, *words).stderr
+    (lib / "mpis.json").write_text(json.dumps(SEARCH | {"mpis": [CRAY]}), encoding="utf-8")
+    assert run(package, *words).stdout == f"LD_PRELOAD={lib}/libranktree_preload_craympich8.so\n"
