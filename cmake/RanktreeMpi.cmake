@@ -1,7 +1,7 @@
 # Finds every MPI to build for and makes one interface target a MPI: ranktree_mpi_<name>.
 #
 # FindMPI knows one MPI a build tree and mixes up mpiexec between two installed side by side, so the compiler wrappers
-# are asked directly. After this file:
+# are queried directly. After this file:
 #   RANKTREE_MPI_NAMES                     e.g. "openmpi;mpich;openmpi5;mpich5;mpichabi;intelmpi"
 #   ranktree_mpi_<name>                    include folders and libraries
 #   RANKTREE_MPICC_<name>
@@ -11,8 +11,8 @@
 #   RANKTREE_MPI_FAMILY_<name>             openmpi | mpich | intel
 #   RANKTREE_MPI_VERSION_<name>            e.g. 5.0.11; of the standard ABI its own, e.g. 1.0
 #   RANKTREE_MPI_ABI_<name>                ON for the standard ABI of MPI 5 (mpicc_abi), whose launcher is MPICH's
-# and <build>/mpis.json says the same to the tests that start programs; <build>/lib/mpis.json tells the command line
-# which MPIs there are, and what was looked for.
+# and <build>/mpis.json has the same for the tests that start programs; <build>/lib/mpis.json has the MPIs and
+# what was looked for, for the command line.
 include(RanktreeMpiProbe)
 include(RanktreeMpiSearch)
 set(RANKTREE_MPI_NAMES "")

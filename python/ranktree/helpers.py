@@ -1,4 +1,4 @@
-"""What is built once for each MPI: which there are, the programs ranktree-ranks-<mpi>, and what to say without any."""
+"""What is built once for each MPI: which there are, the programs ranktree-ranks-<mpi>, and the message without any."""
 
 import functools
 import json
@@ -46,7 +46,7 @@ def not_built() -> str:
     """Why there is nothing for any MPI: what the build looked for, and how to name an MPI to it."""
     search = build_table()
     names, folders = ", ".join(search["names"]), ", ".join(search["folders"])
-    looked = f"it looked for {names} in {folders}" if names else "it was told to use none"
+    looked = f"it looked for {names} in {folders}" if names else "RANKTREE_MPI is OFF"
     return f"this ranktree was built without an MPI ({looked}); {HOW_TO_BUILD}"
 
 
@@ -60,7 +60,7 @@ def library_text(helper: Path) -> str:
 
 
 def helper_for(family: str) -> Path | None:
-    """The helper for a family (openmpi, mpich, intel): named by RANKTREE_MPI, else by its file, else by asking each."""
+    """The helper for a family (openmpi, mpich, intel): named by RANKTREE_MPI, else by its file, else by what each reports."""
     known = built()
     chosen = os.environ.get("RANKTREE_MPI")
     if chosen:

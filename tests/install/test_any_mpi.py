@@ -1,4 +1,4 @@
-"""The build finds any MPI by its compiler wrapper, tells it by its mpi.h, and says so when there is none."""
+"""The build finds any MPI by its compiler wrapper, identifies it by its mpi.h, and warns when there is none."""
 
 import json
 import os

@@ -48,7 +48,7 @@ def test_find_package(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_imported_targets_bring_the_standard_and_the_mpi(prefix: Path, mpi_builds: dict, tmp_path: Path) -> None:
-    """A C++ program says nothing of C++20, one with MPI nothing of where that is; several MPIs in one project."""
+    """No C++20 is set for a C++ program, no MPI found for one with MPI; several MPIs in one project."""
     options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPIS={';'.join(mpi_builds)}")
     run("cmake", "-S", HERE / "find_package_cxx", "-B", tmp_path, *options)
     run("cmake", "--build", tmp_path)

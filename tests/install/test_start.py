@@ -68,7 +68,7 @@ def first_sentence(verb: str) -> str:
     return " ".join(ast.get_docstring(function).split("\n\n")[0].split())
 
 
-def test_the_overview_says_of_each_verb_what_its_page_says() -> None:
+def test_the_overview_and_the_page_of_a_verb_agree() -> None:
     """Two places, since the overview imports no verb."""
     specification = importlib.util.spec_from_file_location("cli", PACKAGE / "cli/__init__.py")
     module = importlib.util.module_from_spec(specification)

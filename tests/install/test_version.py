@@ -45,7 +45,7 @@ def test_the_newest_heading_of_the_changelog_has_it(version: str) -> None:
 
 
 def test_python_has_it(version: str, build_folder: Path) -> None:
-    """Without anything else being asked for."""
+    """Without numpy or anything else."""
     code = f"import sys; sys.path.insert(0, '{build_folder / 'python'}'); import ranktree; print(ranktree.__version__)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout == f"{version}\n"

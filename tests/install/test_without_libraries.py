@@ -1,4 +1,4 @@
-"""A package with other libraries: without any, a command says what was looked for and how to build one; an MPI whose
+"""A package with other libraries: without any, a command prints what was looked for and how to build one; an MPI whose
 library has an unknown name is served by what was built for it."""
 
 import json
@@ -62,7 +62,7 @@ def refusal(package: Path, *words: str, **variables: str) -> str:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_a_command_that_needs_an_mpi_says_what_was_looked_for(words: list[str], package: Path) -> None:
+def test_a_command_that_needs_an_mpi_prints_what_was_looked_for(words: list[str], package: Path) -> None:
     """And not that something is missing somewhere."""
     text = refusal(package, *words)
     assert LOOKED_FOR in text

@@ -1,4 +1,4 @@
-/* A program of a user of the installed library for one MPI: splits MPI_COMM_WORLD by the machine; prints how many ranks. */
+/* A user of the installed library for one MPI: splits MPI_COMM_WORLD by the machine; prints how many ranks. */
 #include <ranktree/mpi.h>
 #include <stdio.h>
 
