@@ -60,7 +60,7 @@ def library_text(helper: Path) -> str:
 
 
 def helper_for(family: str) -> Path | None:
-    """The helper for a family (openmpi, mpich, intel): named by RANKTREE_MPI, else by its file, else by what each reports."""
+    """The helper for a family (openmpi, mpich, intel): named by RANKTREE_MPI, by its file, or by its library."""
     known = built()
     chosen = os.environ.get("RANKTREE_MPI")
     if chosen:
