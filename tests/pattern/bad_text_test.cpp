@@ -168,7 +168,7 @@ TEST(Csv, RefusesBadInput) {
        {"unknown column", "src,dst,weight\n", "line 1", "unknown column"},
        {"column twice", "src,dst,bytes,bytes\n", "line 1", "twice"},
        {"no amount", "src,dst\n", "line 1", "at least one of messages, bytes"},
-       {"no entries", "src,dst,bytes\n", "line 1", "0 ranks"},
+       {"no entries", "src,dst,bytes\n", "line 1", "neither entries nor a comment"},
        {"0 ranks", "# ranks=0\nsrc,dst,bytes\n", "line 1", "ranks: expected a number in 1..2147483647, found 0"},
        {"2^31 ranks", "# ranks=2147483648\nsrc,dst,bytes\n", "line 1", "found 2147483648"},
        {"2^31 - 1 ranks", "# ranks=2147483647\nsrc,dst,bytes\n", "", "declares 2147483647 ranks"},
