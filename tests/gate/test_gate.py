@@ -36,7 +36,7 @@ def test_each_figure_above_its_limit_and_each_unknown_one_is_named(capsys: pytes
     assert "MISSED: the limit is 103" in capsys.readouterr().out
 
 
-def test_an_update_keeps_what_has_hardly_moved_and_says_why_the_rest_has() -> None:
+def test_an_update_keeps_unchanged_figures_and_records_why_others_changed() -> None:
     table = {"a: bytes": figure("bytes", 100), "b: bytes": figure("bytes", 100)}
     after = gate.updated(table, {"a: bytes": 100.5, "b: bytes": 90, "c: ratio": 3}, "fewer headers")
     assert after["a: bytes"] == table["a: bytes"]
