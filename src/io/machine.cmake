@@ -1,4 +1,4 @@
-# Machine files, and JSON read strictly.
+# Machine files, and the strict JSON reader.
 target_sources(
   ranktree_io
   PRIVATE

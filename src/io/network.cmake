@@ -12,7 +12,7 @@ add_library(
   ${CMAKE_CURRENT_LIST_DIR}/slurm_yaml.cpp
 )
 target_include_directories(ranktree_network SYSTEM PRIVATE ${YAML_INCLUDE_DIRS})
-# As needed: programs that take nothing of it from the libraries above do not name libyaml as theirs.
+# As needed: only programs that use the library above get libyaml as a dependency.
 target_link_libraries(
   ranktree_network
   PUBLIC ranktree_io ranktree_core

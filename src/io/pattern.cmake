@@ -1,4 +1,4 @@
-# Whole files, and patterns in all their formats.
+# Whole files, and patterns in all formats.
 target_sources(
   ranktree_io
   PRIVATE

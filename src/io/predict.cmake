@@ -1,4 +1,4 @@
-# What was measured, and what was chosen for it.
+# Parameters of the cost models, and rules of collectives.
 target_sources(
   ranktree_io
   PRIVATE

@@ -1,4 +1,4 @@
-# What traces are made of: the parts that ranks write while they run, and what becomes of them.
+# Traces: the parts that ranks write while they run, and the records read from them.
 target_sources(
   ranktree_io
   PRIVATE ${CMAKE_CURRENT_LIST_DIR}/trace_records.cpp ${CMAKE_CURRENT_LIST_DIR}/trace_parts.cpp

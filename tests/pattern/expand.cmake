@@ -1,4 +1,4 @@
-# Collective calls expanded to pairs: by hand, and against what Open MPI really sent in recorded runs.
+# Collective calls expanded to pairs: by hand, and against the messages of Open MPI in recorded runs.
 find_package(ZLIB REQUIRED)
 ranktree_test(expand SOURCES expand_test.cpp LIBS ranktree_core)
 ranktree_test(
@@ -7,6 +7,6 @@ ranktree_test(
   LIBS ranktree_core ZLIB::ZLIB
   TIMEOUT 300
 )
-# What a model makes of single calls, for test_expand.py, which runs the same calls under the MPI itself.
+# The messages of single calls by a model, for test_expand.py, which makes the same calls with the MPI itself.
 add_executable(expand_print expand_print.cpp)
 target_link_libraries(expand_print PRIVATE ranktree_core ranktree_options)
