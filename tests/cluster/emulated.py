@@ -41,7 +41,7 @@ class MiniCluster:
 
 @contextmanager
 def cluster_up(build_folder: Path, folder: Path, *options: object) -> Iterator[MiniCluster]:
-    """A cluster made with these options of `up`; where the machine refuses one, the test is skipped and says why."""
+    """A cluster made with these options of `up`; where the machine refuses one, the test is skipped with its reason."""
     program = build_folder / "bin" / "minicluster"
     available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
     if available.returncode == 77:

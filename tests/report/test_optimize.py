@@ -162,12 +162,12 @@ def test_runs_take_turns_with_the_plan(ranktree: Callable, mpi: Any, tmp_path: P
     options = ["--worthwhile", 0, "--runs", 2, "--metric-regex", r"([0-9.]+) s an exchange", "-o", tmp_path / "out"]
     result = ranktree("optimize", *options, *words, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines()[-1].startswith("Too few runs to tell: ")
+    assert result.stdout.splitlines()[-1].startswith("Too few runs for a verdict: ")
     runs = json.loads((tmp_path / "out" / "runs.json").read_text())
     assert [len(series["values"]) for series in runs["series"]] == [2, 2]
     assert runs["series"][0]["command"] == list(map(str, words[1:]))
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Measured: Too few runs to tell" in page
+    assert "Measured: Too few runs for a verdict" in page
 
 
 def test_refusals(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ PAIRS = """%%MatrixMarket matrix coordinate integer general
 
 
 def test_collectives_are_served(ranktree: Callable, mpi, compiled: Callable, tmp_path: Path) -> None:
-    """The same bytes as without us, and the log says that the calls were ours."""
+    """The same bytes as without us, and the log counts the calls as ours."""
     program = compiled(mpi.name, HERE.parent / "collect/preload/every_call.c", "-O1")
     rules = "bcast=messages:binomial:groups=1 allreduce=messages:ring:groups=1"
     options = ("--collectives", rules, "--collectives-log", tmp_path / "log")
@@ -31,7 +31,7 @@ def test_collectives_are_served(ranktree: Callable, mpi, compiled: Callable, tmp
 
 
 def test_the_order_of_the_ranks_is_decided(ranktree: Callable, mpi, compiled: Callable, tmp_path, monkeypatch) -> None:
-    """Unbound ranks on one node have nothing to gain: what is printed says that the library was asked."""
+    """Unbound ranks on one node have nothing to gain: the printed reason comes from the library."""
     (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
     monkeypatch.setenv("RANKTREE_VERBOSE", "1")
     program = compiled(mpi.name, HERE.parent / "enforce/world/first.c", "-O1")

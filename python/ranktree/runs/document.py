@@ -89,7 +89,7 @@ def sentence(result: str, names: tuple[str, str], ratio: tuple[float, float, flo
     value, low, high = ratio
     if result == "too few runs":
         return (
-            f"Too few runs to tell: {candidate} took {1 / value:.2f}x the time of {baseline}; "
+            f"Too few runs for a verdict: {candidate} took {1 / value:.2f}x the time of {baseline}; "
             f"{rounds} of each, {FEWEST} are needed."
         )
     if result == "slower":

@@ -1,5 +1,5 @@
-// The reordering calls; include/ranktree/mpi.h documents each. They throw MpiError (MPI's error handler has been called)
-// or AgreedError (it has not, all ranks throw alike); outputs are then untouched.
+// The reordering calls; include/ranktree/mpi.h documents each. They throw MpiError (MPI's error handler has been
+// called) or AgreedError (it has not, all ranks throw alike); outputs are then untouched.
 #pragma once
 
 #include <mpi.h>

@@ -12,16 +12,16 @@ static int allreduces, others, communicators;
 static int depth; /* within one of these: MPIs call them of one another */
 
 /* Defines a call under both its names, counts it and passes it on. */
-#define COUNT_NAME(counter, name, parameters, arguments)     \
-  int name parameters {                                      \
-    static int(*next) parameters;                            \
+#define COUNT_NAME(counter, name, parameters, arguments)        \
+  int name parameters {                                         \
+    static int(*next) parameters;                               \
     if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, #name); \
-    if (depth++ == 0) ++counter;                             \
-    const int code = next arguments;                         \
-    --depth;                                                 \
-    return code;                                             \
+    if (depth++ == 0) ++counter;                                \
+    const int code = next arguments;                            \
+    --depth;                                                    \
+    return code;                                                \
   }
-#define COUNT(counter, name, parameters, arguments)     \
+#define COUNT(counter, name, parameters, arguments)      \
   COUNT_NAME(counter, MPI_##name, parameters, arguments) \
   COUNT_NAME(counter, PMPI_##name, parameters, arguments)
 
@@ -42,8 +42,7 @@ COUNT(others, Gatherv,
       (const void* in, int n, MPI_Datatype type, void* out, const int m[], const int at[], MPI_Datatype to, int root,
        MPI_Comm comm),
       (in, n, type, out, m, at, to, root, comm))
-COUNT(others, Allgather,
-      (const void* in, int n, MPI_Datatype type, void* out, int m, MPI_Datatype to, MPI_Comm comm),
+COUNT(others, Allgather, (const void* in, int n, MPI_Datatype type, void* out, int m, MPI_Datatype to, MPI_Comm comm),
       (in, n, type, out, m, to, comm))
 COUNT(others, Scatter,
       (const void* in, int n, MPI_Datatype type, void* out, int m, MPI_Datatype to, int root, MPI_Comm comm),
