@@ -58,9 +58,9 @@ struct GridOptions {
   std::function<bool()> keep_going;  // as EngineOptions::keep_going
 };
 
-// The cheapest of: as it is, tiled (tile()), and what the placement engine makes of the grid's graph,
-// from nothing and from the best of these. Ties go to the first in this order. One vertex a position. Throws
-// Error(kMismatch) when the grid has not as many vertices as there are slots.
+// The cheapest of: the current order, the tiling, and what the placement engine makes of the grid's graph, with three
+// seeds. Ties go to the first in this order. One vertex a slot. Throws Error(kMismatch) when the grid has not as many
+// vertices as there are slots.
 GridPlacement place_grid(const Slots& slots, const Grid& grid, const GridOptions& options);
 
 }  // namespace ranktree::core::reorder
