@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import cluster_environment, environment, places, planned
 from emulated import MiniCluster
+from launched import cluster_environment, environment, places, planned
 
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.

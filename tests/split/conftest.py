@@ -1,6 +1,5 @@
 """Each MPI in turn, and the paper's examples."""
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +17,6 @@ from fakes import NAMES, Mpi, needed_mpi  # noqa: E402
 def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
     """Each MPI in turn; skipped where the build has none of that name."""
     return needed_mpi(request.param, build_folder)
-
-
-def load_vectors() -> list[dict]:
-    """The cases of data/hsplit.json."""
-    return json.loads((HERE / "data" / "hsplit.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="session")

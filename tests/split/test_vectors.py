@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
-from conftest import load_vectors
 from emulated import MiniCluster
 from fakes import Machine, Mpi, RunResult, cluster_launch, count_pus
 
-VECTORS = [vector for vector in load_vectors() if "steps" in vector]
+CASES = Path(__file__).resolve().parent / "data" / "hsplit.json"
+VECTORS = [vector for vector in json.loads(CASES.read_text(encoding="utf-8")) if "steps" in vector]
 ONE_NODE = [vector for vector in VECTORS if vector["nodes"] == 1]
 FOUR_NODES = next(vector for vector in VECTORS if vector["name"] == "sec5.1")
 

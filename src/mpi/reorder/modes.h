@@ -4,7 +4,10 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <vector>
@@ -60,8 +63,12 @@ struct Reordering {
 };
 
 // The reasons that are no failures.
-Text no_better_order();
-Text too_late(const ReorderOptions& options);
+inline Text no_better_order() { return Text("no order that was found costs less"); }
+inline Text too_late(const ReorderOptions& options) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "the time limit of %" PRId64 " ms was reached", options.time_limit);
+  return Text(text.data());
+}
 
 // Collective over search.comm. All ranks return alike or throw alike (AgreedError), whatever allocation of ours fails
 // on whichever of them, and what had failed before; MpiError as always.

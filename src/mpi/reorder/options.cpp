@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -17,7 +15,6 @@
 #include "core/place/engine.h"
 #include "mpi/reorder/modes.h"
 #include "mpi/split/options.h"
-#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {
@@ -66,14 +63,6 @@ std::string_view mode_name(ReorderMode mode) {
   const auto* const word =
       std::find_if(kModes.begin(), kModes.end(), [mode](const auto& each) { return each.second == mode; });
   return word->first;
-}
-
-Text no_better_order() { return Text("no order that was found costs less"); }
-
-Text too_late(const ReorderOptions& options) {
-  std::array<char, 80> text{};
-  std::snprintf(text.data(), text.size(), "the time limit of %" PRId64 " ms was reached", options.time_limit);
-  return Text(text.data());
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t number) {

@@ -1,0 +1,36 @@
+"""How tests look at real launches: this machine, the environment of a launcher, where its ranks are."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tools" / "minicluster")]
+
+from launch import MPICH, OPENMPI  # noqa: E402
+
+HERE = socket.gethostname()
+PUS = sorted(os.sched_getaffinity(0))
+Seats = list[tuple[str, list[int]]]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This environment, with what lets Open MPI start as root."""
+    return os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} | more
+
+
+def cluster_environment(family: str) -> dict[str, str]:
+    """What makes an MPI's launcher on the head reach the nodes of an emulated cluster."""
+    return environment(**(OPENMPI if family == "openmpi" else MPICH))
+
+
+def places(output: str) -> dict[int, tuple[str, str]]:
+    """rank -> (host, PUs) as `where` printed them."""
+    words = [line.split() for line in output.splitlines() if line.startswith("rank ")]
+    return {int(rank): (host, pus) for _, rank, host, pus in words}
+
+
+def planned(seats: Seats) -> dict[int, tuple[str, str]]:
+    """The same for seats of one PU or of PUs 0 and 1."""
+    return {rank: (host, "0-1" if pus == [0, 1] else str(pus[0])) for rank, (host, pus) in enumerate(seats)}
