@@ -1,6 +1,7 @@
 // Runs the placement engine on one instance: bench_place INSTANCE TREE COSTS PRESET SEED... [--threads N]
 //
-// INSTANCE: written by instances.py. TREE: arities, innermost first, "4:2:16". COSTS: as many numbers, "1:10:100".
+// INSTANCE: written by instances.py. TREE: arities, innermost first, "4:2:16"; or a network of nodes with a slot each,
+// "torus:8:8:8" or "mesh:8:8:8", whose steps cost 1. COSTS: as many numbers, "1:10:100".
 // One line a seed: cost (each pair once), CPU seconds of the engine alone (user and system, all threads), its
 // wall-clock seconds, the most memory the process has had so far (MB, the instance with it), a hash of the placement.
 #include <algorithm>
@@ -13,6 +14,9 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -22,6 +26,7 @@
 #include "core/pattern/matrix.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
@@ -35,6 +40,7 @@ namespace topo = ranktree::core::topo;
 struct Request {
   std::string instance;
   std::vector<int> arities;
+  std::optional<topo::Torus> network;
   std::vector<double> costs;
   place::EngineOptions options;
   std::vector<std::uint64_t> seeds;
@@ -121,7 +127,12 @@ Request read_request(std::vector<std::string> words) {
     words.erase(threads, threads + 2);
   }
   request.instance = words.at(0);
-  request.arities = read_numbers<int>(words.at(1));
+  const std::size_t name = words.at(1).find_first_of("0123456789");
+  request.arities = read_numbers<int>(words[1].substr(name));
+  if (name > 0) {
+    const std::vector<std::uint8_t> wraps(request.arities.size(), words[1].starts_with("torus") ? 1 : 0);
+    request.network = topo::Torus{request.arities, wraps, std::vector<topo::Step>(wraps.size())};
+  }
   request.costs = read_numbers<double>(words.at(2));
   const auto preset = place::preset_from_name(words.at(3));
   if (!preset) throw std::runtime_error(words[3] + ": not a preset");
@@ -162,10 +173,22 @@ double cost_of(const Request& request, const topo::Tree& tree, const Instance& i
   return total;
 }
 
+topo::Tree machine_of(const Request& request) {
+  if (!request.network) {
+    const std::vector<topo::Level> levels(request.arities.size() + 1, topo::Level{topo::Kind::kGroup, {}, {}});
+    return topo::uniform_tree(levels, request.arities).with_costs(request.costs);
+  }
+  std::vector<int> positions(static_cast<std::size_t>(topo::node_count(*request.network)));
+  std::iota(positions.begin(), positions.end(), 0);
+  const std::vector<topo::Level> levels{
+      {topo::Kind::kCluster, {}, {}}, {topo::Kind::kNode, {}, {}}, {topo::Kind::kCore, {}, {}}};
+  return topo::uniform_tree(levels, std::vector<int>{static_cast<int>(positions.size()), 1})
+      .with_interconnect(std::make_shared<const topo::Interconnect>(*request.network, positions));
+}
+
 void run(Request request) {
   const Instance instance = read_instance(request.instance);
-  const std::vector<topo::Level> levels(request.arities.size() + 1, topo::Level{topo::Kind::kGroup, {}, {}});
-  const topo::Tree tree = topo::uniform_tree(levels, request.arities).with_costs(request.costs);
+  const topo::Tree tree = machine_of(request);
   for (const std::uint64_t seed : request.seeds) {
     request.options.seed = seed;
     const double cpu = cpu_seconds();

@@ -63,11 +63,10 @@ std::vector<int> sizes(const std::vector<Vertex>& part_of, Vertex parts) {
   return count;
 }
 
-std::vector<Vertex> annealed(const Guide& graph, Vertex parts, int trials, int threads, std::vector<Vertex> part_of,
-                             int coarser = 0) {
+std::vector<Vertex> annealed(const Guide& graph, Vertex parts, int trials, int threads, std::vector<Vertex> part_of) {
   constexpr std::int64_t kArcs = 1000000000;
   Workers workers(threads);
-  anneal(graph, parts, {trials, kArcs, 7, coarser}, workers, part_of);
+  anneal(graph, parts, {trials, kArcs, 7}, workers, part_of);
   return part_of;
 }
 
@@ -101,40 +100,6 @@ TEST(Annealing, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   EXPECT_LT(cut(graph, one), 0.8 * cut(graph, first));
   EXPECT_EQ(sizes(one, 48), sizes(first, 48));
   for (const int threads : {2, 3}) EXPECT_EQ(annealed(graph, 48, 100, threads, first), one);
-}
-
-TEST(Annealing, CoarserGraphsKeepTheSizesAndCutLess) {
-  double with = 0;
-  double without = 0;
-  for (const Vertex parts : {2, 3, 7, 16}) {
-    const Guide graph = grid_guide(32, 31, 9);
-    std::vector<Vertex> first = stripes(graph, parts);
-    std::replace(first.begin() + 30, first.begin() + 50, first[30], static_cast<Vertex>(parts - 1));
-    const std::vector<Vertex> result = annealed(graph, parts, 40, 1, first, 3);
-    EXPECT_EQ(sizes(result, parts), sizes(first, parts)) << parts << " parts";
-    EXPECT_LE(cut(graph, result), cut(graph, first)) << parts << " parts";
-    with += cut(graph, result);
-    without += cut(graph, annealed(graph, parts, 160, 1, first));
-  }
-  EXPECT_LT(with, 0.95 * without);  // though that had as many trials at once
-}
-
-TEST(Annealing, CoarserGraphsAreSharedWithoutAnotherAnswer) {
-  const Guide graph = grid_guide(128, 192, 9);
-  const std::vector<Vertex> first = stripes(graph, 64);
-  const std::vector<Vertex> one = annealed(graph, 64, 60, 1, first, 2);
-  EXPECT_EQ(sizes(one, 64), sizes(first, 64));
-  EXPECT_LT(cut(graph, one), 0.8 * cut(graph, first));
-  for (const int threads : {2, 3}) EXPECT_EQ(annealed(graph, 64, 60, threads, first, 2), one);
-}
-
-// Coarser graphs know 256 parts at most.
-TEST(Annealing, OfManyPartsOnlyTheGraphItself) {
-  const Guide graph = grid_guide(64, 64, 9);
-  const std::vector<Vertex> first = stripes(graph, 300);
-  const std::vector<Vertex> result = annealed(graph, 300, 100, 1, first);
-  EXPECT_LT(cut(graph, result), cut(graph, first));
-  EXPECT_EQ(annealed(graph, 300, 100, 1, first, 3), result);
 }
 
 // As where ranks are packed and leave whole subtrees free.

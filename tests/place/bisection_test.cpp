@@ -13,10 +13,7 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
-#include "core/place/engine/bisection.h"
 #include "core/place/engine/coarsening.h"
-#include "core/place/engine/effort.h"
-#include "core/place/engine/exact_bisection.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 #include "guide_rows.h"
@@ -39,44 +36,6 @@ Guide random_guide(int vertices, std::uint64_t chance, std::uint64_t seed) {
     }
   }
   return guide_of(rows);
-}
-
-double smallest_cut(const Guide& graph, int zero) {
-  double best = std::numeric_limits<double>::infinity();
-  for (unsigned set = 0; set < 1U << graph.size.size(); ++set) {
-    if (std::popcount(set) != zero) continue;
-    Sides sides(graph.size.size(), 1);
-    for (std::size_t i = 0; i < sides.size(); ++i) sides[i] = (set >> i & 1U) != 0 ? 0 : 1;
-    best = std::min(best, cut_of(graph, sides));
-  }
-  return best;
-}
-
-void expect_smallest_cuts(const Guide& graph) {
-  constexpr int kEnough = 1000000;
-  for (int zero = 0; zero <= graph.vertices(); ++zero) {
-    Sides sides;
-    const double cut = bisect_exactly(graph, zero, kEnough, sides);
-    EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), zero);
-    EXPECT_EQ(cut, cut_of(graph, sides));
-    EXPECT_EQ(cut, smallest_cut(graph, zero));
-  }
-}
-
-TEST(ExactBisection, CutsAsLittleAsTryingAllDivisions) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    expect_smallest_cuts(random_guide(1 + static_cast<int>(seed % 11), 2 + seed % 15, seed));
-  }
-}
-
-TEST(ExactBisection, HasAnAnswerHoweverFewStepsItMayTake) {
-  const Guide graph = random_guide(kExactVertices, 12, 1);
-  for (const int steps : {0, 1, 7, 100}) {
-    Sides sides;
-    const double cut = bisect_exactly(graph, 6, steps, sides);
-    EXPECT_EQ(cut, cut_of(graph, sides));
-    EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 6);
-  }
 }
 
 // What is between two different parts, added up from the finer graph.
@@ -112,7 +71,7 @@ TEST(Coarsening, KeepsAllWeightBetweenDifferentVertices) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Guide graph = random_guide(seed % 2 == 0 ? 90 : 31, 1 + seed % 4, seed);
     Random random(seed);
-    coarsening.run(graph, totals_of(graph, workers), 2, nullptr, random, coarse);
+    coarsening.run(graph, totals_of(graph, workers), 2, random, coarse);
     EXPECT_EQ(between_parts(coarse.graph, themselves(coarse.graph)), between_parts(graph, coarse.part_of)) << seed;
     EXPECT_EQ(coarse.total, totals_of(coarse.graph, workers)) << seed;
     expect_sizes_of_members(coarse);
@@ -146,7 +105,7 @@ TEST(Coarsening, JoinsWhoIsTiedToLittleElse) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
     Coarse coarse;
-    Coarsening(workers).run(graph, totals_of(graph, workers), 2, nullptr, random, coarse);
+    Coarsening(workers).run(graph, totals_of(graph, workers), 2, random, coarse);
     EXPECT_EQ(coarse.part_of[0], coarse.part_of[2]) << seed;
   }
 }
@@ -187,7 +146,7 @@ TEST(Coarsening, DoesNotDependOnHowManyWorkersShareIt) {
     ranktree::core::Workers workers(i + 1);
     Coarsening coarsening(workers);
     Random random(7);
-    coarsening.run(graph, totals_of(graph, workers), 2, nullptr, random, coarse[static_cast<std::size_t>(i)]);
+    coarsening.run(graph, totals_of(graph, workers), 2, random, coarse[static_cast<std::size_t>(i)]);
   }
   for (std::size_t i = 1; i < 3; ++i) {
     EXPECT_EQ(coarse[i].part_of, coarse[0].part_of);
@@ -195,29 +154,6 @@ TEST(Coarsening, DoesNotDependOnHowManyWorkersShareIt) {
     expect_same(coarse[i].graph, coarse[0].graph);
   }
   EXPECT_EQ(between_parts(coarse[0].graph, themselves(coarse[0].graph)), between_parts(graph, coarse[0].part_of));
-}
-
-// A clique of hubs, each with two ranks that talk to nobody else: half of what there is has to leave the hubs' side.
-TEST(Bisection, PeelsOffWhatIsAroundHubs) {
-  constexpr Vertex kHubs = 20;
-  Guide graph;
-  graph.size.assign(3 * kHubs, 1);
-  for (Vertex vertex = 0; vertex < 3 * kHubs; ++vertex) {
-    for (Vertex other = 0; other < 3 * kHubs; ++other) {
-      const bool hubs = vertex < kHubs && other < kHubs && vertex != other;
-      const bool leaf =
-          std::max(vertex, other) >= kHubs && std::min(vertex, other) < kHubs && vertex % kHubs == other % kHubs;
-      if (hubs || leaf) graph.arcs.push_back({other, 1});
-    }
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
-  ranktree::core::Workers workers(1);
-  const Effort effort;
-  Bisection bisection(effort, workers);
-  Sides sides;
-  EXPECT_EQ(bisection.peel(graph, totals_of(graph, workers), {30, 30}, sides), 30);
-  EXPECT_EQ(std::count(sides.begin(), sides.end(), 0), 30);
-  EXPECT_EQ(std::count(sides.begin(), sides.begin() + kHubs, 1), kHubs);
 }
 
 TEST(Pieces, KeepWhatIsWithinThemInOrder) {

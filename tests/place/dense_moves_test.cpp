@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/pattern/pattern.h"
-#include "core/place/engine/dense_annealing.h"
-#include "core/place/engine/dense_exchange.h"
 #include "core/place/engine/dense_pairs.h"
 #include "core/place/engine/dense_ties.h"
 #include "core/place/engine/dense_weights.h"
@@ -88,8 +87,9 @@ TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
   Case given(60, 5, true, 2);
   const double before = given.kept();
   DenseTies<double> ties(given.weights, given.division);
+  ranktree::core::Workers workers(1);
   Random random(3);
-  DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, {}, random);
+  DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, workers, random);
   EXPECT_GT(given.kept(), before);
   expect_ties(given, ties);
   for (std::int32_t child = 0; child < 5; ++child) EXPECT_EQ(ties.held(child).size(), 12U);
@@ -101,8 +101,9 @@ TEST(DensePairs, KeepTheBestStateOnTheWay) {
   given.values = {0, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 0};  // 0 with 3, 1 with 2; children {0, 2}, {1, 3}
   given.weights.matrix.values = given.values.data();
   DenseTies<double> ties(given.weights, given.division);
+  ranktree::core::Workers workers(1);
   Random random(5);
-  DensePairs<double>(ties, {}, kNobodyAsks).run({3, 2}, {}, random);
+  DensePairs<double>(ties, {}, kNobodyAsks).run({3, 2}, workers, random);
   EXPECT_EQ(given.division.child_of[0], given.division.child_of[3]);
   EXPECT_EQ(given.division.child_of[1], given.division.child_of[2]);
 }
@@ -113,36 +114,31 @@ TEST(DensePairs, LeaveThoseWhoStay) {
   for (const std::size_t i : {0U, 7U, 22U}) fixed[i] = 1;
   const auto before = given.division.child_of;
   DenseTies<double> ties(given.weights, given.division);
+  ranktree::core::Workers workers(1);
   Random random(7);
-  DensePairs<double>(ties, fixed, kNobodyAsks).run({20, 4}, {}, random);
-  DenseAnnealing<double>(ties, fixed, kNobodyAsks).run({50, 2}, {}, random);
+  DensePairs<double>(ties, fixed, kNobodyAsks).run({20, 4}, workers, random);
   for (const std::size_t i : {0U, 7U, 22U}) EXPECT_EQ(given.division.child_of[i], before[i]);
 }
 
-TEST(DenseAnnealing, NeverKeepsLessThanBefore) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    Case given(48, 4, true, seed);
-    DenseTies<double> ties(given.weights, given.division);
-    Random random(seed);
-    DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, {}, random);
-    const double before = given.kept();
-    DenseAnnealing<double>(ties, {}, kNobodyAsks).run({40, 3}, {}, random);
-    EXPECT_GE(given.kept(), before);
-    expect_ties(given, ties);
-  }
-}
-
-// Eight blocks, of which each child has one member at first; a pair weighs 20 within them.
-TEST(DenseAnnealing, FindsPlantedBlocks) {
-  constexpr Rank kCount = 64;
-  Case given(kCount, 8, true, 8);
-  for (Rank i = 0; i < kCount; ++i) {
-    for (Rank j = 0; j < kCount; ++j) given.values[at(i) * at(kCount) + at(j)] = i / 8 == j / 8 ? 10 : 1;
-  }
+// All in one child; each two that talk would rather be apart from the others, where there is room.
+TEST(DensePairs, TakeFreeSlots) {
+  Case given(4, 2, true, 4);
+  given.values = {0, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 9, 0, 0, 9, 0};
+  given.weights.matrix.values = given.values.data();
+  given.division.child_of = {0, 0, 0, 1};
+  given.division.room = {4, 2};
   DenseTies<double> ties(given.weights, given.division);
-  Random random(9);
-  DenseAnnealing<double>(ties, {}, kNobodyAsks).run({300, 1}, {}, random);
-  EXPECT_EQ(given.kept(), 8 * 28 * 20);
+  ranktree::core::Workers workers(1);
+  Random random(5);
+  std::vector<std::int32_t> child_of = given.division.child_of;
+  const Exchanged follow = [&](std::int32_t one, std::int32_t other, std::int32_t child) {
+    if (other >= 0) std::swap(child_of[at(one)], child_of[at(other)]);
+    if (other < 0) child_of[at(one)] = child;
+  };
+  DensePairs<double>(ties, {}, follow).run({3, 2}, workers, random);
+  EXPECT_EQ(given.kept(), 2 * 18);
+  EXPECT_EQ(child_of, given.division.child_of);
+  expect_ties(given, ties);
 }
 
 }  // namespace

@@ -191,7 +191,6 @@ TEST(DenseScan, SeesNothingInWhatIsAlikeEverywhere) {
   EXPECT_TRUE(engine::scan(matrix.view(), 5).strongest.arcs.empty());
 }
 
-// On a ring, each client with its nearest servers, who are tied to no other server; all else by chance.
 // All ranks of a ring exchange the same.
 TEST(DenseScan, TellsWhetherRanksCanBeNamed) {
   Numbers<> ring(300);
@@ -230,34 +229,6 @@ TEST(DenseScan, TellsWhetherTheStrongestAreAllThatIsMore) {
   Numbers<> one_less = torus;  // all others exchange more than these two
   one_less(77, 301) = one_less(301, 77) = 1;
   EXPECT_FALSE(engine::scan(one_less.view(), 5).whole);
-}
-
-Numbers<> clients_and_servers(int ranks, std::uint64_t seed) {
-  Random random(seed);
-  Numbers<> matrix(ranks);
-  for (int i = 0; i < ranks; ++i) {
-    for (int j = 0; j < i; ++j) {
-      const int around = i / 2 - j / 2;
-      const int far = std::min(around, ranks / 2 - around);
-      const int near = i % 2 != j % 2 && far <= 20 ? 60 - far : 0;
-      matrix(i, j) = matrix(j, i) = near + static_cast<double>(random.below(3));
-    }
-  }
-  return matrix;
-}
-
-TEST(DenseScan, TellsWhatHasNoShape) {
-  constexpr int kRanks = 1200;
-  const auto is_shapeless = [](const Numbers<>& matrix, std::size_t strongest) {
-    return engine::is_shapeless(engine::scan(matrix.view(), strongest).strongest);
-  };
-  const auto order = shuffled(kRanks, 23);
-  for (const std::size_t strongest : {32, 48}) {
-    EXPECT_TRUE(is_shapeless(random_matrix(kRanks, 1000, true, 21), strongest));
-    EXPECT_FALSE(is_shapeless(renumbered(gravity(kRanks, 22), order), strongest));
-    EXPECT_FALSE(is_shapeless(renumbered(clients_and_servers(kRanks, 24), order), strongest));
-    EXPECT_FALSE(is_shapeless(renumbered(blocks({20, 60}, {1, 2, 0}), order), strongest));
-  }
 }
 
 // 8 nodes of 2 packages of 4 pairs of cores; every pair of ranks meets as deep as its blocks nest.

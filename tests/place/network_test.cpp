@@ -15,7 +15,6 @@
 #include "core/base/random.h"
 #include "core/place/bound.h"
 #include "core/place/engine.h"
-#include "core/place/network/embedding.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/topo/interconnect.h"
@@ -342,19 +341,6 @@ TEST(NetworkPlan, ManyDistancesShareLevels) {
   for (std::size_t level = 0; level < plan.levels.size(); ++level) {
     EXPECT_LE(plan.cost_by_level[level], plan.costs.back().weight[level] * plan.level_costs[level] * (1 + 1e-12));
   }
-}
-
-TEST(Embedding, PutsNeighboursOnNeighbours) {
-  const network::Links path{{0, 1, 3, 4}, {1, 0, 2, 1}};
-  const network::Links ring{{0, 2, 4, 6, 8}, {1, 3, 0, 2, 1, 3, 0, 2}};
-  const auto go_on = [] { return true; };
-  const auto found = network::embed(path, ring, 1000, 1, go_on);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(std::abs((*found)[0] - (*found)[1]) % 2, 1);
-  EXPECT_EQ(std::abs((*found)[1] - (*found)[2]) % 2, 1);
-  EXPECT_FALSE(network::embed(ring, path, 1000, 1, go_on));
-  const network::Links triangle{{0, 2, 4, 6}, {1, 2, 0, 2, 0, 1}};
-  EXPECT_FALSE(network::embed(triangle, ring, 1000, 1, go_on));
 }
 
 }  // namespace

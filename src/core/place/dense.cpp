@@ -13,9 +13,6 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/dense_engine.h"
-#include "core/place/engine/dense_search.h"
-#include "core/place/engine/divide.h"
-#include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/start.h"
 #include "core/place/placement.h"
@@ -32,27 +29,7 @@ using pattern::Rank;
 
 constexpr Rank kFewRanks = 256;  // fewer are placed from lists: better, and fast enough
 constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many on
-constexpr int kMostStrongest = 48;
-static_assert(kMostStrongest < kFewRanks / kShare);  // lists of so many pairs a rank are never dense again
-
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// Of patterns of few ranks, divisions take most of the time; the matrix does where ranks are many.
-engine::DenseEffort effort_of(Preset preset, Rank ranks) {
-  constexpr Rank kFew = 1024;
-  constexpr Rank kMany = 4096;
-  switch (preset) {
-    case Preset::kFast:
-      return {16, 1, 1, {1, 2, {2, 3}, {50, 1.0}}};
-    case Preset::kDefault:
-      return {ranks <= kFew ? 32 : 24, 3, 3, {4, 3, {10, 5}, {250, 1.5}}};
-    case Preset::kStrong:
-      break;
-  }
-  const engine::DenseSearch::Limits limits{10, 6, {40, 8}, {1000, 2.0}};
-  if (ranks > kFew && ranks <= kMany) return {32, 1, 0, limits};
-  return {kMostStrongest, 7, 3, limits};
-}
 
 // Some rows, evenly apart.
 template <class Number>
@@ -69,20 +46,11 @@ bool looks_dense(const MatrixView<Number>& matrix) {
 Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
                        const EngineOptions& options) {
   const SeatTree seats(tree, options.constraints);
-  const Rank ranks = pattern::ranks_of(matrix);
-  const auto divide = [&](const engine::Graph& guide, engine::DenseRequest::Manner manner, std::uint64_t seed) {
-    EngineOptions guided = options;
-    if (!manner.careful) guided.preset = Preset::kDefault;
-    return engine::divide(seats, guide, guided, {manner.loose, engine::Repeats::kWhilePaying}, seed);
-  };
   const auto place_lists = [&](const pattern::Affinity& lists) {
     return engine::seats_of(seats, run_engine(tree, lists, options));
   };
   auto seat_of = engine::seats_of(seats, start);
-  std::vector<std::uint8_t> fixed(seats.pinned().empty() ? 0 : seat_of.size(), 0);
-  for (const SeatTree::Pinned& pinned : seats.pinned()) fixed[at(pinned.rank)] = 1;
-  const auto effort = effort_of(options.preset, ranks);
-  engine::place_dense({seats, effort, options.seed, fixed, options.keep_going, divide, place_lists}, matrix, seat_of);
+  engine::place_dense(seats, matrix, options, place_lists, seat_of);
   return engine::placement_of(seats, seat_of);
 }
 

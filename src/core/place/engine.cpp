@@ -21,17 +21,16 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/dense.h"
-#include "core/place/engine/divide.h"
-#include "core/place/engine/effort.h"
-#include "core/place/engine/exact_search.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/lattice.h"
 #include "core/place/engine/lattice_tiling.h"
-#include "core/place/engine/multisection.h"
+#include "core/place/engine/objective.h"
+#include "core/place/engine/pipeline.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/start.h"
 #include "core/place/engine/structural_order.h"
-#include "core/place/engine/swap_search.h"
+#include "core/place/exact/exact_search.h"
 #include "core/place/network/network_engine.h"
 #include "core/place/placement.h"
 #include "core/place/seats.h"
@@ -40,54 +39,12 @@
 namespace ranktree::core::place {
 namespace {
 
-using engine::Effort;
+using engine::Context;
 using engine::Graph;
 using engine::SeatTree;
 using pattern::Rank;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-Effort effort_of(Preset preset) {
-  Effort effort;
-  if (preset == Preset::kFast) return effort;
-  effort.most_starts = 12;
-  effort.passes = 6;
-  effort.search_arcs = std::numeric_limits<std::int64_t>::max();
-  if (preset == Preset::kDefault) {
-    effort.repeats = 2;
-    effort.most_repeats = 5;
-    effort.even_repeats = 1;
-    effort.once = 128;
-    effort.annealing = 400;
-    effort.even_below = 50;
-    effort.anneal_arcs = 4000000;
-    effort.anneal_coarser = 3;
-    effort.search_passes = 2;
-    effort.search_groups = 3;
-    effort.runs = 12;
-    effort.root_regroupings = 2;
-    return effort;
-  }
-  effort.by_ties = false;
-  effort.start_arcs = effort.search_arcs;
-  effort.anneal_coarser = 3;
-  effort.repeats = 4;
-  effort.most_repeats = 18;
-  effort.even_repeats = 6;
-  effort.alike = 0.01;
-  effort.patience = 100;
-  effort.patience_share = 0.1;
-  effort.pair_rounds = 3;
-  effort.even_pair_rounds = 1;
-  effort.regroupings = 3;
-  effort.annealing = 2000;
-  effort.annealing_below = 100;
-  effort.anneal_arcs = 35000000;
-  effort.search_passes = 20;
-  effort.search_groups = 6;
-  effort.runs = 16;
-  return effort;
-}
 
 [[noreturn]] void refuse(Rank rank, const std::string& text) {
   throw Error(Fault::kInput, "pattern: rank " + std::to_string(rank) + ": " + text);
@@ -179,129 +136,11 @@ Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order
   return graph;
 }
 
-constexpr double kNear = 1.3;
-constexpr std::size_t kDense = 96;      // arcs a vertex on average from which ranks are divided by the strongest only
-constexpr std::size_t kStrongest = 24;  // these
-
 constexpr double kClearly = 1 - 1e-6;  // what is cheaper by that is, however sums are rounded
 
 struct Found {
   Placement placement;
   bool better = false;  // than the start, beyond doubt
-};
-
-class Engine {
- public:
-  // Vertex i of the graph is rank order[i].
-  Engine(const SeatTree& tree, const Graph& graph, const std::vector<Rank>& order, const EngineOptions& options,
-         Workers& workers)
-      : tree_(tree),
-        graph_(graph),
-        order_(order),
-        options_(options),
-        effort_(effort_of(options.preset)),
-        workers_(workers) {
-    std::map<Rank, SeatTree::Seat> seat_of;
-    for (const SeatTree::Pinned& pinned : tree_.pinned()) seat_of[pinned.rank] = pinned.seat;
-    for (std::size_t i = 0; i < order.size() && !seat_of.empty(); ++i) {
-      const auto found = seat_of.find(order[i]);
-      if (found != seat_of.end()) pinned_.push_back({static_cast<engine::Vertex>(i), found->second});
-    }
-  }
-
-  // From the seat of each rank.
-  Found run(const std::vector<SeatTree::Seat>& start, const std::optional<engine::Lattice>& lattice) {
-    best_.reserve(order_.size());
-    for (const Rank rank : order_) best_.push_back(start[at(rank)]);
-    best_cost_ = engine::cost_of(tree_, graph_, best_, workers_);
-    const std::vector<SeatTree::Seat> first = best_;
-    const double first_cost = best_cost_;
-    if (lattice) effort_.anneal_coarser = 0;  // borders that are straight need not move far
-    if (!lattice || !try_tiling(*lattice)) divide();
-    // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
-    if (std::cmp_less_equal(graph_.arcs.size(), effort_.start_arcs) && workers_.ask() &&
-        first_cost < kNear * best_cost_) {
-      Candidate candidate{first, first_cost};
-      search(candidate, seed_of(options_.seed, 0));
-      keep(std::move(candidate));
-    }
-    if (workers_.ask() && graph_.vertices() <= engine::kExactRanks)
-      engine::search_exactly(tree_, graph_, workers_, best_);
-    Found found{{std::vector<topo::Leaf>(best_.size())}, best_cost_ < kClearly * first_cost};
-    for (std::size_t i = 0; i < best_.size(); ++i) found.placement.leaf_of[at(order_[i])] = tree_.leaf(best_[i]);
-    return found;
-  }
-
- private:
-  struct Candidate {
-    std::vector<SeatTree::Seat> seats;
-    double cost = std::numeric_limits<double>::infinity();
-  };
-
-  // True when nothing else is worth a try.
-  bool try_tiling(const engine::Lattice& lattice) {
-    auto tiling = engine::tile_lattice(tree_, graph_, lattice);
-    if (!tiling || !workers_.ask()) return false;
-    Candidate candidate{std::move(tiling->seat_of)};
-    engine::bring_home(tree_, pinned_, candidate.seats);
-    search(candidate, seed_of(options_.seed, 0));
-    keep(std::move(candidate));
-    return tiling->settled && pinned_.empty() && options_.preset != Preset::kStrong;
-  }
-
-  void divide() {
-    const bool dense = graph_.arcs.size() > kDense * graph_.size.size();
-    const Graph sparse = dense ? engine::strongest_arcs(graph_, kStrongest) : Graph{};
-    try_divisions(engine::guide_of(dense ? sparse : graph_, workers_));
-  }
-
-  // Small graphs can afford several divisions in the time that a large one takes for its first.
-  [[nodiscard]] int runs() const {
-    constexpr std::size_t kSmall = 1400;  // arcs with which all runs are affordable
-    const auto affordable = static_cast<int>(kSmall * at(effort_.runs) / (graph_.arcs.size() + 1));
-    return std::clamp(affordable, 1, effort_.runs);
-  }
-
-  // Every run packs the ranks; with seats to spare, another spreads them. The first of the cheapest is kept.
-  void try_divisions(const engine::Piece& guide) {
-    const int spreads = graph_.vertices() < tree_.seats() ? 2 : 1;
-    std::vector<Candidate> candidates(at(spreads) * at(runs()));
-    const auto steps = static_cast<std::int64_t>(candidates.size() * graph_.arcs.size()) * 10 * effort_.repeats;
-    workers_.for_each(static_cast<int>(candidates.size()), steps, [&](int i) {
-      if (!workers_.ask()) return;
-      const auto spread = i % spreads == 0 ? engine::Spread::kPacked : engine::Spread::kLoose;
-      const std::uint64_t seed = seed_of(options_.seed, 1 + static_cast<std::uint64_t>(i));
-      Effort effort = effort_;
-      // What is cut above is not all.
-      if (i / spreads % 2 == 1) effort.annealing = effort.annealing_below = effort.even_below = 0;
-      candidates[at(i)].seats = engine::Multisection(tree_, effort, spread, workers_).place(guide, seed_of(seed, 0));
-      engine::bring_home(tree_, pinned_, candidates[at(i)].seats);
-      search(candidates[at(i)], seed_of(seed, 1));
-    });
-    for (Candidate& candidate : candidates) keep(std::move(candidate));
-  }
-
-  void search(Candidate& candidate, std::uint64_t seed) {
-    if (std::cmp_less_equal(graph_.arcs.size(), effort_.search_arcs))
-      engine::search_by_swaps(tree_, graph_, effort_, seed, workers_, candidate.seats);
-    candidate.cost = engine::cost_of(tree_, graph_, candidate.seats, workers_);
-  }
-
-  void keep(Candidate candidate) {
-    if (candidate.cost >= best_cost_) return;
-    best_cost_ = candidate.cost;
-    best_ = std::move(candidate.seats);
-  }
-
-  const SeatTree& tree_;
-  const Graph& graph_;
-  const std::vector<Rank>& order_;
-  const EngineOptions& options_;
-  Effort effort_;
-  Workers& workers_;
-  std::vector<SeatTree::Pinned> pinned_;  // vertices, not ranks
-  std::vector<SeatTree::Seat> best_;
-  double best_cost_ = 0;
 };
 
 // What is to be placed: vertex i of the graph is rank order[i].
@@ -331,6 +170,27 @@ Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers) {
   return found;
 }
 
+// `start`: the slot of each rank.
+Found place_in_order(const SeatTree& tree, const Ordered& ordered, const EngineOptions& options, Workers& workers,
+                     const std::vector<SeatTree::Seat>& start) {
+  const Graph& graph = ordered.graph;
+  const Context context = engine::context_of(options.preset);
+  const engine::ListsOnTree objective(tree, graph, context, workers);
+  const engine::Problem problem{tree, objective, ordered.order, context, options.seed, graph.arcs.size()};
+  engine::Pipeline pipeline(problem, workers, start);
+  auto tiling = ordered.lattice ? engine::tile_lattice(tree, graph, *ordered.lattice) : std::nullopt;
+  if (tiling) pipeline.try_from(std::move(tiling->seat_of));
+  const bool settled = tiling && tiling->settled && tree.pinned().empty() && options.preset != Preset::kStrong;
+  if (!settled) pipeline.try_divisions(engine::guide_of(graph, workers));
+  pipeline.try_start();
+  if (workers.ask() && graph.vertices() <= exact::kMostRanks) {
+    const auto cheapest = exact::cheapest(tree, graph, workers, pipeline.best());
+    if (cheapest) pipeline.keep(*cheapest);
+  }
+  return {engine::placement_of(tree, pipeline.best_of_ranks()),
+          pipeline.best_cost() < kClearly * pipeline.start_cost()};
+}
+
 Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
                      const EngineOptions& options) {
   Workers workers(options.threads, options.keep_going);
@@ -346,7 +206,7 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
     }
   });
   if (ordered.graph.arcs.empty()) return {start};
-  return Engine(*seats, ordered.graph, ordered.order, options, workers).run(seat_of, ordered.lattice);
+  return place_in_order(*seats, ordered, options, workers, seat_of);
 }
 
 Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
@@ -379,24 +239,6 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   if (!better) return start;
   if (options.start && tree.interconnect() == nullptr) engine::stay_home(tree, start, found.placement);
   return std::move(found.placement);
-}
-
-std::vector<SeatTree::Seat> engine::divide(const SeatTree& tree, const Graph& guide, const EngineOptions& options,
-                                           DivisionKind kind, std::uint64_t seed) {
-  Effort effort = effort_of(options.preset);
-  // Of a guide only; exchanges on the whole pattern decide.
-  effort.annealing = effort.annealing_below = effort.even_below = 0;
-  effort.by_ties = false;
-  effort.root_regroupings = 0;
-  if (kind.repeats == Repeats::kNone) {
-    effort.repeats = effort.most_repeats = 1;
-    effort.regroupings = 0;
-  }
-  effort.even_repeats = effort.most_repeats;
-  effort.even_pair_rounds = effort.pair_rounds;
-  Workers workers(options.threads, options.keep_going);
-  const Spread spread = kind.loose ? Spread::kLoose : Spread::kPacked;
-  return Multisection(tree, effort, spread, workers).place(guide_of(guide, workers), seed);
 }
 
 }  // namespace ranktree::core::place

@@ -13,7 +13,6 @@ struct AnnealingEffort {
   int trials;          // for each vertex on a border, about
   std::int64_t steps;  // arcs looked at, at most, which makes trials fewer
   std::uint64_t seed;
-  int coarser = 0;  // graphs, each of about half the vertices, that are annealed before
 };
 
 // D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon. Optimization by Simulated Annealing: An Experimental

@@ -12,7 +12,7 @@
 
 #include "core/base/workers.h"
 #include "core/place/engine/coarsening.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 
@@ -21,69 +21,70 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-std::int64_t largest(const Guide& graph) { return *std::max_element(graph.size.begin(), graph.size.end()); }
+constexpr std::int64_t kCoarsest = 60;  // vertices at which coarsening ends
 
-std::int64_t total_size(const Guide& graph) {
-  return std::accumulate(graph.size.begin(), graph.size.end(), std::int64_t{0});
-}
+std::int64_t largest(const Guide& graph) { return *std::max_element(graph.size.begin(), graph.size.end()); }
 
 }  // namespace
 
 // False when the graph is small already or does not shrink.
-bool Bisection::coarsen_once(const Guide& graph, std::size_t level, const Sides* sides) {
-  if (graph.vertices() <= effort_.coarsest) return false;
+bool Bisection::coarsen_once(const Guide& graph, std::size_t level) {
+  if (graph.vertices() <= kCoarsest) return false;
   if (level == coarse_.size()) coarse_.emplace_back();
-  const std::int64_t most = std::max<std::int64_t>(2, std::min(size_ / 20, 3 * size_ / effort_.coarsest));
-  const std::span<const double> ties = effort_.by_ties ? total_of(level) : std::span<const double>{};
-  coarsening_.run(graph, ties, most, sides, random_, coarse_[level]);
+  const std::int64_t most = std::max<std::int64_t>(2, std::min(size_ / 20, 3 * size_ / kCoarsest));
+  coarsening_.run(graph, total_of(level), most, random_, coarse_[level]);
   return coarse_[level].graph.vertices() <= 0.95 * graph.vertices();
 }
 
 // The coarsest graph, so many levels above the graph itself.
 const Guide& Bisection::coarsen(const Guide& graph, std::size_t& level) {
   const Guide* smallest = &graph;
-  while (go_on(*smallest) && coarsen_once(*smallest, level, nullptr)) smallest = &coarse_[level++].graph;
+  while (go_on(*smallest) && coarsen_once(*smallest, level)) smallest = &coarse_[level++].graph;
   return *smallest;
 }
 
 // The vertex with the strongest ties, or the next that has none; -1: all were looked at.
-template <class Queue>
-Vertex Bisection::next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned) {
+Vertex Bisection::next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned) {
   const std::size_t count = sides.size();
-  if (queue.empty()) {
+  if (queue_.empty()) {
     while (scanned < count && (sides[(first + scanned) % count] == 0 || refused_[(first + scanned) % count] != 0)) {
       ++scanned;
     }
     if (scanned == count) return -1;
     return static_cast<Vertex>((first + scanned) % count);
   }
-  const Vertex vertex = queue.top();
-  queue.erase(vertex);
+  const Vertex vertex = queue_.top();
+  queue_.erase(vertex);
   return vertex;
 }
 
-template <class Queue>
-void Bisection::join_side(Queue& queue, const Guide& graph, Vertex vertex, Sides& sides) {
+void Bisection::join_side(const Guide& graph, Vertex vertex, Sides& sides) {
   sides[at(vertex)] = 0;
   for (const GuideArc& arc : graph.arcs_of(vertex)) {
     if (sides[at(arc.to)] == 0 || refused_[at(arc.to)] != 0) continue;
     tie_[at(arc.to)] += 2 * arc.weight;
-    if (queue.holds(arc.to)) {
-      queue.update(arc.to);
+    if (queue_.holds(arc.to)) {
+      queue_.update(arc.to);
     } else {
-      queue.push(arc.to);
+      queue_.push(arc.to);
     }
   }
 }
 
-template <class Queue>
-void Bisection::grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Sides& sides) {
-  queue.reset(sides.size(), tie_.data());
-  const std::size_t first = random_.below(sides.size());
+// Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
+// nearest to the aim. O(arcs log vertices).
+void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides) {
+  const std::size_t count = graph.size.size();
+  sides.assign(count, 1);
+  refused_.assign(count, 0);
+  tie_.resize(count);
+  std::transform(total_of(level).begin(), total_of(level).end(), tie_.begin(), [](double total) { return -total; });
+  queue_.reset(count, tie_.data());
+  const std::size_t first = random_.below(count);
   std::size_t scanned = 0;
   std::int64_t size = 0;
   while (size < aim) {
-    const Vertex vertex = next_to_grow(queue, sides, first, scanned);
+    const Vertex vertex = next_to_grow(sides, first, scanned);
     if (vertex < 0) break;
     const std::int64_t over = size + graph.size[at(vertex)] - aim;
     if (over > aim - size) {
@@ -91,23 +92,7 @@ void Bisection::grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Side
       continue;
     }
     size += graph.size[at(vertex)];
-    join_side(queue, graph, vertex, sides);
-  }
-}
-
-// Side 0 grows from a random vertex by the vertex with the strongest ties to it less those to the rest, to the size
-// nearest to the aim. O(arcs log vertices).
-void Bisection::grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides) {
-  constexpr std::size_t kFew = 128;
-  const std::size_t count = graph.size.size();
-  sides.assign(count, 1);
-  refused_.assign(count, 0);
-  tie_.resize(count);
-  std::transform(total_of(level).begin(), total_of(level).end(), tie_.begin(), [](double total) { return -total; });
-  if (count <= kFew) {
-    grow_by(list_, graph, aim, sides);
-  } else {
-    grow_by(heap_, graph, aim, sides);
+    join_side(graph, vertex, sides);
   }
 }
 
@@ -118,10 +103,10 @@ double Bisection::first_division(const Guide& graph, std::size_t level, Window w
   std::int64_t best_excess = -1;
   const std::int64_t slack = largest(graph);
   const Window soft = window.widened(slack > 1 ? slack / 2 : 0);
-  const int starts = std::clamp(static_cast<int>(size_ / kStart), effort_.starts, effort_.most_starts);
+  const int starts = std::clamp(static_cast<int>(size_ / kStart), 2, context_.growths);
   for (int start = 0; start < starts; ++start) {
     grow(graph, level, aim, next_);
-    const double cut = refinement_.run(graph, {total_of(level), {}}, soft, slack, effort_.passes + 1, next_);
+    const double cut = refinement_.run(graph, {total_of(level), {}}, soft, slack, context_.passes + 1, next_);
     const std::int64_t excess = soft.excess(size_of_side_zero(graph, next_));
     if (best_excess >= 0 && (excess > best_excess || (excess == best_excess && cut >= best_cut))) continue;
     best_cut = cut;
@@ -143,7 +128,7 @@ double Bisection::refine_projected(const Guide& finer, std::size_t level, Window
   std::swap(sides, projected_);
   const std::int64_t slack = level == 0 ? 1 : largest(finer);
   const Window allowed = window.widened(slack == 1 ? 0 : slack / 2);
-  return refinement_.run(finer, {total_of(level), inner_}, allowed, slack, effort_.passes, sides);
+  return refinement_.run(finer, {total_of(level), inner_}, allowed, slack, context_.passes, sides);
 }
 
 // `sides` belongs to the smallest graph and ends up belonging to `graph`, unless the workers are to stop.
@@ -182,45 +167,7 @@ double Bisection::divide(const Guide& graph, std::span<const double> total, Wind
     return go_on(smallest) ? cut : give_up(graph, aim, sides);
   }
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
-  return refinement_.run(graph, {total_, {}}, window, largest(graph), effort_.passes, sides);
-}
-
-double Bisection::peel(const Guide& graph, std::span<const double> total, Window window, Sides& sides) {
-  sides.assign(graph.size.size(), 1);
-  return refinement_.run(graph, {total, {}}, window, 1, effort_.passes, sides);
-}
-
-double Bisection::first_cut(const Guide& graph, Window window, std::int64_t aim) {
-  const std::vector<double> total = totals_of(graph, workers_);
-  size_ = graph.vertices();
-  total_ = total;
-  std::size_t level = 0;
-  const Guide& smallest = coarsen(graph, level);
-  Sides sides;
-  return go_on(smallest) ? first_division(smallest, level, window, aim, sides) : 0;
-}
-
-bool Bisection::improve(const Guide& graph, Window window, Sides& sides) {
-  const double before = cut_of(graph, sides);
-  if (before == 0) return false;
-  size_ = total_size(graph);
-  const std::vector<double> total = totals_of(graph, workers_);
-  total_ = total;
-  const Guide* smallest = &graph;
-  std::size_t level = 0;
-  Sides next = sides;
-  for (; go_on(*smallest) && coarsen_once(*smallest, level, &next); ++level) {
-    smallest = &coarse_[level].graph;
-    projected_.resize(smallest->size.size());
-    for (std::size_t i = 0; i < next.size(); ++i) projected_[at(coarse_[level].part_of[i])] = next[i];
-    std::swap(next, projected_);
-  }
-  refinement_.run(*smallest, {total_of(level), {}}, window, largest(*smallest), effort_.passes, next);
-  refine_upwards(graph, level, window, next);
-  if (!go_on(*smallest)) return false;
-  if (cut_of(graph, next) >= before * (1 - 1e-6) || window.excess(size_of_side_zero(graph, next)) > 0) return false;
-  std::swap(sides, next);
-  return true;
+  return refinement_.run(graph, {total_, {}}, window, largest(graph), context_.passes, sides);
 }
 
 Bisections::Loan Bisections::lend(std::uint64_t seed) {
@@ -232,7 +179,7 @@ Bisections::Loan Bisections::lend(std::uint64_t seed) {
       free_.pop_back();
     }
   }
-  if (!bisection) bisection = std::make_unique<Bisection>(effort_, workers_);
+  if (!bisection) bisection = std::make_unique<Bisection>(context_, workers_);
   bisection->reseed(seed);
   return {bisection.release(), Return{this}};
 }

@@ -12,7 +12,7 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine/coarsening.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 #include "core/place/engine/vertex_heap.h"
@@ -24,8 +24,8 @@ namespace ranktree::core::place::engine {
 // Keeps memory between calls.
 class Bisection {
  public:
-  Bisection(const Effort& effort, Workers& workers)
-      : effort_(effort), workers_(workers), random_(0), coarsening_(workers), refinement_(effort, workers) {}
+  Bisection(const Context& context, Workers& workers)
+      : context_(context), workers_(workers), random_(0), coarsening_(workers), refinement_(workers) {}
 
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
@@ -33,32 +33,21 @@ class Bisection {
   // A division of its own; the weight of each vertex's arcs is `total`; `aim` is what side 0 grows to at first. The
   // cut. When the workers are to stop, any division within the window.
   double divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim, Sides& sides);
-  // The same without coarser graphs: all are on side 1, and those leave that cost least. Where few vertices have most
-  // of the arcs, that is what is around them; coarser graphs hide it, as the ones are merged with the others.
-  double peel(const Guide& graph, std::span<const double> total, Window window, Sides& sides);
-  // What divide() cuts on the coarsest graph; 0 when the workers are to stop.
-  double first_cut(const Guide& graph, Window window, std::int64_t aim);
-  // Tries to make a division within the window better; keeps it otherwise. True when it did.
-  bool improve(const Guide& graph, Window window, Sides& sides);
 
  private:
   static double give_up(const Guide& graph, std::int64_t aim, Sides& sides);
   bool go_on(const Guide& graph);
   const Guide& coarsen(const Guide& graph, std::size_t& level);
-  bool coarsen_once(const Guide& graph, std::size_t level, const Sides* sides);
-  template <class Queue>
-  Vertex next_to_grow(Queue& queue, const Sides& sides, std::size_t first, std::size_t& scanned);
-  template <class Queue>
-  void join_side(Queue& queue, const Guide& graph, Vertex vertex, Sides& sides);
-  template <class Queue>
-  void grow_by(Queue& queue, const Guide& graph, std::int64_t aim, Sides& sides);
+  bool coarsen_once(const Guide& graph, std::size_t level);
+  Vertex next_to_grow(const Sides& sides, std::size_t first, std::size_t& scanned);
+  void join_side(const Guide& graph, Vertex vertex, Sides& sides);
   void grow(const Guide& graph, std::size_t level, std::int64_t aim, Sides& sides);
   double first_division(const Guide& graph, std::size_t level, Window window, std::int64_t aim, Sides& sides);
   [[nodiscard]] std::span<const double> total_of(std::size_t level) const;
   double refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides);
   double refine_upwards(const Guide& graph, std::size_t coarser, Window window, Sides& sides);
 
-  const Effort& effort_;
+  const Context& context_;
   Workers& workers_;
   Random random_;
   Coarsening coarsening_;
@@ -67,8 +56,7 @@ class Bisection {
   std::int64_t size_ = 0;
   std::span<const double> total_;  // weight of all arcs of each vertex of the graph itself
   std::vector<std::uint8_t> inner_;
-  VertexHeap heap_;
-  VertexList list_;
+  VertexHeap queue_;
   std::vector<double> tie_;
   std::vector<std::uint8_t> refused_;
   Sides projected_, next_;
@@ -83,12 +71,12 @@ class Bisections {
   };
   using Loan = std::unique_ptr<Bisection, Return>;
 
-  Bisections(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers) {}
+  Bisections(const Context& context, Workers& workers) : context_(context), workers_(workers) {}
   Loan lend(std::uint64_t seed);
   [[nodiscard]] Workers& workers() { return workers_; }
 
  private:
-  const Effort& effort_;
+  const Context& context_;
   Workers& workers_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Bisection>> free_;

@@ -15,7 +15,6 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine/graph.h"
-#include "core/place/engine/refinement.h"
 #include "core/place/engine/visiting_order.h"
 
 namespace ranktree::core::place::engine {
@@ -43,8 +42,7 @@ void Coarsening::choose_order(Random& random) {
 }
 
 bool Coarsening::may_join(Vertex a, Vertex b) const {
-  return std::int64_t{graph_->size[at(a)]} + graph_->size[at(b)] <= most_ &&
-         (sides_ == nullptr || (*sides_)[at(a)] == (*sides_)[at(b)]);
+  return std::int64_t{graph_->size[at(a)]} + graph_->size[at(b)] <= most_;
 }
 
 void Coarsening::join(Vertex a, Vertex b) {
@@ -95,7 +93,7 @@ void Coarsening::match_neighbours(std::span<const double> ties) {
   worth_.resize(graph_->size.size());
   for (std::size_t i = 0; i < worth_.size(); ++i) {
     const double size = graph_->size[i];
-    worth_[i] = static_cast<float>(1 / (ties.empty() ? size : std::sqrt(std::max(kLeast, ties[i] * size))));
+    worth_[i] = static_cast<float>(1 / std::sqrt(std::max(kLeast, ties[i] * size)));
   }
   if (is_shared_) {
     match_blocks();
@@ -149,11 +147,9 @@ void Coarsening::match_by_common_neighbour() {
 
 // Vertices without any tie: in pairs as they come.
 void Coarsening::match_isolated() {
-  std::array<Vertex, 1 + std::numeric_limits<std::uint8_t>::max()> waiting;  // by side
-  waiting.fill(-1);
+  Vertex other = -1;
   for (const Vertex vertex : order_) {
     if (!is_alone(vertex) || !graph_->arcs_of(vertex).empty()) continue;
-    Vertex& other = waiting.at(sides_ == nullptr ? 0 : (*sides_)[at(vertex)]);
     if (other >= 0 && may_join(vertex, other)) {
       join(vertex, std::exchange(other, -1));
     } else {
@@ -283,13 +279,12 @@ void Coarsening::contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse)
   coarse.graph.arcs.resize(at(all.end));
 }
 
-void Coarsening::run(const Guide& graph, std::span<const double> ties, std::int64_t most, const Sides* sides,
-                     Random& random, Coarse& coarse) {
+void Coarsening::run(const Guide& graph, std::span<const double> ties, std::int64_t most, Random& random,
+                     Coarse& coarse) {
   constexpr double kFew = 2.5;  // graphs without hubs get more pairs
   constexpr std::size_t kLong = std::numeric_limits<std::int32_t>::max();
   graph_ = &graph;
   most_ = most;
-  sides_ = sides;
   is_shared_ = workers_.threads() > 1 && graph.arcs.size() >= kMuch;
   next_.resize(graph.size.size());
   std::iota(next_.begin(), next_.end(), 0);

@@ -8,7 +8,6 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/place/engine/graph.h"
-#include "core/place/engine/refinement.h"
 
 namespace ranktree::core::place::engine {
 
@@ -20,18 +19,16 @@ struct Coarse {
 };
 
 // Joins pairs by heavy edges, vertices of low degree first, in random order otherwise; vertices left alone that share a
-// neighbour are joined where few found a partner. An edge is heavy by its weight over both ends' sizes, or
-// by the square of it over these and all that they are tied to (M. Holtgrewe, P. Sanders, C. Schulz, Engineering a
-// Scalable High Quality Graph Partitioner, IPDPS 2010). No vertex gets larger than `most`; with sides, only vertices of
-// the same side are joined. Keeps memory between calls.
+// neighbour are joined where few found a partner. An edge is heavy by the square of its weight over both ends' sizes
+// and all that they are tied to (M. Holtgrewe, P. Sanders, C. Schulz, Engineering a Scalable High Quality Graph
+// Partitioner, IPDPS 2010). No vertex gets larger than `most`. Keeps memory between calls.
 class Coarsening {
  public:
   explicit Coarsening(Workers& workers) : workers_(workers) {}
 
-  // `ties`: the weight of all arcs of each vertex; empty: it does not matter. O(vertices + arcs). Replaces `coarse`,
+  // `ties`: the weight of all arcs of each vertex. O(vertices + arcs). Replaces `coarse`,
   // whose memory is used again. The workers share large graphs: the same result, however many they are.
-  void run(const Guide& graph, std::span<const double> ties, std::int64_t most, const Sides* sides, Random& random,
-           Coarse& coarse);
+  void run(const Guide& graph, std::span<const double> ties, std::int64_t most, Random& random, Coarse& coarse);
 
  private:
   void choose_order(Random& random);
@@ -76,7 +73,6 @@ class Coarsening {
   Workers& workers_;
   const Guide* graph_ = nullptr;
   std::int64_t most_ = 0;
-  const Sides* sides_ = nullptr;
   bool is_shared_ = false;
   std::vector<Vertex> order_, shuffled_;
   std::vector<Vertex> next_;                           // the other one of a pair; itself: alone

@@ -3,26 +3,27 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/place/engine/dense_ties.h"
 
 namespace ranktree::core::place::engine {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::int32_t kFreeSlot = -1;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
 template <class Number>
-void DensePairs<Number>::run(const PairLimits& limits, const std::function<bool()>& keep_going, Random& random) {
+void DensePairs<Number>::run(const PairLimits& limits, Workers& workers, Random& random) {
   const auto children = static_cast<std::int32_t>(ties_.children());
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
   for (std::int32_t a = 0; a < children; ++a) {
@@ -34,7 +35,8 @@ void DensePairs<Number>::run(const PairLimits& limits, const std::function<bool(
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::int64_t now = 1;
   bool better = true;
-  for (int sweep = 0; better && sweep < limits.sweeps && (!keep_going || keep_going()); ++sweep) {
+  const auto steps = static_cast<std::int64_t>(ties_.members() * ties_.children());
+  for (int sweep = 0; better && sweep < limits.sweeps && workers.go_on(steps); ++sweep) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     better = false;
     for (const std::size_t i : order) {
@@ -63,11 +65,19 @@ void DensePairs<Number>::load(std::int32_t own, std::int32_t other, Side& side) 
     side.gains[i] = stays ? kNever : there[held[i]] - here[held[i]];
     side.highest = std::max(side.highest, side.gains[i]);
   }
+  if (!ties_.has_room(own)) return;
+  side.members.push_back(kFreeSlot);
+  side.gains.push_back(0);
+  side.row.push_back(0);
+  side.highest = std::max(side.highest, 0.0);
 }
 
 template <class Number>
 void DensePairs<Number>::look_at(std::int32_t member, Side& side) const {
-  for (std::size_t i = 0; i < side.members.size(); ++i) side.row[i] = 2 * ties_.weight(member, side.members[i]);
+  const std::size_t held = side.members.size() - (side.members.back() == kFreeSlot ? 1 : 0);
+  for (std::size_t i = 0; i < held; ++i) {
+    side.row[i] = member == kFreeSlot ? 0 : 2 * ties_.weight(member, side.members[i]);
+  }
 }
 
 // Who gains most on the left, and the best partner for it; the first of equals.
@@ -106,10 +116,11 @@ void DensePairs<Number>::pretend(const Choice& choice) {
 // True when it made something better.
 template <class Number>
 bool DensePairs<Number>::refine(std::int32_t a, std::int32_t b, int patience) {
-  if (ties_.held(a).empty() || ties_.held(b).empty()) return false;
   load(a, b, left_);
   load(b, a, right_);
-  const std::int32_t some = left_.members.front();
+  if (left_.members.empty() || right_.members.empty()) return false;
+  const std::int32_t some = std::max(left_.members.front(), right_.members.front());
+  if (some == kFreeSlot) return false;
   const double least = 1e-10 * (ties_.tie(a, some) + ties_.tie(b, some));  // what rounding may pretend
   if (left_.highest + right_.highest <= least) return false;
   steps_.clear();
@@ -125,11 +136,23 @@ bool DensePairs<Number>::refine(std::int32_t a, std::int32_t b, int patience) {
     best = gain;
     best_steps = steps_.size();
   }
-  for (std::size_t i = 0; i < best_steps; ++i) {
-    ties_.exchange(steps_[i].one, steps_[i].other);
-    exchanged_(steps_[i].one, steps_[i].other, b);
-  }
+  for (std::size_t i = 0; i < best_steps; ++i) apply(steps_[i], a, b);
   return best_steps > 0;
+}
+
+template <class Number>
+void DensePairs<Number>::apply(const Step& step, std::int32_t a, std::int32_t b) {
+  if (step.one == kFreeSlot && step.other == kFreeSlot) return;
+  if (step.one == kFreeSlot) {
+    ties_.move(step.other, a);
+    exchanged_(step.other, kFreeSlot, a);
+  } else if (step.other == kFreeSlot) {
+    ties_.move(step.one, b);
+    exchanged_(step.one, kFreeSlot, b);
+  } else {
+    ties_.exchange(step.one, step.other);
+    exchanged_(step.one, step.other, b);
+  }
 }
 
 template class DensePairs<double>;

@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/place/engine/dense_exchange.h"
+#include "core/base/workers.h"
 #include "core/place/engine/dense_ties.h"
 
 namespace ranktree::core::place::engine {
+
+// Called for each exchange: member `one` goes where member `other` is and the other way round, or, with -1, to a free
+// slot of a child.
+using Exchanged = std::function<void(std::int32_t one, std::int32_t other, std::int32_t child)>;
 
 struct PairLimits {
   int sweeps;    // over all pairs of children; those that have not changed since are left out
@@ -20,6 +24,7 @@ struct PairLimits {
 
 // B. W. Kernighan, S. Lin. An Efficient Heuristic Procedure for Partitioning Graphs. Bell System Technical Journal
 // 49(2), 1970: exchanges are made in turn even where they lose, nobody twice, and the best of all these states is kept.
+// A free slot of a child counts as a member that exchanges nothing.
 template <class Number>
 class DensePairs {
  public:
@@ -27,7 +32,7 @@ class DensePairs {
       : ties_(ties), fixed_(fixed), exchanged_(exchanged) {}
 
   // In random order. O(children^2 x members) a sweep where hardly anything changes.
-  void run(const PairLimits& limits, const std::function<bool()>& keep_going, Random& random);
+  void run(const PairLimits& limits, Workers& workers, Random& random);
 
  private:
   struct Step {
@@ -47,6 +52,7 @@ class DensePairs {
   };
   void load(std::int32_t own, std::int32_t other, Side& side) const;
   void look_at(std::int32_t member, Side& side) const;
+  void apply(const Step& step, std::int32_t a, std::int32_t b);
   Choice choose();
   void pretend(const Choice& choice);
   bool refine(std::int32_t a, std::int32_t b, int patience);

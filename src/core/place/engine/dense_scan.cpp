@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
-#include "core/place/engine/dense_names.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -25,12 +25,190 @@ using pattern::MatrixView;
 using pattern::Rank;
 
 constexpr Rank kTile = 32;
-constexpr Rank kBlock = 8 * kTile;
-constexpr Rank kPitch =
-    36;  // of the turned block: with a power of two its columns would meet in a few lines of a cache
-constexpr std::size_t kLanes = 8;
+constexpr std::size_t kLanes = 8;  // sums that are added up side by side, in vectors
 
 constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+template <class Number>
+bool sound(Number value) {
+  return value >= 0 && value <= std::numeric_limits<Number>::max();
+}
+
+// The whole matrix, tile by tile beside its mirror image.
+template <class Number>
+class Mirror {
+ public:
+  explicit Mirror(const MatrixView<Number>& matrix) : matrix_(matrix) {}
+
+  struct Found {
+    unsigned unsound = 0;
+    unsigned apart = 0;  // entries that differ from their mirror image
+    Number highest = 0;
+  };
+
+  Found look() {
+    Found found;
+    for (Rank row = 0; row < matrix_.ranks; row += kTile) {
+      for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column, found);
+    }
+    return found;
+  }
+
+  // sums[i][j]: what goes from row + i to column + j and back.
+  void add_directions(Rank row, Rank column, double scale, std::span<double> sums) {
+    const Rank columns = turn(row, column);
+    for (Rank i = 0; i < std::min<Rank>(kTile, matrix_.ranks - row); ++i) {
+      const Number* there = matrix_.row(row + i) + column;
+      double* sum = &sums[at(i) * at(matrix_.ranks) + at(column)];
+      for (Rank j = 0; j < columns; ++j) {
+        sum[j] = static_cast<double>(there[j]) * scale + static_cast<double>(turned_[at(i)][at(j)]) * scale;
+      }
+    }
+  }
+
+ private:
+  // turned_[i][j] becomes the entry from column + j to row + i. The number of columns.
+  Rank turn(Rank row, Rank column) {
+    const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
+    const Rank columns = std::min<Rank>(kTile, matrix_.ranks - column);
+    for (Rank j = 0; j < columns; ++j) {
+      const Number* from = matrix_.row(column + j) + row;
+      for (Rank i = 0; i < rows; ++i) turned_[at(i)][at(j)] = from[i];
+    }
+    return columns;
+  }
+
+  void look_at(Rank row, Rank column, Found& found) {
+    const Rank columns = turn(row, column);
+    const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
+    for (Rank i = 0; i < rows; ++i) {
+      const Number* there = matrix_.row(row + i) + column;
+      const Number* back = turned_[at(i)].data();
+      if (row == column) {  // what a rank sends to itself counts for nothing but has to be sound
+        found.unsound |= sound(there[i]) ? 0U : 1U;
+        compare(there, back, i, found);
+        compare(there + i + 1, back + i + 1, columns - i - 1, found);
+      } else if (columns == kTile) {  // a length that the compiler knows makes vectors
+        compare(there, back, kTile, found);
+      } else {
+        compare(there, back, columns, found);
+      }
+    }
+  }
+
+  static void compare(const Number* there, const Number* back, Rank count, Found& found) {
+    unsigned unsound = 0;
+    unsigned apart = 0;
+    Number highest = 0;
+    for (Rank j = 0; j < count; ++j) {
+      unsound |= (sound(there[j]) ? 0U : 1U) | (sound(back[j]) ? 0U : 1U);
+      apart |= there[j] == back[j] ? 0U : 1U;
+      highest = std::max(highest, std::max(there[j], back[j]));
+    }
+    found.unsound |= unsound;
+    found.apart |= apart;
+    found.highest = std::max(found.highest, highest);
+  }
+
+  // A pitch that is no power of two: columns of a tile would meet in a few lines of a cache otherwise.
+  static constexpr std::size_t kPitch = at(kTile) + 4;
+  const MatrixView<Number>& matrix_;
+  std::array<std::array<Number, kPitch>, at(kTile)> turned_{};
+};
+
+template <class Number>
+[[noreturn]] void name_unsound(const MatrixView<Number>& matrix) {
+  for (Rank i = 0; i < matrix.ranks; ++i) {
+    for (Rank j = 0; j < matrix.ranks; ++j) {
+      if (sound(matrix.at(i, j))) continue;
+      std::ostringstream text;
+      text << "weights: [" << i << ", " << j << "]: expected a finite number, at least 0, found " << matrix.at(i, j);
+      throw Error(Fault::kInput, text.str());
+    }
+  }
+  throw Error(Fault::kInput, "weights: expected finite numbers, at least 0");
+}
+
+// Calls `visit` with each rank and what it exchanges with all, both directions added; its own entry counts as any.
+template <class Number, class Visit>
+void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale, Visit visit) {
+  const std::size_t ranks = at(matrix.ranks);
+  std::vector<double> rows((symmetric ? 1 : at(kTile)) * ranks);
+  Mirror<Number> mirror(matrix);
+  for (Rank rank = 0; rank < matrix.ranks; ++rank) {
+    if (symmetric) {
+      const Number* row = matrix.row(rank);
+      for (std::size_t i = 0; i < ranks; ++i) rows[i] = 2 * scale * static_cast<double>(row[i]);
+      visit(rank, rows.data());
+      continue;
+    }
+    if (rank % kTile == 0) {
+      for (Rank column = 0; column < matrix.ranks; column += kTile) mirror.add_directions(rank, column, scale, rows);
+    }
+    visit(rank, &rows[at(rank % kTile) * ranks]);
+  }
+}
+
+struct Sums {
+  double weights = 0;
+  double squares = 0;
+  double lowest = std::numeric_limits<double>::infinity();
+};
+
+// Of a part of a row.
+Sums sums_of(const double* begin, const double* end) {
+  std::array<double, kLanes> weights{};
+  std::array<double, kLanes> squares{};
+  std::array<double, kLanes> lowest;
+  lowest.fill(std::numeric_limits<double>::infinity());
+  const double* const whole = begin + (end - begin) / static_cast<std::ptrdiff_t>(kLanes * kLanes) * kLanes * kLanes;
+  const auto add = [&](std::size_t lane, double weight) {
+    weights[lane] += weight;
+    squares[lane] += weight * weight;
+    lowest[lane] = weight < lowest[lane] ? weight : lowest[lane];
+  };
+  for (; begin < whole; begin += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, begin[lane]);
+  }
+  for (; begin < end; ++begin) add(0, *begin);
+  Sums sums;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    sums.weights += weights[lane];
+    sums.squares += squares[lane];
+    sums.lowest = std::min(sums.lowest, lowest[lane]);
+  }
+  return sums;
+}
+
+// What ranks are called by: a hash of what each exchanges in all. Ranks that share it get their numbers in it.
+struct Names {
+  std::vector<std::uint32_t> of;
+  bool differ = false;  // three quarters of them
+};
+
+// 24 bits of a sum's mantissa: the numbering decides how sums are rounded, and the exponent depends on the scale.
+std::uint64_t rounded(double sum) {
+  return (std::bit_cast<std::uint64_t>(sum) & ((std::uint64_t{1} << 52U) - 1)) >> 28U;
+}
+
+Names names_of(const std::vector<Sums>& sums) {
+  std::vector<std::uint64_t> name;
+  name.reserve(sums.size());
+  for (const Sums& each : sums) name.push_back(seed_of(rounded(each.weights), rounded(each.squares)));
+  std::vector<std::uint64_t> sorted = name;
+  std::sort(sorted.begin(), sorted.end());
+  const auto is_shared = [&](std::uint64_t one) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), one);
+    return last - first > 1;
+  };
+  Names names;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    names.of.push_back(static_cast<std::uint32_t>(is_shared(name[i]) ? seed_of(name[i], i) : name[i]));
+  }
+  const auto different = std::unique(sorted.begin(), sorted.end()) - sorted.begin();
+  names.differ = 4 * at(different) > 3 * sums.size();
+  return names;
+}
 
 // Symmetric in its ends, without any order.
 std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
@@ -47,398 +225,111 @@ struct Candidate {
   std::uint32_t hash;
 };
 
-bool stronger(const Candidate& a, const Candidate& b) {
-  return a.weight != b.weight ? a.weight > b.weight : a.hash > b.hash;
-}
-
-// The strongest pairs of one rank after the other.
+// The strongest pairs of one rank after the other, of those that weigh more than the lightest.
 class Strongest {
  public:
-  explicit Strongest(std::size_t count) : count_(count), room_(2 * count + 128) { candidates_.reserve(room_); }
-
-  // Of each rank, by which equal pairs are drawn.
-  [[nodiscard]] std::vector<std::uint32_t>& names() { return names_; }
-
-  [[nodiscard]] std::size_t count() const { return count_; }
-  // What is below that cannot be one of them.
-  [[nodiscard]] double least() const { return least_; }
-
-  void begin(Rank rank, double least) {
-    candidates_.clear();
-    rank_ = rank;
-    least_ = least;
-    hash_ = 0;
-  }
-
-  void offer(Rank to, double weight) {
-    const std::uint32_t hash = pair_hash(names_[at(rank_)], names_[at(to)]);
-    if (weight < least_ || (weight == least_ && hash < hash_)) return;
-    candidates_.push_back({weight, to, hash});
-    if (candidates_.size() == room_) keep_strongest();
-  }
+  Strongest(const Names& names, std::size_t count, double lightest)
+      : names_(names), count_(count), lightest_(lightest), room_(2 * count + 128) {}
 
   // In no order.
-  [[nodiscard]] std::span<const Candidate> found() {
+  std::span<const Candidate> of(Rank rank, const double* row) {
+    constexpr std::size_t kPiece = 256;
+    candidates_.clear();
+    least_ = std::nextafter(lightest_, std::numeric_limits<double>::infinity());
+    hash_ = 0;
+    const std::size_t ranks = names_.of.size();
+    std::array<Rank, kPiece + 1> near;
+    for (std::size_t begin = 0; begin < ranks; begin += kPiece) {
+      std::size_t found = 0;  // without a branch, which no processor could foresee
+      for (std::size_t i = begin; i < std::min(begin + kPiece, ranks); ++i) {
+        near[found] = static_cast<Rank>(i);
+        found += row[i] >= least_ && i != at(rank) ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < found; ++i) offer(rank, near[i], row[at(near[i])]);
+    }
     if (candidates_.size() > count_) keep_strongest();
     return candidates_;
   }
 
  private:
+  void offer(Rank rank, Rank to, double weight) {
+    const std::uint32_t hash = pair_hash(names_.of[at(rank)], names_.of[at(to)]);
+    if (weight < least_ || (weight == least_ && hash < hash_)) return;
+    candidates_.push_back({weight, to, hash});
+    if (candidates_.size() == room_) keep_strongest();
+  }
+
   void keep_strongest() {
     const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
-    std::nth_element(candidates_.begin(), last, candidates_.end(), stronger);
+    std::nth_element(candidates_.begin(), last, candidates_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.weight != b.weight ? a.weight > b.weight : a.hash > b.hash;
+    });
     candidates_.resize(count_);
     least_ = candidates_.back().weight;
     hash_ = candidates_.back().hash;
   }
 
-  std::size_t count_, room_;
-  std::vector<std::uint32_t> names_;
+  const Names& names_;
+  std::size_t count_;
+  double lightest_;
+  std::size_t room_;
   std::vector<Candidate> candidates_;
-  Rank rank_ = 0;
   double least_ = 0;
   std::uint32_t hash_ = 0;  // of the weakest of as many as are kept
 };
 
-// One row of numbers in pieces: the highest of each, the lowest and the sum of all, without the rank's own.
-template <class Value>
-class RowPieces {
- public:
-  explicit RowPieces(Rank ranks) : ranks_(at(ranks)), length_(length_of(ranks_)) {
-    highest_.resize((ranks_ + length_ - 1) / length_);
-  }
-
-  // The sum is scaled, as that of the largest numbers may not be finite.
-  void read(const Value* row, std::size_t own, double factor) {
-    factor_ = factor;
-    lowest_ = std::numeric_limits<Value>::infinity();
-    sum_ = 0;
-    for (std::size_t piece = 0; piece < highest_.size(); ++piece) {
-      const std::size_t begin = piece * length_;
-      const std::size_t end = std::min(begin + length_, ranks_);
-      if (end - begin == length_ && (own < begin || own >= end)) {
-        highest_[piece] = read_whole(row + begin);
-      } else {
-        highest_[piece] = read_part(row, begin, end, own);
-      }
+// What each rank keeps, and what others keep of it, ascending.
+Graph graph_of(const std::vector<std::vector<Arc>>& kept) {
+  std::vector<std::vector<Arc>> rows(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (const Arc& arc : kept[i]) {
+      rows[i].push_back(arc);
+      rows[at(arc.to)].push_back({static_cast<Vertex>(i), arc.weight});
     }
   }
-
-  [[nodiscard]] std::size_t length() const { return length_; }
-  [[nodiscard]] const std::vector<Value>& highest() const { return highest_; }
-  [[nodiscard]] Value lowest() const { return lowest_; }
-  [[nodiscard]] double sum() const { return sum_; }
-
- private:
-  // So that there are more pieces than pairs to be found.
-  static std::size_t length_of(std::size_t ranks) {
-    constexpr std::size_t kPieces = 128;
-    return std::max<std::size_t>(1, ranks / kPieces / kLanes) * kLanes;
+  Graph graph;
+  graph.size.assign(rows.size(), 1);
+  for (auto& row : rows) {
+    std::sort(row.begin(), row.end(), [](const Arc& a, const Arc& b) { return a.to < b.to; });
+    const auto end = std::unique(row.begin(), row.end(), [](const Arc& a, const Arc& b) { return a.to == b.to; });
+    graph.arcs.insert(graph.arcs.end(), row.begin(), end);
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
   }
-
-  Value read_whole(const Value* values) {
-    std::array<Value, kLanes> high{};
-    std::array<Value, kLanes> low;
-    std::array<double, kLanes> sums{};
-    low.fill(lowest_);
-    for (std::size_t i = 0; i < length_; i += kLanes) {
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const Value value = values[i + lane];
-        high[lane] = high[lane] < value ? value : high[lane];
-        low[lane] = value < low[lane] ? value : low[lane];
-        sums[lane] += static_cast<double>(value) * factor_;
-      }
-    }
-    for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::size_t lane = 0; lane < half; ++lane) {
-        high[lane] = std::max(high[lane], high[lane + half]);
-        low[lane] = std::min(low[lane], low[lane + half]);
-        sums[lane] += sums[lane + half];
-      }
-    }
-    lowest_ = low[0];
-    sum_ += sums[0];
-    return high[0];
-  }
-
-  Value read_part(const Value* row, std::size_t begin, std::size_t end, std::size_t own) {
-    Value high = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (i == own) continue;
-      high = std::max(high, row[i]);
-      lowest_ = std::min(lowest_, row[i]);
-      sum_ += static_cast<double>(row[i]) * factor_;
-    }
-    return high;
-  }
-
-  std::size_t ranks_;
-  std::size_t length_;
-  std::vector<Value> highest_;
-  Value lowest_ = 0;
-  double factor_ = 1;
-  double sum_ = 0;
-};
-
-template <class Number>
-class Scanner {
- public:
-  Scanner(const MatrixView<Number>& matrix, std::size_t strongest, double scale)
-      : matrix_(matrix), scale_(scale), strongest_(strongest) {}
-
-  void run() {
-    symmetric_ = is_symmetric();
-    const std::vector<Rank> order = order_by_sums(matrix_, symmetric_, strongest_.names());
-    named_ = !order.empty();
-    floor_ = sampled_floor(order);
-    least_ = std::nextafter(floor_, std::numeric_limits<double>::infinity());
-    begin_.push_back(0);
-    if (symmetric_) {
-      RowPieces<Number> pieces(matrix_.ranks);
-      for (Rank rank = 0; rank < matrix_.ranks; ++rank) add_row(rank, matrix_.row(rank), 2 * scale_, pieces);
-    } else {
-      add_sums();
-    }
-  }
-
-  [[nodiscard]] double highest() const { return highest_; }
-
-  DenseScan result() {
-    DenseScan result;
-    result.scale = scale_;
-    result.symmetric = symmetric_;
-    result.named = named_;
-    result.total = total_ / 2;
-    result.strongest = graph();
-    result.whole = none_left_out_ && floor_ == lowest_;
-    return result;
-  }
-
- private:
-  // Block by block with its mirror image, in larger blocks whose rows stay near; ends at the first that differ.
-  [[nodiscard]] bool is_symmetric() {
-    for (Rank row = 0; row < matrix_.ranks; row += kBlock) {
-      for (Rank column = row; column < matrix_.ranks; column += kBlock) {
-        if (!blocks_mirror(row, column)) return false;
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool blocks_mirror(Rank row, Rank column) {
-    for (Rank i = row; i < std::min(row + kBlock, matrix_.ranks); i += kTile) {
-      for (Rank j = std::max(i, column); j < std::min(column + kBlock, matrix_.ranks); j += kTile) {
-        if (!tiles_mirror(i, j)) return false;
-      }
-    }
-    return true;
-  }
-
-  [[nodiscard]] bool tiles_mirror(Rank row, Rank column) {
-    const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
-    const Rank columns = std::min<Rank>(kTile, matrix_.ranks - column);
-    unsigned apart = 0;
-    if (rows == kTile && columns == kTile) {  // known at compile time, which makes vectors
-      turn(column, row, kTile, kTile);
-      for (Rank i = 0; i < kTile; ++i) apart |= differ(matrix_.row(row + i) + column, turned_row(i), kTile);
-    } else {
-      turn(column, row, columns, rows);
-      for (Rank i = 0; i < rows; ++i) apart |= differ(matrix_.row(row + i) + column, turned_row(i), columns);
-    }
-    return apart == 0;
-  }
-
-  static unsigned differ(const Number* there, const Number* back, Rank count) {
-    unsigned apart = 0;
-    for (Rank i = 0; i < count; ++i) apart |= there[i] == back[i] ? 0U : 1U;
-    return apart;
-  }
-
-  // turned_[i][j] is the entry from column + j to row + i.
-  void turn(Rank column, Rank row, Rank columns, Rank rows) {
-    for (Rank j = 0; j < columns; ++j) {
-      const Number* from = matrix_.row(column + j) + row;
-      for (Rank i = 0; i < rows; ++i) turned_[at(i * kPitch + j)] = from[i];
-    }
-  }
-
-  [[nodiscard]] const Number* turned_row(Rank i) const { return turned_.data() + at(i) * at(kPitch); }
-
-  // The least weight of some pairs; no pair at all weighs less than what is taken off everywhere in the end.
-  [[nodiscard]] double sampled_floor(const std::vector<Rank>& order) const {
-    constexpr Rank kRows = 4;
-    double floor = std::numeric_limits<double>::infinity();
-    for (Rank i = 0; i < std::min(kRows, matrix_.ranks); ++i) {
-      const auto apart = static_cast<Rank>(static_cast<std::int64_t>(i) * matrix_.ranks / kRows);
-      const Rank row = named_ ? order[at(i)] : apart;
-      for (Rank column = 0; column < matrix_.ranks; ++column) {
-        if (column != row) floor = std::min(floor, weight(row, column));
-      }
-    }
-    return floor >= 0 && std::isfinite(floor) ? floor : 0;
-  }
-
-  [[nodiscard]] double weight(Rank a, Rank b) const {
-    return static_cast<double>(matrix_.at(a, b)) * scale_ + static_cast<double>(matrix_.at(b, a)) * scale_;
-  }
-
-  // Both directions added, some ranks at a time.
-  void add_sums() {
-    RowPieces<double> pieces(matrix_.ranks);
-    std::vector<double> sums(at(kTile) * at(matrix_.ranks));
-    for (Rank row = 0; row < matrix_.ranks; row += kTile) {
-      const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
-      for (Rank column = 0; column < matrix_.ranks; column += kTile) add_directions(row, rows, column, sums);
-      for (Rank i = 0; i < rows; ++i) {
-        check_row(row + i);
-        add_row(row + i, &sums[at(i) * at(matrix_.ranks)], 1.0, pieces);
-      }
-    }
-  }
-
-  void add_directions(Rank row, Rank rows, Rank column, std::vector<double>& sums) {
-    const Rank columns = std::min<Rank>(kTile, matrix_.ranks - column);
-    turn(column, row, columns, rows);
-    for (Rank i = 0; i < rows; ++i) {
-      const Number* there = matrix_.row(row + i) + column;
-      const Number* back = turned_row(i);
-      double* sum = &sums[at(i) * at(matrix_.ranks) + at(column)];
-      for (Rank j = 0; j < columns; ++j) {
-        sum[j] = static_cast<double>(there[j]) * scale_ + static_cast<double>(back[j]) * scale_;
-      }
-    }
-  }
-
-  // What one rank exchanges with all, of which a part is given; the strongest are kept.
-  template <class Value>
-  void add_row(Rank rank, const Value* row, double factor, RowPieces<Value>& pieces) {
-    pieces.read(row, at(rank), factor);
-    const auto& highest = pieces.highest();
-    if (!sound(matrix_.at(rank, rank)) || !(pieces.lowest() >= 0) || !std::isfinite(pieces.sum())) check_row(rank);
-    highest_ = std::max(highest_, static_cast<double>(*std::max_element(highest.begin(), highest.end())));
-    lowest_ = std::min(lowest_, static_cast<double>(pieces.lowest()) * factor);
-    total_ += pieces.sum();
-    strongest_.begin(rank, least_of(highest, factor));
-    near_.resize(pieces.length() + 1);
-    for (std::size_t piece = 0; piece < highest.size(); ++piece) {
-      if (static_cast<double>(highest[piece]) * factor < strongest_.least()) continue;
-      const std::size_t end = std::min((piece + 1) * pieces.length(), at(matrix_.ranks));
-      const std::size_t begin = piece * pieces.length();
-      std::size_t found = 0;  // without a branch: nobody can foresee who is one
-      for (std::size_t i = begin; i < end; ++i) {
-        near_[found] = static_cast<Rank>(i);
-        found += static_cast<double>(row[i]) * factor >= strongest_.least() && i != at(rank) ? 1 : 0;
-      }
-      for (std::size_t i = 0; i < found; ++i) {
-        strongest_.offer(near_[i], static_cast<double>(row[at(near_[i])]) * factor);
-      }
-    }
-    const auto found = strongest_.found();
-    none_left_out_ = none_left_out_ && found.size() < strongest_.count();
-    kept_.insert(kept_.end(), found.begin(), found.end());
-    begin_.push_back(kept_.size());
-  }
-
-  // As many pieces have a pair that weighs so much as pairs are sought.
-  template <class Value>
-  double least_of(const std::vector<Value>& highest, double factor) {
-    const std::size_t count = strongest_.count();
-    if (highest.size() < count) return least_;
-    ordered_.assign(highest.begin(), highest.end());
-    const auto last = ordered_.begin() + static_cast<std::ptrdiff_t>(count) - 1;
-    std::nth_element(ordered_.begin(), last, ordered_.end(), std::greater<>());
-    return std::max(least_, *last * factor);
-  }
-
-  static bool sound(Number value) { return std::isfinite(value) && value >= 0; }
-
-  void check_row(Rank row) const {
-    for (Rank j = 0; j < matrix_.ranks; ++j) {
-      const Number found = matrix_.at(row, j);
-      if (sound(found)) continue;
-      std::ostringstream text;
-      text << "weights: [" << row << ", " << j << "]: expected a finite number, at least 0, found " << found;
-      throw Error(Fault::kInput, text.str());
-    }
-  }
-
-  // What a rank keeps, and what others keep of it, ascending. Whoever is told something by all in turn has it in order.
-  [[nodiscard]] Graph graph() const {
-    const std::size_t ranks = at(matrix_.ranks);
-    std::vector<std::vector<Arc>> told(ranks);
-    for (std::size_t i = 0; i < ranks; ++i) {
-      for (std::size_t j = begin_[i]; j < begin_[i + 1]; ++j) {
-        const Candidate& one = kept_[j];
-        if (one.weight > lowest_) told[at(one.to)].push_back({static_cast<Vertex>(i), one.weight - lowest_});
-      }
-    }
-    std::vector<std::vector<Arc>> own(ranks);
-    for (std::size_t i = 0; i < ranks; ++i) {
-      for (const Arc& arc : told[i]) own[at(arc.to)].push_back({static_cast<Vertex>(i), arc.weight});
-    }
-    Graph result;
-    result.size.assign(ranks, 1);
-    for (std::size_t i = 0; i < ranks; ++i) {
-      std::set_union(own[i].begin(), own[i].end(), told[i].begin(), told[i].end(), std::back_inserter(result.arcs),
-                     [](const Arc& a, const Arc& b) { return a.to < b.to; });
-      result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
-    }
-    return result;
-  }
-
-  const MatrixView<Number>& matrix_;
-  double scale_;
-  double floor_ = 0;           // of the pairs looked at first
-  double least_ = 0;           // of a pair that counts
-  bool none_left_out_ = true;  // no rank has more of those than are kept
-  Strongest strongest_;
-  std::vector<Candidate> kept_;
-  std::vector<std::size_t> begin_;  // by rank, in kept_
-  std::vector<double> ordered_;
-  std::vector<Rank> near_;  // of a piece
-  std::array<Number, at(kTile) * at(kPitch)> turned_{};
-  double highest_ = 0;
-  bool named_ = false;
-  bool symmetric_ = true;
-  double lowest_ = std::numeric_limits<double>::infinity();
-  double total_ = 0;  // of all pairs, each twice
-};
+  return graph;
+}
 
 }  // namespace
 
 template <class Number>
 DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
-  Scanner<Number> scanner(matrix, strongest, 1);
-  scanner.run();
-  // Weights so large that their sums might overflow are rare enough to be read twice.
-  constexpr int kLargest = 900;
-  if (scanner.highest() == 0 || std::ilogb(scanner.highest()) < kLargest) return scanner.result();
-  Scanner<Number> again(matrix, strongest, std::ldexp(1.0, kLargest - 1024));
-  again.run();
-  return again.result();
-}
-
-bool is_shapeless(const Graph& guide) {
-  constexpr std::size_t kMany = 24;  // partners on the mean; of fewer, none in common says little
-  constexpr Vertex kSample = 64;
-  constexpr std::size_t kStep = 3;
-  constexpr double kRare = 0.1;
-  if (guide.arcs.size() < kMany * guide.size.size()) return false;
-  double partners = 0;
-  double shared = 0;
-  std::vector<Vertex> seen(guide.size.size(), -1);  // by whom last, of the first ones of pairs
-  for (Vertex i = 0; i < kSample; ++i) {
-    const auto arcs = guide.arcs_of(static_cast<Vertex>(std::int64_t{i} * guide.vertices() / kSample));
-    for (std::size_t j = kStep; j < arcs.size(); j += kStep) {
-      const Vertex one = arcs[j - kStep].to;
-      for (const Arc& arc : guide.arcs_of(one)) seen[at(arc.to)] = one;
-      const auto others = guide.arcs_of(arcs[j].to);
-      shared += static_cast<double>(
-          std::count_if(others.begin(), others.end(), [&](const Arc& arc) { return seen[at(arc.to)] == one; }) - 1);
-      partners += static_cast<double>(std::min(guide.arcs_of(one).size(), others.size()) - 1);
-    }
-  }
-  return shared < kRare * partners;
+  constexpr int kLargest = 900;  // the exponent from which sums might overflow
+  const auto found = Mirror<Number>(matrix).look();
+  if (found.unsound != 0) name_unsound(matrix);
+  DenseScan result;
+  result.symmetric = found.apart == 0;
+  const double highest = static_cast<double>(found.highest);
+  if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
+  std::vector<Sums> sums;
+  double lightest = std::numeric_limits<double>::infinity();
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
+    const Sums before = sums_of(row, row + rank);
+    const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
+    sums.push_back({before.weights + after.weights, before.squares + after.squares, 0});
+    result.total += sums.back().weights / 2;
+    lightest = std::min({lightest, before.lowest, after.lowest});
+  });
+  const Names names = names_of(sums);
+  result.named = names.differ;
+  result.whole = true;
+  Strongest search(names, strongest, lightest);
+  std::vector<std::vector<Arc>> kept(at(matrix.ranks));
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
+    const auto pairs = search.of(rank, row);
+    for (const Candidate& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
+    result.whole = result.whole && pairs.size() < strongest;
+  });
+  result.strongest = graph_of(kept);
+  return result;
 }
 
 template DenseScan scan(const MatrixView<double>& matrix, std::size_t strongest);

@@ -1,4 +1,4 @@
-// One pass over a dense pattern: is it sound, what does it sum up to, and which pairs are the strongest.
+// What a dense pattern is before it is placed: whether it is sound, what it sums up to, its strongest pairs.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +12,22 @@ namespace ranktree::core::place::engine {
 struct DenseScan {
   double scale = 1;  // a power of two: weights times it have finite sums
   bool symmetric = true;
-  bool named = false;  // ranks are told apart by what they exchange (dense_names.h)
-  double total = 0;    // of all pairs, each once, both directions added, scaled
-  // What every rank is tied to most strongly, less what all pairs have at least, scaled. Empty: all pairs are alike.
+  // What a rank exchanges in all, and the squares of it, differ for three quarters of the ranks: these sums, not the
+  // numbers of ranks, decide between equal pairs.
+  bool named = false;
+  double total = 0;  // of all pairs, each once, both directions added, scaled
+  // The strongest pairs of every rank, less what all pairs exchange at least, scaled. Empty: all pairs are alike.
   Graph strongest;
-  bool whole = false;  // these are known to be all pairs that weigh more than the least does
+  bool whole = false;  // `strongest` has all pairs that weigh more than the least does
 };
 
-// Reads each entry once, in square blocks and their mirror images. A rank keeps its `strongest` pairs and those that
-// another end keeps; equal ones are drawn by a hash of what both ends exchange with all (dense_names.h). O(ranks^2)
+// Reads the matrix three times: in square tiles beside their mirror images, then twice row by row. A rank keeps its
+// `strongest` pairs and those that another end keeps; a hash of both ends' sums decides between equal ones. O(ranks^2)
 // time, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
 template <class Number>
 DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
 
 extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest);
 extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest);
-
-// Two partners of a rank have hardly any other partner in common: as random weights, but neither as places that are
-// near each other nor as clients that share servers. All divisions of such cost nearly the same. Looks at some ranks,
-// and at some pairs of partners of each.
-bool is_shapeless(const Graph& guide);
 
 }  // namespace ranktree::core::place::engine

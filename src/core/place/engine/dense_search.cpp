@@ -10,12 +10,12 @@
 
 #include "core/base/random.h"
 #include "core/pattern/pattern.h"
-#include "core/place/engine/dense_exchange.h"
 #include "core/place/engine/dense_pairs.h"
-#include "core/place/engine/dense_subtrees.h"
 #include "core/place/engine/dense_ties.h"
 #include "core/place/engine/dense_weights.h"
+#include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
+#include "core/place/engine/swap_search.h"
 
 namespace ranktree::core::place::engine {
 namespace {
@@ -24,6 +24,10 @@ using pattern::Rank;
 using Seat = SeatTree::Seat;
 using Group = SeatTree::Group;
 
+constexpr int kSweeps = 8;    // over all pairs of children, and two for each pass of the search
+constexpr int kPatience = 5;  // exchanges without a gain
+constexpr int kPassesOfGroups = 8;
+constexpr int kHomesOfGroups = 4;
 constexpr std::size_t kLocal = 1024;  // ranks whose pairs are copied together
 constexpr std::size_t kFewChildren = 256;
 constexpr std::size_t kMostSums = std::size_t{1} << 23U;  // of members to children, where these are more
@@ -47,9 +51,9 @@ class Search {
       if (members.size() == seat_of_.size()) {  // rows are read from end to end
         std::vector<Rank> all(members.size());
         std::iota(all.begin(), all.end(), 0);
-        search_between(level, group, all, members);
+        exchange(level, group, all, members);
       } else {
-        search_between(level, group, members, {});
+        exchange(level, group, members, {});
       }
     }
     std::vector<std::vector<Rank>> below(at(tree().child_count(level, group)));
@@ -60,7 +64,6 @@ class Search {
 
  private:
   [[nodiscard]] const SeatTree& tree() const { return search_.tree; }
-  [[nodiscard]] bool go_on() const { return !search_.keep_going || search_.keep_going(); }
 
   // The pairs of a few ranks as a small matrix of their own, which caches hold.
   void run_apart(int level, Group group, const std::vector<Rank>& members) {
@@ -78,7 +81,7 @@ class Search {
       seats[i] = seat_of_[at(members[i])];
       if (!fixed.empty()) fixed[i] = search_.fixed[at(members[i])];
     }
-    const DenseSearch inner{search_.tree, search_.limits, search_.keep_going, fixed};
+    const DenseSearch inner{search_.tree, search_.context, search_.workers, std::move(fixed), {}};
     std::vector<Rank> self(count);
     std::iota(self.begin(), self.end(), 0);
     Search<double>(inner, weights, random_, seats, taken_).run(level, group, self);
@@ -90,11 +93,6 @@ class Search {
     const auto children = at(tree().child_count(level, group));
     if (children < 2 || tree().cost(level) <= tree().cost(level + 1)) return false;
     return children <= kFewChildren || children * members.size() <= kMostSums;
-  }
-
-  void search_between(int level, Group group, const std::vector<Rank>& members, std::span<const Rank> order) {
-    DenseSubtrees<Number>(search_, weights_, random_, seat_of_).exchange(level, group, members);
-    exchange(level, group, members, order);
   }
 
   void exchange(int level, Group group, const std::vector<Rank>& members, std::span<const Rank> order) {
@@ -113,12 +111,8 @@ class Search {
       }
     };
     DenseTies<Number> ties(weights_, division);
-    DensePairs<Number> pairs(ties, search_.fixed, exchanged);
-    DenseExchange<Number> search(ties, search_.fixed, exchanged);
-    for (int i = 0; i < search_.limits.passes && go_on(); ++i) {
-      pairs.run(search_.limits.pairs, search_.keep_going, random_);
-      if (search.pass(search_.limits.homes, random_) <= 0) break;
-    }
+    DensePairs<Number>(ties, search_.fixed, exchanged)
+        .run({kSweeps + 2 * search_.context.search_passes, kPatience}, search_.workers, random_);
   }
 
   void move_to_free(Rank rank, int level, Group group) {
@@ -136,15 +130,65 @@ class Search {
   std::vector<std::uint8_t>& taken_;
 };
 
+// Of the lowest level above the ranks that has few enough groups for a matrix of their own.
+int lowest_groups(const SeatTree& tree) {
+  constexpr SeatTree::Group kMost = 2048;
+  int level = tree.levels() - 1;
+  while (level >= 2 && tree.groups(level) > kMost) --level;
+  return level;
+}
+
+// What the groups of a level exchange. O(ranks^2).
+template <class Number>
+Graph graph_between(const DenseWeights<Number>& weights, const Contents& contents, std::span<const Rank> order) {
+  std::vector<std::vector<Rank>> inside(at(contents.vertices));
+  std::vector<Vertex> group_of(order.size());  // by rank
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    inside[at(contents.vertex_of[i])].push_back(order[i]);
+    group_of[at(order[i])] = contents.vertex_of[i];
+  }
+  std::vector<Rank> all(order.size());
+  std::iota(all.begin(), all.end(), 0);
+  Graph graph;
+  for (Vertex vertex = 0; vertex < contents.vertices; ++vertex) {
+    std::vector<double> sums(all.size(), 0);
+    for (const Rank rank : inside[at(vertex)]) weights.add_row(rank, all, 1, sums.data());
+    std::vector<double> row(inside.size(), 0);
+    for (std::size_t i = 0; i < sums.size(); ++i) row[at(group_of[i])] += sums[i];
+    for (Vertex other = 0; other < contents.vertices; ++other) {
+      if (other != vertex && row[at(other)] > 0) graph.arcs.push_back({other, row[at(other)]});
+    }
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+    graph.size.push_back(static_cast<std::int32_t>(inside[at(vertex)].size()));
+  }
+  return graph;
+}
+
 }  // namespace
 
+std::vector<Seat> by_rank(std::span<const Rank> order, const std::vector<Seat>& seat_of) {
+  std::vector<Seat> seats(seat_of.size());
+  for (std::size_t i = 0; i < seats.size(); ++i) seats[at(order[i])] = seat_of[i];
+  return seats;
+}
+
 template <class Number>
-void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::span<const Rank> order,
-             std::uint64_t seed, std::vector<Seat>& seat_of) {
+void improve(const DenseSearch& search, const DenseWeights<Number>& weights, std::uint64_t seed,
+             std::vector<Seat>& seat_of) {
   Random random(seed);
+  if (const int lowest = lowest_groups(search.tree); lowest >= 2) {
+    Contents contents = contents_of(search.tree, lowest, seat_of);
+    contents.graph = graph_between(weights, contents, search.order);
+    Context thorough = search.context;  // groups are few
+    thorough.search_passes = std::max(thorough.search_passes, kPassesOfGroups);
+    thorough.search_groups = std::max(thorough.search_groups, kHomesOfGroups);
+    search_groups({search.tree, thorough, random, search.workers}, lowest, std::move(contents), seat_of);
+  }
   std::vector<std::uint8_t> taken(at(search.tree.seats()), 0);
   for (const Seat seat : seat_of) taken[at(seat)] = 1;
-  Search<Number>(search, weights, random, seat_of, taken).run(0, 0, {order.begin(), order.end()});
+  std::vector<Seat> seats = by_rank(search.order, seat_of);
+  Search<Number>(search, weights, random, seats, taken).run(0, 0, search.order);
+  for (std::size_t i = 0; i < seats.size(); ++i) seat_of[i] = seats[at(search.order[i])];
 }
 
 template <class Number>
@@ -177,10 +221,8 @@ double cost_of(const SeatTree& tree, const DenseWeights<Number>& weights, double
   return cost + std::max(0.0, total - inside) * tree.cost(0);
 }
 
-template void improve(const DenseSearch&, const DenseWeights<double>&, std::span<const Rank>, std::uint64_t,
-                      std::vector<Seat>&);
-template void improve(const DenseSearch&, const DenseWeights<float>&, std::span<const Rank>, std::uint64_t,
-                      std::vector<Seat>&);
+template void improve(const DenseSearch&, const DenseWeights<double>&, std::uint64_t, std::vector<Seat>&);
+template void improve(const DenseSearch&, const DenseWeights<float>&, std::uint64_t, std::vector<Seat>&);
 template double cost_of(const SeatTree&, const DenseWeights<double>&, double, const std::vector<Seat>&);
 template double cost_of(const SeatTree&, const DenseWeights<float>&, double, const std::vector<Seat>&);
 

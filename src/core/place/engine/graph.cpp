@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/random.h"
 #include "core/base/workers.h"
 
 namespace ranktree::core::place::engine {
@@ -39,56 +38,6 @@ Members members_of(std::span<const Vertex> part_of, Vertex parts) {
 }
 
 }  // namespace
-
-namespace {
-
-// Symmetric in its ends, without any order.
-std::uint64_t pair_hash(Vertex a, Vertex b) {
-  const auto low = static_cast<std::uint64_t>(std::min(a, b));
-  const auto high = static_cast<std::uint64_t>(std::max(a, b));
-  return Random(low << 32U | high).next();
-}
-
-}  // namespace
-
-Graph strongest_arcs(const Graph& graph, std::size_t strongest) {
-  const std::size_t count = graph.size.size();
-  double common = 0;
-  if (count > 1 && graph.arcs.size() == count * (count - 1)) {
-    common = graph.arcs.front().weight;
-    for (const Arc& arc : graph.arcs) common = std::min(common, arc.weight);
-  }
-  const auto stronger = [](Vertex vertex) {
-    return [vertex](const Arc& a, const Arc& b) {
-      return a.weight != b.weight ? a.weight > b.weight : pair_hash(vertex, a.to) > pair_hash(vertex, b.to);
-    };
-  };
-  std::vector<std::vector<Arc>> rows(count);
-  std::vector<Arc> row;
-  for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-    row.clear();
-    for (const Arc& arc : graph.arcs_of(vertex)) {
-      if (arc.weight > common) row.push_back({arc.to, arc.weight - common});
-    }
-    if (row.size() > strongest) {
-      std::nth_element(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(strongest), row.end(), stronger(vertex));
-      row.resize(strongest);
-    }
-    for (const Arc& arc : row) {
-      rows[at(vertex)].push_back(arc);
-      rows[at(arc.to)].push_back({vertex, arc.weight});
-    }
-  }
-  Graph result;
-  result.size = graph.size;
-  for (auto& arcs : rows) {
-    std::sort(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.to < b.to; });
-    const auto end = std::unique(arcs.begin(), arcs.end(), [](const Arc& a, const Arc& b) { return a.to == b.to; });
-    result.arcs.insert(result.arcs.end(), arcs.begin(), end);
-    result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
-  }
-  return result;
-}
 
 namespace {
 

@@ -68,11 +68,6 @@ using Guide = BasicGraph<float>;
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
 Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
 
-// What matters most of a dense graph: what all pairs have at least is taken off where all pairs talk, and of the rest
-// each vertex keeps its `strongest` arcs and those that another end keeps; equal weights by a hash of the two ends. The
-// graph itself, as a copy, where it is no larger than that. O(arcs).
-Graph strongest_arcs(const Graph& graph, std::size_t strongest);
-
 // A graph and what its vertices are called elsewhere.
 struct Piece {
   Guide graph;

@@ -4,15 +4,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "core/base/workers.h"
 #include "core/place/engine/annealing.h"
 #include "core/place/engine/bisection.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 
@@ -28,8 +26,8 @@ enum class Spread : std::uint8_t {
 // answer does not depend on who does what. When the workers are to stop, the remaining ranks sit as they come.
 class Multisection {
  public:
-  Multisection(const SeatTree& tree, const Effort& effort, Spread spread, Workers& workers)
-      : tree_(tree), effort_(effort), spread_(spread), workers_(workers), bisections_(effort_, workers) {}
+  Multisection(const SeatTree& tree, const Context& context, Spread spread, Workers& workers)
+      : tree_(tree), context_(context), spread_(spread), workers_(workers), bisections_(context_, workers) {}
 
   // The seat of each vertex; all of size 1, no more than seats.
   std::vector<SeatTree::Seat> place(const Piece& guide, std::uint64_t seed);
@@ -42,35 +40,22 @@ class Multisection {
   };
   [[nodiscard]] std::vector<Child> children_for(int level, SeatTree::Group group, std::int64_t ranks) const;
   static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
-  [[nodiscard]] bool is_once_enough(const Guide& graph, std::size_t children) const;
-  bool is_peeled(const Guide& graph, std::uint64_t seed);
-  Sides best_division(const Guide& graph, Window window, std::int64_t aim, bool once, std::uint64_t seed);
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed);
   void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
               std::vector<Vertex>& part_of, Piece* spent = nullptr);
   std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
-  void rely_on_regrouping(Vertex ranks);
-  [[nodiscard]] int regroupings_of(const Guide& graph) const;
   void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                      std::vector<Vertex>& part_of);
-  [[nodiscard]] AnnealingEffort annealing_of(int level, std::int64_t ranks, std::uint64_t seed) const;
+  [[nodiscard]] AnnealingEffort annealing_of(int level, std::uint64_t seed) const;
   void place_below(int level, SeatTree::Group group, const Piece& piece, std::uint64_t seed);
 
   const SeatTree& tree_;
-  Effort effort_;
+  const Context& context_;
   Spread spread_;
   Workers& workers_;
   Bisections bisections_;
   bool hubs_ = false;                    // in what is divided
-  bool even_ = false;                    // all of its ranks talk about as much
-  bool rough_ = false;                   // many ranks, neither of both: bisections of it differ
-  bool peeled_ = false;                  // divided by taking off what is around them
   std::atomic<bool> unsettled_ = false;  // the two best of some bisections were not alike
-  struct Peeling {
-    const Guide* graph = nullptr;
-    Window window;
-    Sides sides;
-  };
-  Peeling first_peeling_;  // that told so: of the whole, which is divided first
   std::vector<SeatTree::Seat> seat_of_;
 };
 

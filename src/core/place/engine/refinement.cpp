@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -245,9 +244,8 @@ bool Refinement::pass() {
   double best_cut = cut_;
   std::int64_t best_size = size_;
   std::size_t best_moves = 0;
-  double squares = 0;  // of the gains since
-  const auto patience = static_cast<std::size_t>(
-      std::max<double>(effort_.patience, effort_.patience_share * static_cast<double>(nodes_.size())));
+  double squares = 0;                                                          // of the gains since
+  const std::size_t patience = std::max<std::size_t>(50, nodes_.size() / 20);  // moves without a gain
   for (Vertex vertex = next_to_move(); vertex >= 0; vertex = next_to_move()) {
     const double gain = nodes_[at(vertex)].gain;
     move(vertex);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/base/workers.h"
-#include "core/place/engine/effort.h"
 #include "core/place/engine/graph.h"
 
 namespace ranktree::core::place::engine {
@@ -23,7 +22,6 @@ struct Window {
     return size < least ? least - size : size > most ? size - most : 0;
   }
   [[nodiscard]] Window widened(std::int64_t by) const { return {least - by, most + by}; }
-  bool operator==(const Window&) const = default;
 };
 
 std::int64_t size_of_side_zero(const Guide& graph, const Sides& sides);
@@ -35,7 +33,7 @@ double cut_of(const Guide& graph, const Sides& sides);
 // smallest excess over the window, then the smallest cut.
 class Refinement {
  public:
-  Refinement(const Effort& effort, Workers& workers) : effort_(effort), workers_(workers) {}
+  explicit Refinement(Workers& workers) : workers_(workers) {}
 
   // What is known of the vertices beforehand: the weight of all arcs of each, which have none to the other side (empty:
   // unknown), and what pulls each from outside of the graph: to side 1, or to side 0 where it is negative (empty:
@@ -95,7 +93,6 @@ class Refinement {
   void move(Vertex vertex);
   void take_back(Vertex vertex);
 
-  const Effort& effort_;
   Workers& workers_;
   const Guide* graph_ = nullptr;
   Window window_;

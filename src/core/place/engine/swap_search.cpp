@@ -13,7 +13,7 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/engine/swap_costs.h"
@@ -32,12 +32,12 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 // another where they still help. So it does not matter how many look.
 class SwapSearch {
  public:
-  SwapSearch(const SeatTree& tree, int level, const Graph& graph, const Effort& effort, Workers& workers,
+  SwapSearch(const SeatTree& tree, int level, const Graph& graph, const Context& context, Workers& workers,
              std::vector<Group>& position_of)
       : tree_(tree),
         level_(level),
         graph_(graph),
-        effort_(effort),
+        context_(context),
         workers_(workers),
         position_of_(position_of),
         distance_(tree, level, workers),
@@ -207,7 +207,7 @@ class SwapSearch {
       if (tie[at(home)] == 0) homes.push_back(home);
       tie[at(home)] += arc.weight;
     }
-    const auto count = std::min(homes.size(), at(effort_.search_groups));
+    const auto count = std::min(homes.size(), at(context_.search_groups));
     std::partial_sort(homes.begin(), homes.begin() + static_cast<std::ptrdiff_t>(count), homes.end(),
                       [&](Group a, Group b) { return tie[at(a)] != tie[at(b)] ? tie[at(a)] > tie[at(b)] : a < b; });
     for (const Group home : homes) tie[at(home)] = 0;
@@ -324,7 +324,7 @@ class SwapSearch {
   const SeatTree& tree_;
   int level_;
   const Graph& graph_;
-  const Effort& effort_;
+  const Context& context_;
   Workers& workers_;
   std::vector<Group>& position_of_;
   Distances distance_;
@@ -343,65 +343,70 @@ class SwapSearch {
   std::vector<Move> moves_;  // of a block
 };
 
-// What sits in each occupied group of a level as one vertex, numbered as its first rank is among those.
-struct Merged {
-  Graph graph;
-  std::vector<Vertex> vertex_of;  // by rank
-};
-
-// By level, from the second below the root to the last above the seats (the others stay empty); each is made of the
-// next one below. Contents of groups move as a whole, so that this holds until the search comes to seats.
-std::vector<Merged> merge_groups(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of,
-                                 Workers& workers) {
-  std::vector<Merged> merged(at(tree.levels()));
-  for (int level = tree.levels() - 1; level >= 2; --level) {
-    const Merged* below = level + 1 < tree.levels() ? &merged[at(level + 1)] : nullptr;
-    const Graph& finer = below != nullptr ? below->graph : graph;
-    std::vector<Vertex> vertex_in(at(tree.groups(level)), -1);
-    std::vector<Vertex> part_of(finer.size.size());
-    Vertex count = 0;
-    Merged& here = merged[at(level)];
-    here.vertex_of.reserve(seat_of.size());
-    for (std::size_t i = 0; i < seat_of.size(); ++i) {
-      Vertex& vertex = vertex_in[at(tree.group(level, seat_of[i]))];
-      if (vertex < 0) vertex = count++;
-      here.vertex_of.push_back(vertex);
-      part_of[below != nullptr ? at(below->vertex_of[i]) : i] = vertex;
-    }
-    here.graph = contract(finer, part_of, count, workers);
+// Once over all vertices on the groups of one level, again and again while that changes something.
+void search_level(const ExchangeSearch& search, int level, const Graph& graph, std::vector<Group>& position_of) {
+  SwapSearch swaps(search.tree, level, graph, search.context, search.workers, position_of);
+  for (int i = 0; i < search.context.search_passes && swaps.pass(search.random); ++i) {
   }
-  return merged;
 }
 
-void search_seats(const SeatTree& tree, const Graph& graph, const Effort& effort, Random& random, Workers& workers,
-                  std::vector<Seat>& seat_of) {
-  SwapSearch search(tree, tree.levels(), graph, effort, workers, seat_of);
-  for (int i = 0; i < effort.search_passes && search.pass(random); ++i) {
+// What the groups of a level hold, from what those of the next level below do (`finer`) or, without it, from the ranks.
+Contents merged(const SeatTree& tree, int level, const Graph& graph, const Contents* finer,
+                const std::vector<Seat>& seat_of, Workers& workers) {
+  Contents contents = contents_of(tree, level, seat_of);
+  std::vector<Vertex> part_of(graph.size.size());
+  for (std::size_t i = 0; i < seat_of.size(); ++i) {
+    part_of[finer != nullptr ? at(finer->vertex_of[i]) : i] = contents.vertex_of[i];
   }
+  contents.graph = contract(graph, part_of, contents.vertices, workers);
+  return contents;
 }
 
 }  // namespace
 
-void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& effort, std::uint64_t seed,
-                     Workers& workers, std::vector<Seat>& seat_of) {
-  if (tree.levels() < 2 || !workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
-  Random random(seed);
-  const std::vector<Merged> merged = merge_groups(tree, graph, seat_of, workers);
-  for (int level = 2; level < tree.levels(); ++level) {
-    const auto& [between, vertex_of] = merged[at(level)];
-    if (!workers.go_on(static_cast<std::int64_t>(between.arcs.size()))) return;
-    std::vector<Group> position_of(between.size.size());
+Contents contents_of(const SeatTree& tree, int level, const std::vector<Seat>& seat_of) {
+  Contents contents;
+  contents.vertex_of.reserve(seat_of.size());
+  std::vector<Vertex> vertex_in(at(tree.groups(level)), -1);
+  for (const Seat seat : seat_of) {
+    Vertex& vertex = vertex_in[at(tree.group(level, seat))];
+    if (vertex < 0) vertex = contents.vertices++;
+    contents.vertex_of.push_back(vertex);
+  }
+  return contents;
+}
+
+// Contents of groups move as a whole, so that those of a level stay what they are until the search comes to its groups.
+void search_groups(const ExchangeSearch& search, int lowest, Contents contents, std::vector<Seat>& seat_of) {
+  const SeatTree& tree = search.tree;
+  std::vector<Contents> on_level(at(lowest) + 1);
+  on_level[at(lowest)] = std::move(contents);
+  for (int level = lowest - 1; level >= 2; --level) {
+    const Contents& finer = on_level[at(level) + 1];
+    on_level[at(level)] = merged(tree, level, finer.graph, &finer, seat_of, search.workers);
+  }
+  for (int level = 2; level <= lowest; ++level) {
+    const auto& [vertices, vertex_of, graph] = on_level[at(level)];
+    if (!search.workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
+    std::vector<Group> position_of(at(vertices));
     for (std::size_t i = 0; i < seat_of.size(); ++i) position_of[at(vertex_of[i])] = tree.group(level, seat_of[i]);
     const std::vector<Group> before = position_of;
-    SwapSearch search(tree, level, between, effort, workers, position_of);
-    for (int i = 0; i < effort.search_passes && search.pass(random); ++i) {
-    }
+    search_level(search, level, graph, position_of);
     for (std::size_t i = 0; i < seat_of.size(); ++i) {
       const auto vertex = at(vertex_of[i]);
       seat_of[i] += tree.first_seat(level, position_of[vertex]) - tree.first_seat(level, before[vertex]);
     }
   }
-  search_seats(tree, graph, effort, random, workers, seat_of);
+}
+
+void search_by_swaps(const SeatTree& tree, const Graph& graph, const Context& context, std::uint64_t seed,
+                     Workers& workers, std::vector<Seat>& seat_of) {
+  if (tree.levels() < 2 || !workers.go_on(static_cast<std::int64_t>(graph.arcs.size()))) return;
+  Random random(seed);
+  const ExchangeSearch search{tree, context, random, workers};
+  const int lowest = tree.levels() - 1;
+  if (lowest >= 2) search_groups(search, lowest, merged(tree, lowest, graph, nullptr, seat_of, workers), seat_of);
+  if (workers.go_on(0)) search_level(search, tree.levels(), graph, seat_of);
 }
 
 double cost_of(const SeatTree& tree, const Graph& graph, const std::vector<Seat>& seat_of, Workers& workers) {

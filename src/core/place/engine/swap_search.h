@@ -4,16 +4,38 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/workers.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
 
 namespace ranktree::core::place::engine {
 
+// What each occupied group of a level holds as one vertex, numbered in the order of the ranks.
+struct Contents {
+  Vertex vertices = 0;
+  std::vector<Vertex> vertex_of;  // by rank
+  Graph graph;
+};
+
+// Without the graph.
+Contents contents_of(const SeatTree& tree, int level, const std::vector<SeatTree::Seat>& seat_of);
+
+struct ExchangeSearch {
+  const SeatTree& tree;
+  const Context& context;
+  Random& random;
+  Workers& workers;
+};
+
+// Swaps the contents of groups of the same form, from level 2 down to `lowest`, whose contents are given, while the
+// cost falls.
+void search_groups(const ExchangeSearch& search, int lowest, Contents contents, std::vector<SeatTree::Seat>& seat_of);
+
 // Makes a placement cheaper, never dearer: on every level from the top, the contents of groups of the same form are
 // swapped while that helps; partners are looked for in the groups that hold neighbours.
-void search_by_swaps(const SeatTree& tree, const Graph& graph, const Effort& effort, std::uint64_t seed,
+void search_by_swaps(const SeatTree& tree, const Graph& graph, const Context& context, std::uint64_t seed,
                      Workers& workers, std::vector<SeatTree::Seat>& seat_of);
 
 // The cost of a placement, each pair once.

@@ -1,4 +1,4 @@
-// Queues of vertices, the largest key first, whose keys may change and whose entries may be taken out.
+// A queue of vertices, the largest key first, whose keys may change and whose entries may be taken out.
 #pragma once
 
 #include <cstddef>
@@ -71,41 +71,6 @@ class VertexHeap {
 
   std::vector<Vertex> heap_;
   std::vector<Vertex> place_;  // vertex -> index in heap_, -1: not there
-  const double* keys_ = nullptr;
-};
-
-// The same for few vertices: the first is looked for among all, O(entries), and all else takes O(1).
-class VertexList {
- public:
-  void reset(std::size_t vertices, const double* keys) {
-    list_.clear();
-    place_.assign(vertices, -1);
-    keys_ = keys;
-  }
-  [[nodiscard]] bool empty() const { return list_.empty(); }
-  [[nodiscard]] Vertex top() const {
-    Vertex best = list_.front();
-    for (const Vertex vertex : list_) best = keys_[vertex] > keys_[best] ? vertex : best;
-    return best;
-  }
-  [[nodiscard]] bool holds(Vertex vertex) const { return place_[static_cast<std::size_t>(vertex)] >= 0; }
-  void push(Vertex vertex) {
-    place_[static_cast<std::size_t>(vertex)] = static_cast<Vertex>(list_.size());
-    list_.push_back(vertex);
-  }
-  void erase(Vertex vertex) {
-    const auto hole = static_cast<std::size_t>(std::exchange(place_[static_cast<std::size_t>(vertex)], -1));
-    const Vertex moved = list_.back();
-    list_.pop_back();
-    if (hole == list_.size()) return;
-    list_[hole] = moved;
-    place_[static_cast<std::size_t>(moved)] = static_cast<Vertex>(hole);
-  }
-  void update(Vertex /*vertex*/) {}
-
- private:
-  std::vector<Vertex> list_;
-  std::vector<Vertex> place_;  // vertex -> index in list_, -1: not there
   const double* keys_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/random.h"
@@ -12,15 +13,18 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/lattice.h"
+#include "core/place/engine/seat_tree.h"
+#include "core/place/exact/exact_search.h"
 #include "core/place/network/distances.h"
-#include "core/place/network/embedding.h"
-#include "core/place/network/few_ranks.h"
+#include "core/place/network/fitting.h"
 #include "core/place/network/folding.h"
 #include "core/place/network/search.h"
 #include "core/place/network/surrogate.h"
 #include "core/place/placement.h"
+#include "core/topo/interconnect.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place::network {
@@ -30,24 +34,18 @@ using pattern::Rank;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-struct Effort {
-  SearchEffort search;
-  int surrogates;        // trees that stand for the network
-  int rounds;            // of annealing
-  std::int64_t folding;  // steps of looking for folds of a grid
-};
-
-Effort effort_of(Preset preset) {
-  switch (preset) {
-    case Preset::kFast:
-      return {{8, 8, 4, 0, 0}, 1, 0, 400'000};
-    case Preset::kDefault:
-      return {{16, 8, 10, 1000, 8'000'000}, 1, 1, 1'500'000};
-    case Preset::kStrong:
-      break;
-  }
-  return {{64, 26, 20, 5000, 40'000'000}, 3, 2, 10'000'000};
+// Steps of annealing grow with what a preset anneals anyway; without it, some of them replace nothing else.
+SearchEffort effort_of(Preset preset) {
+  constexpr double kCooling = 250;         // steps a vertex, and
+  constexpr double kCoolingOfTrial = 2.5;  // for each trial of a vertex on a border in the divisions
+  return {.partners = 16,
+          .near = 8,
+          .passes = 10,
+          .cooling = kCooling + kCoolingOfTrial * engine::context_of(preset).annealing,
+          .most = 40'000'000};
 }
+
+constexpr std::int64_t kFolding = 1'500'000;  // steps of looking for folds of a grid
 
 // Vertex i is rank i; weights scaled by a power of two, so that sums of the largest doubles stay finite.
 engine::Graph graph_of(const pattern::Affinity& affinity) {
@@ -73,10 +71,9 @@ class NetworkEngine {
   NetworkEngine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options)
       : affinity_(affinity),
         options_(options),
-        effort_(effort_of(options.preset)),
         distances_(tree, options.constraints),
         graph_(graph_of(affinity)),
-        input_{distances_, graph_, {}, effort_.search, [this] { return ask(); }} {
+        input_{distances_, graph_, {}, effort_of(options.preset), [this] { return ask(); }} {
     if (options.constraints.pins.empty()) return;
     input_.fixed.assign(at(affinity.ranks), 0);
     for (const Pin& pin : options.constraints.pins) input_.fixed[at(pin.rank)] = 1;
@@ -88,19 +85,13 @@ class NetworkEngine {
     best_cost_ = cost_of(input_, best_);
     const std::vector<Seat> first = best_;
     const double first_cost = best_cost_;
-    if (options_.constraints.pins.empty() && ask()) {
-      for (auto& seats : neighbourly_placements(distances_, graph_, options_.seed, input_.go_on)) {
-        try_from(std::move(seats));
-      }
-      if (unfinished()) try_folds();
-    }
-    for (int turn = 0; turn < effort_.surrogates && unfinished(); ++turn) try_surrogate(turn, start);
+    if (options_.constraints.pins.empty() && ask()) try_grid();
+    if (unfinished()) try_surrogate(start);
     // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
     constexpr double kNear = 1.3;
     if (unfinished() && first_cost < kNear * best_cost_) try_from(first);
-    for (int round = 0; round < effort_.rounds && unfinished(); ++round)
-      anneal(seed_of(options_.seed, 100 + at(round)));
-    if (affinity_.ranks <= kFewRanks && unfinished()) search_few(input_, best_);
+    if (unfinished()) anneal(seed_of(options_.seed, 100));
+    if (affinity_.ranks <= exact::kMostRanks && unfinished()) search_exactly();
     return distances_.placement_of(best_);
   }
 
@@ -124,25 +115,22 @@ class NetworkEngine {
     if (!one_each || !input_.fixed.empty()) swap_ranks(input_, seats);
   }
 
-  void try_folds() {
+  // Recognised, since a local search does not find the one placement in which all neighbours are a step apart.
+  void try_grid() {
     Workers workers(1, input_.go_on);
     const auto lattice = engine::find_lattice(graph_, workers);
     if (!lattice) return;
-    for (auto& seats : folded_placements(distances_, graph_, *lattice, effort_.folding, options_.seed, input_.go_on)) {
+    for (auto& seats : fitted_placements(distances_, *lattice)) try_from(std::move(seats));
+    if (!unfinished()) return;
+    for (auto& seats : folded_placements(distances_, graph_, *lattice, kFolding, options_.seed, input_.go_on)) {
       try_from(std::move(seats));
     }
   }
 
-  void try_surrogate(int turn, const Placement& start) {
+  void try_surrogate(const Placement& start) {
     EngineOptions there = options_;
-    there.seed = turn == 0 ? options_.seed : seed_of(options_.seed, at(turn));
     there.keep_going = input_.go_on;
-    const std::vector<Group> groups = nested_groups(distances_.interconnect(), turn);
-    auto seats = distances_.seats_of(place_on(surrogate_of(distances_, groups), affinity_, there, start));
-    turn_groups(input_, groups, seats);
-    improve(seats);
-    turn_groups(input_, groups, seats);
-    try_from(std::move(seats));
+    try_from(distances_.seats_of(place_on(surrogate_of(distances_), affinity_, there, start)));
   }
 
   void try_from(std::vector<Seat> seats) {
@@ -156,6 +144,38 @@ class NetworkEngine {
     try_from(std::move(seats));
   }
 
+  // On the machine's tree whose root costs more than all below it, so that its groups stay the nodes.
+  void search_exactly() {
+    if (distances_.nodes() < 2) return;
+    const topo::Tree& machine = distances_.tree();
+    std::vector<double> costs;
+    for (int level = 0; level + 1 < machine.level_count(); ++level) costs.push_back(machine.cost(level));
+    costs.front() = 1 + *std::max_element(costs.begin(), costs.end());
+    const engine::SeatTree seats(machine.with_costs(costs), options_.constraints);
+    if (seats.levels() == 0 || seats.groups(1) < 2) return;
+    const auto node = [&](engine::SeatTree::Group group) { return distances_.node(seats.first_seat(1, group)); };
+    const exact::Network network{[&](auto a, auto b) { return distances_.between(node(a), node(b)); },
+                                 all_nodes_alike()};
+    Workers workers(1, input_.go_on);
+    auto found = exact::cheapest(seats, graph_, network, best_cost_, workers, best_);
+    if (found) keep(std::move(*found));
+  }
+
+  // Every node of a full torus that wraps sees the same.
+  [[nodiscard]] bool all_nodes_alike() const {
+    const topo::Interconnect& network = distances_.interconnect();
+    const auto* torus = std::get_if<topo::Torus>(&network.network());
+    if (torus == nullptr || network.hosts() != topo::node_count(network.network()) || !input_.fixed.empty())
+      return false;
+    for (std::size_t i = 0; i < torus->sizes.size(); ++i) {
+      if (torus->wraps[i] == 0 && torus->sizes[i] > 2) return false;
+    }
+    for (int node = 1; node < distances_.nodes(); ++node) {
+      if (distances_.form(node) != distances_.form(0)) return false;
+    }
+    return true;
+  }
+
   void keep(std::vector<Seat> seats) {
     const double cost = cost_of(input_, seats);
     if (cost >= best_cost_) return;
@@ -165,7 +185,6 @@ class NetworkEngine {
 
   const pattern::Affinity& affinity_;
   const EngineOptions& options_;
-  Effort effort_;
   Distances distances_;
   engine::Graph graph_;
   SearchInput input_;

@@ -7,7 +7,6 @@
 
 #include "core/place/engine/graph.h"
 #include "core/place/network/distances.h"
-#include "core/place/network/surrogate.h"
 
 namespace ranktree::core::place::network {
 
@@ -36,11 +35,6 @@ void swap_ranks(const SearchInput& input, std::vector<Seat>& seat_of);
 
 // The same for all that two nodes of the same form hold.
 void swap_nodes(const SearchInput& input, std::vector<Seat>& seat_of);
-
-// The contents of the nodes of each group change places: those of two of its parts of the same size, one node for one;
-// on a torus, a box of nodes is mirrored and its sides exchanged, too. Done while it makes the placement cheaper; never
-// dearer. O(groups' depth x pairs) a round.
-void turn_groups(const SearchInput& input, const std::vector<Group>& groups, std::vector<Seat>& seat_of);
 
 // Simulated annealing of what nodes hold: dearer exchanges are taken too, ever less often, and the cheapest placement
 // seen is kept, which may be the first.

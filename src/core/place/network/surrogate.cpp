@@ -24,6 +24,14 @@ using Hosts = std::vector<int>;
 using Parts = std::vector<Hosts>;
 using topo::Interconnect;
 
+// Nodes that are near each other, and how they divide; all groups, the root first, children behind their parent. Those
+// of one node have no children.
+struct Group {
+  std::vector<int> nodes;
+  int depth = 0;  // below the root
+  std::vector<std::size_t> children;
+};
+
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 Parts each_alone(const Hosts& hosts) {
@@ -56,12 +64,11 @@ Parts halves(const Hosts& hosts, Together together) {
   return {{hosts.begin(), middle}, {middle, hosts.end()}};
 }
 
-Parts cut_torus(const Interconnect& network, const topo::Torus& torus, Hosts hosts, int turn) {
+Parts cut_torus(const Interconnect& network, const topo::Torus& torus, Hosts hosts) {
   const std::size_t dimensions = torus.sizes.size();
   std::size_t longest = dimensions;
   double length = 0;
-  for (std::size_t i = 0; i < dimensions; ++i) {
-    const std::size_t side = (i + at(turn)) % dimensions;
+  for (std::size_t side = 0; side < dimensions; ++side) {
     int low = torus.sizes[side];
     int high = 0;
     for (const int host : hosts) {
@@ -128,7 +135,7 @@ Parts cut_table(const Interconnect& network, Hosts hosts, bool look_for_componen
 
 class Grouping {
  public:
-  Grouping(const Interconnect& network, int turn) : network_(network), turn_(turn) {
+  explicit Grouping(const Interconnect& network) : network_(network) {
     Hosts all;
     for (int host = 0; host < network.hosts(); ++host) all.push_back(host);
     groups_.push_back({std::move(all), 0, {}});
@@ -151,7 +158,7 @@ class Grouping {
     constexpr std::size_t kTable = 4096;  // more are cut in two as they come
     constexpr int kNested = 16;           // groups that nest more deeply are cut in two: what costs too much time
     if (const auto* torus = std::get_if<topo::Torus>(&network_.network())) {
-      return cut_torus(network_, *torus, hosts, turn_);
+      return cut_torus(network_, *torus, hosts);
     }
     if (const auto* dragonfly = std::get_if<topo::Dragonfly>(&network_.network())) {
       return cut_dragonfly(network_, *dragonfly, hosts);
@@ -161,7 +168,6 @@ class Grouping {
   }
 
   const Interconnect& network_;
-  int turn_;
   std::vector<Group> groups_;
 };
 
@@ -242,9 +248,8 @@ class Builder {
 
 }  // namespace
 
-std::vector<Group> nested_groups(const Interconnect& network, int turn) { return Grouping(network, turn).groups(); }
-
-Surrogate surrogate_of(const Distances& distances, const std::vector<Group>& groups) {
+Surrogate surrogate_of(const Distances& distances) {
+  const std::vector<Group> groups = Grouping(distances.interconnect()).groups();
   return Builder(distances, groups).build(distances.interconnect());
 }
 

@@ -13,27 +13,17 @@
 
 namespace ranktree::core::place::network {
 
-// Nodes that are near each other, and how they divide.
-struct Group {
-  std::vector<int> nodes;
-  int depth = 0;  // below the root
-  std::vector<std::size_t> children;
-};
-
-// All groups, the root first, children behind their parent; those of one node have no children. A torus is cut across
-// its longest side, again and again (of several sides as long, `turn` says which is first); a dragonfly into its groups
-// and routers; hosts in a table into those that are nearer to each other than to the rest, or, where there are none, to
-// one of two that are far apart. O(hosts log hosts), of tables O(hosts^2 log hosts).
-std::vector<Group> nested_groups(const topo::Interconnect& network, int turn);
-
 // The same leaves in another order, below nested groups of nodes, each level at the mean distance of the nodes that
-// meet there.
+// meet there. A torus is cut across its longest side, again and again; a dragonfly into its groups and routers; hosts
+// in a table into those that are nearer to each other than to the rest, or, where there are none, to one of two that
+// are far apart.
 struct Surrogate {
   topo::Tree tree;
   std::vector<topo::Leaf> leaf;  // of the machine, by leaf of the tree
 };
 
-Surrogate surrogate_of(const Distances& distances, const std::vector<Group>& groups);
+// O(hosts log hosts), of tables O(hosts^2 log hosts).
+Surrogate surrogate_of(const Distances& distances);
 
 // What the engine makes of it, from where the ranks are.
 Placement place_on(const Surrogate& surrogate, const pattern::Affinity& affinity, const EngineOptions& options,

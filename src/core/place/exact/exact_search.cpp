@@ -1,4 +1,4 @@
-#include "core/place/engine/exact_search.h"
+#include "core/place/exact/exact_search.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,20 +6,24 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/base/workers.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/seat_tree.h"
-#include "core/place/engine/swap_search.h"
+#include "core/place/exact/branch_and_bound.h"
 
-namespace ranktree::core::place::engine {
+namespace ranktree::core::place::exact {
 namespace {
 
+using engine::Arc;
+using engine::Graph;
+using engine::SeatTree;
+using engine::Vertex;
 using Seat = SeatTree::Seat;
 using Group = SeatTree::Group;
-using Ranks = std::uint32_t;  // a set: bit i is vertex i
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
@@ -36,11 +40,37 @@ class ExactSearch {
     }
   }
 
-  // False when the time is up; `seat_of` is as it was, then.
-  bool run(std::vector<Seat>& seat_of) {
-    if (!solve(0, 0)) return false;
+  // Nothing when the time is up, or no placement costs what a double holds.
+  std::optional<std::vector<Seat>> run() {
+    if (!solve(0, 0) || solved_[0].at(key(0, 0)).cost.back() == kImpossible) return std::nullopt;
+    std::vector<Seat> seat_of(at(std::countr_zero(sets_)));
     put(0, 0, static_cast<Ranks>(sets_ - 1), seat_of);
-    return true;
+    return seat_of;
+  }
+
+  std::optional<std::vector<Seat>> run(const Graph& graph, const Network& network, double bound) {
+    Assignment given{graph.vertices(), tree_.groups(1), {}, {}, {}, {}, {}, network.between, network.alike};
+    given.weights.assign(at(given.ranks) * at(given.ranks), 0);
+    for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
+      for (const Arc& arc : graph.arcs_of(vertex)) {
+        given.weights[at(vertex) * at(given.ranks) + at(arc.to)] += arc.weight;
+      }
+    }
+    given.pinned.assign(at(given.nodes), 0);
+    for (const auto& [seat, ranks] : pinned_) given.pinned[at(tree_.group(1, seat))] |= ranks;
+    for (Group group = 0; group < given.nodes; ++group) {
+      if (!solve(1, group)) return std::nullopt;
+      given.inside.push_back(&solved_[1].at(key(1, group)).cost);
+      given.capacity.push_back(tree_.capacity(1, group));
+      given.nearest.push_back(nearest_inside(group));
+    }
+    const auto node_of = assign(given, bound, [this] { return workers_.ask(); });
+    if (!node_of) return std::nullopt;
+    std::vector<Ranks> held(at(given.nodes), 0);
+    for (std::size_t rank = 0; rank < node_of->size(); ++rank) held[at((*node_of)[rank])] |= Ranks{1} << rank;
+    std::vector<Seat> seat_of(node_of->size());
+    for (Group group = 0; group < given.nodes; ++group) put(1, group, held[at(group)], seat_of);
+    return seat_of;
   }
 
  private:
@@ -79,6 +109,15 @@ class ExactSearch {
   [[nodiscard]] std::int64_t key(int level, Group group) const {
     constexpr std::int64_t kHeld = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;  // above any form
     return tree_.held(level, group) ? kHeld + group : tree_.form(level, group);
+  }
+
+  // What two ranks in a group cost at least: two slots that stand side by side cost as little as any.
+  [[nodiscard]] double nearest_inside(Group group) const {
+    double least = kImpossible;
+    for (Seat seat = tree_.first_seat(1, group) + 1; seat < tree_.first_seat(1, group + 1); ++seat) {
+      least = std::min(least, tree_.distance(seat - 1, seat));
+    }
+    return least == kImpossible ? 0 : least;
   }
 
   bool solve(int level, Group group) {
@@ -161,14 +200,19 @@ class ExactSearch {
   std::vector<std::map<std::int64_t, Solution>> solved_;  // by level
 };
 
-static_assert(kExactRanks <= 8, "a set of ranks is kept in a byte");
+static_assert(kMostRanks <= 8, "a set of ranks is kept in a byte");
 
 }  // namespace
 
-void search_exactly(const SeatTree& tree, const Graph& graph, Workers& workers, std::vector<Seat>& seat_of) {
-  std::vector<Seat> found = seat_of;
-  if (!ExactSearch(tree, graph, workers, seat_of).run(found)) return;
-  if (cost_of(tree, graph, found, workers) < cost_of(tree, graph, seat_of, workers)) seat_of = std::move(found);
+std::optional<std::vector<Seat>> cheapest(const SeatTree& tree, const Graph& graph, Workers& workers,
+                                          const std::vector<Seat>& start) {
+  return ExactSearch(tree, graph, workers, start).run();
 }
 
-}  // namespace ranktree::core::place::engine
+std::optional<std::vector<Seat>> cheapest(const SeatTree& tree, const Graph& graph, const Network& network,
+                                          double bound, Workers& workers, const std::vector<Seat>& start) {
+  if (tree.groups(1) > kMostNodes) return std::nullopt;
+  return ExactSearch(tree, graph, workers, start).run(graph, network, bound);
+}
+
+}  // namespace ranktree::core::place::exact

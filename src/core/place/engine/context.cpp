@@ -1,0 +1,50 @@
+#include "core/place/engine/context.h"
+
+#include <cstdint>
+#include <limits>
+
+#include "core/place/engine.h"
+
+namespace ranktree::core::place::engine {
+
+Context context_of(Preset preset) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  switch (preset) {
+    case Preset::kFast:
+      return {.runs = 6,
+              .growths = 6,
+              .passes = 4,
+              .repeats = 1,
+              .most_repeats = 1,
+              .regroupings = 0,
+              .annealing = 0,
+              .search_passes = 1,
+              .search_groups = 1,
+              .search_arcs = 16000};
+    case Preset::kDefault:
+      return {.runs = 8,
+              .growths = 12,
+              .passes = 6,
+              .repeats = 2,
+              .most_repeats = 3,
+              .regroupings = 2,
+              .annealing = 200,
+              .search_passes = 2,
+              .search_groups = 3,
+              .search_arcs = kAny};
+    case Preset::kStrong:
+      break;
+  }
+  return {.runs = 16,
+          .growths = 12,
+          .passes = 6,
+          .repeats = 4,
+          .most_repeats = 18,
+          .regroupings = 3,
+          .annealing = 2000,
+          .search_passes = 20,
+          .search_groups = 6,
+          .search_arcs = kAny};
+}
+
+}  // namespace ranktree::core::place::engine

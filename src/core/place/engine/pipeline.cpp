@@ -1,0 +1,103 @@
+#include "core/place/engine/pipeline.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/base/workers.h"
+#include "core/pattern/pattern.h"
+#include "core/place/engine/graph.h"
+#include "core/place/engine/multisection.h"
+#include "core/place/engine/seat_tree.h"
+#include "core/place/engine/start.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+using Seat = SeatTree::Seat;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::vector<SeatTree::Pinned> pinned_vertices(const Problem& problem) {
+  std::map<pattern::Rank, Seat> seat_of;
+  for (const SeatTree::Pinned& pinned : problem.tree.pinned()) seat_of[pinned.rank] = pinned.seat;
+  std::vector<SeatTree::Pinned> result;
+  for (std::size_t i = 0; i < problem.order.size() && !seat_of.empty(); ++i) {
+    const auto found = seat_of.find(problem.order[i]);
+    if (found != seat_of.end()) result.push_back({static_cast<Vertex>(i), found->second});
+  }
+  return result;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(const Problem& problem, Workers& workers, const std::vector<Seat>& start)
+    : problem_(problem), workers_(workers), pinned_(pinned_vertices(problem)) {
+  start_.reserve(problem.order.size());
+  for (const pattern::Rank rank : problem.order) start_.push_back(start[at(rank)]);
+  start_cost_ = problem.objective.cost(start_);
+  best_ = {start_, start_cost_};
+}
+
+std::vector<Seat> Pipeline::best_of_ranks() const {
+  std::vector<Seat> seats(best_.seats.size());
+  for (std::size_t i = 0; i < seats.size(); ++i) seats[at(problem_.order[i])] = best_.seats[i];
+  return seats;
+}
+
+void Pipeline::try_from(std::vector<Seat> seats) {
+  if (!workers_.ask()) return;
+  Candidate candidate{std::move(seats)};
+  bring_home(problem_.tree, pinned_, candidate.seats);
+  refine(seed_of(problem_.seed, 0), candidate);
+  keep(std::move(candidate));
+}
+
+int Pipeline::runs() const {
+  constexpr std::size_t kSmall = 1400;  // arcs with which all runs are affordable
+  const auto affordable = static_cast<int>(kSmall * at(problem_.context.runs) / (problem_.work + 1));
+  return std::clamp(affordable, 1, problem_.context.runs);
+}
+
+void Pipeline::try_divisions(const Piece& guide) {
+  const int spreads = problem_.order.size() < at(problem_.tree.seats()) ? 2 : 1;
+  std::vector<Candidate> candidates(at(spreads) * at(runs()));
+  const auto steps = static_cast<std::int64_t>(candidates.size() * problem_.work) * 10 * problem_.context.repeats;
+  workers_.for_each(static_cast<int>(candidates.size()), steps, [&](int i) {
+    if (!workers_.ask()) return;
+    const auto spread = i % spreads == 0 ? Spread::kPacked : Spread::kLoose;
+    const std::uint64_t seed = seed_of(problem_.seed, 1 + static_cast<std::uint64_t>(i));
+    Candidate& candidate = candidates[at(i)];
+    candidate.seats = Multisection(problem_.tree, problem_.context, spread, workers_).place(guide, seed_of(seed, 0));
+    bring_home(problem_.tree, pinned_, candidate.seats);
+    refine(seed_of(seed, 1), candidate);
+  });
+  for (Candidate& candidate : candidates) keep(std::move(candidate));
+}
+
+void Pipeline::try_start() {
+  const bool searched = std::cmp_less_equal(problem_.work, problem_.context.search_arcs);
+  if (searched && start_cost_ < problem_.near * best_.cost) try_from(start_);
+}
+
+void Pipeline::refine(std::uint64_t seed, Candidate& candidate) const {
+  if (std::cmp_less_equal(problem_.work, problem_.context.search_arcs)) {
+    problem_.objective.improve(seed, candidate.seats);
+  }
+  candidate.cost = problem_.objective.cost(candidate.seats);
+}
+
+void Pipeline::keep(std::vector<Seat> seats) {
+  const double cost = problem_.objective.cost(seats);
+  keep(Candidate{std::move(seats), cost});
+}
+
+void Pipeline::keep(Candidate candidate) {
+  if (candidate.cost < best_.cost) best_ = std::move(candidate);
+}
+
+}  // namespace ranktree::core::place::engine
