@@ -36,7 +36,6 @@ class Coarsening {
   [[nodiscard]] Vertex heaviest_allowed(Vertex vertex) const;
   [[nodiscard]] Vertex best_partner(Vertex vertex) const;  // -1: none
   void match_neighbours(std::span<const double> ties);
-  void match_blocks();
   void match_by_common_neighbour();
   void match_isolated();
   [[nodiscard]] bool may_join(Vertex a, Vertex b) const;
@@ -45,43 +44,13 @@ class Coarsening {
   void join_neighbour(Vertex vertex, Vertex partner);
   void number_parts(std::vector<Vertex>& part_of) const;
 
-  // Vertices, and where the rows of the parts go whose first vertex is one of them.
-  struct Range {
-    Vertex first = 0, last = 0;
-    Vertex first_part = 0;
-    std::int64_t begin = 0, end = 0;
-    std::int64_t place = 0;  // of the first row, once all are put together
-  };
-  // The arcs of a part, from `begin` on.
-  template <class Slot>
-  struct Row {
-    const Vertex* part_of;
-    Slot* slot_of;  // by part: where the row's arc to it is, if not before `begin`
-    GuideArc* arcs;
-    std::int64_t begin;
-  };
-  template <class Slot>
-  double append_arcs(Vertex vertex, Vertex part, const Row<Slot>& row, std::int64_t& row_end) const;
-  template <class Slot>
-  void contract_range(Range& range, GuideArc* arcs, std::vector<Slot>& slots, Coarse& coarse) const;
-  [[nodiscard]] std::vector<Range> ranges(int count) const;
-  template <class Slot>
-  void contract_ranges(std::vector<std::vector<Slot>>& slots, Coarse& coarse);
-  template <class Slot>
-  void contract(std::vector<std::vector<Slot>>& slots, Coarse& coarse);
-
   Workers& workers_;
   const Guide* graph_ = nullptr;
   std::int64_t most_ = 0;
-  bool is_shared_ = false;
   std::vector<Vertex> order_, shuffled_;
-  std::vector<Vertex> next_;                           // the other one of a pair; itself: alone
-  std::vector<Vertex> wish_;                           // by place in the order
-  std::vector<float> worth_;                           // what arcs to it count by; 0: it has a partner
-  std::size_t joined_ = 0;                             // pairs
-  BasicArcs<float> rows_;                              // of ranges, before they are put together
-  std::vector<std::vector<std::int32_t>> slots_;       // by range
-  std::vector<std::vector<std::int64_t>> long_slots_;  // of graphs with more arcs than that counts
+  std::vector<Vertex> next_;  // the other one of a pair; itself: alone
+  std::vector<float> worth_;  // what arcs to it count by; 0: it has a partner
+  std::size_t joined_ = 0;    // pairs
 };
 
 }  // namespace ranktree::core::place::engine

@@ -56,10 +56,7 @@ class Contraction {
     result_.offset.assign(parts_ + 1, 0);
     result_.size.assign(parts_, 0);
     const auto first = [&](int range) { return at(range) * parts_ / rows.size(); };
-    workers.for_each(ranges, steps, [&](int i) {
-      rows[at(i)].reserve(graph_.arcs.size() / rows.size());
-      append_rows(first(i), first(i + 1), rows[at(i)]);
-    });
+    workers.for_each(ranges, steps, [&](int i) { append_rows(first(i), first(i + 1), rows[at(i)]); });
     if (ranges == 1) {
       result_.arcs = std::move(rows.front());
       return std::move(result_);
@@ -81,29 +78,42 @@ class Contraction {
  private:
   void append_rows(std::size_t first, std::size_t last, BasicArcs<Weight>& rows) {
     std::vector<std::int64_t> slot(parts_, -1);
+    std::size_t most = 1;
+    for (auto i = members_.begin[first]; i < members_.begin[last]; ++i) {
+      most += graph_.arcs_of(members_.order[at(i)]).size();
+    }
+    rows.resize(most);
+    std::int64_t end = 0;
     for (std::size_t part = first; part < last; ++part) {
-      const auto begin = static_cast<std::int64_t>(rows.size());
+      const std::int64_t begin = end;
       for (auto i = members_.begin[part]; i < members_.begin[part + 1]; ++i) {
         const Vertex vertex = members_.order[at(i)];
         result_.size[part] += graph_.size[at(vertex)];
-        append_arcs(vertex, begin, slot, rows);
+        end = append_arcs(vertex, {begin, end}, slot.data(), rows.data());
       }
-      result_.offset[part + 1] = static_cast<std::int64_t>(rows.size());
+      result_.offset[part + 1] = end;
     }
+    rows.resize(at(end));
   }
 
-  // `slot`, by part: where the arc to it is, unless before the row's begin.
-  void append_arcs(Vertex vertex, std::int64_t begin, std::vector<std::int64_t>& slot, BasicArcs<Weight>& rows) const {
+  // `slot`, by part: where the arc to it is, unless before the row's begin. Whether an arc is new is a coin toss:
+  // arithmetic instead of a branch. Returns the row's end.
+  std::int64_t append_arcs(Vertex vertex, std::pair<std::int64_t, std::int64_t> row, std::int64_t* slot,
+                           BasicArc<Weight>* rows) const {
+    const auto begin = row.first;
+    std::int64_t end = row.second;
     const Vertex part = part_of_[at(vertex)];
     for (const auto& arc : graph_.arcs_of(vertex)) {
       const Vertex other = part_of_[at(arc.to)];
       if (other == part) continue;
-      if (slot[at(other)] < begin) {
-        slot[at(other)] = static_cast<std::int64_t>(rows.size());
-        rows.push_back({other, 0});
-      }
-      rows[at(slot[at(other)])].weight += arc.weight;
+      const bool known = slot[other] >= begin;
+      const std::int64_t place = known ? slot[other] : end;
+      const Weight before = known ? rows[place].weight : Weight{0};
+      rows[place] = {other, before + arc.weight};
+      slot[other] = place;
+      end += known ? 0 : 1;
     }
+    return end;
   }
 
   const BasicGraph<Weight>& graph_;
@@ -178,70 +188,23 @@ struct Source {
   const Vertex* place;
 };
 
-// Some of a piece's vertices, and where their arcs are: each range has room for all, so that several can be copied at
-// the same time.
-struct Copied {
-  std::size_t first = 0, last = 0;
-  std::size_t begin = 0, end = 0;
-};
-
-// Ranges of about as many arcs, the last ends where there is room for all.
-std::vector<Copied> ranges_of(const Guide& graph, std::span<const Vertex> members, int count) {
-  std::size_t most = 0;
-  for (const Vertex vertex : members) most += graph.arcs_of(vertex).size();
-  std::vector<Copied> ranges(1);
-  std::size_t arcs = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (arcs * at(count) >= ranges.size() * most && ranges.size() < at(count)) {
-      ranges.back().last = i;
-      ranges.push_back({i, 0, arcs, 0});
-    }
-    arcs += graph.arcs_of(members[i]).size();
-  }
-  ranges.back().last = members.size();
-  ranges.back().end = most;
-  return ranges;
-}
-
-void copy_range(const Source& source, Copied& range, Piece& piece) {
+Piece piece_of(const Source& source) {
   const Guide& graph = source.graph;
   const auto count = static_cast<std::uint32_t>(source.members.size());
-  GuideArc* const arcs = piece.graph.arcs.data();
-  std::size_t end = range.begin;
-  for (std::size_t i = range.first; i < range.last; ++i) {
-    const Vertex vertex = source.members[i];
-    piece.name[i] = source.name[at(vertex)];
-    piece.graph.size[i] = graph.size[at(vertex)];
+  std::size_t most = 0;
+  for (const Vertex vertex : source.members) most += graph.arcs_of(vertex).size();
+  Piece piece;
+  piece.graph.arcs.resize(most + 1);  // one is written before it is known whether it stays
+  std::size_t end = 0;
+  for (const Vertex vertex : source.members) {
+    piece.name.push_back(source.name[at(vertex)]);
+    piece.graph.size.push_back(graph.size[at(vertex)]);
     for (const GuideArc& arc : graph.arcs_of(vertex)) {  // without a branch on whether it stays within the piece
       const Vertex local = source.place[arc.to] - source.begin;
-      arcs[end] = {local, arc.weight};
+      piece.graph.arcs[end] = {local, arc.weight};
       end += static_cast<std::uint32_t>(local) < count ? 1 : 0;
     }
-    piece.graph.offset[i + 1] = static_cast<std::int64_t>(end);
-  }
-  range.end = end;
-}
-
-Piece piece_of(const Source& source, Workers& workers) {
-  constexpr std::size_t kMuch = std::size_t{1} << 16U;  // arcs from which threads share a piece
-  const int count = source.graph.arcs.size() < kMuch ? 1 : workers.threads();
-  std::vector<Copied> ranges = ranges_of(source.graph, source.members, count);
-  Piece piece;
-  piece.name.resize(source.members.size());
-  piece.graph.size.resize(source.members.size());
-  piece.graph.offset.resize(source.members.size() + 1);
-  piece.graph.arcs.resize(ranges.back().end);
-  GuideArc* const arcs = piece.graph.arcs.data();
-  workers.for_each(static_cast<int>(ranges.size()), static_cast<std::int64_t>(ranges.back().end),
-                   [&](int i) { copy_range(source, ranges[at(i)], piece); });
-  std::size_t end = 0;
-  for (const Copied& range : ranges) {
-    const std::size_t gap = range.begin - end;
-    if (gap > 0) std::move(arcs + range.begin, arcs + range.end, arcs + end);
-    for (std::size_t i = range.first; gap > 0 && i < range.last; ++i) {
-      piece.graph.offset[i + 1] -= static_cast<std::int64_t>(gap);
-    }
-    end += range.end - range.begin;
+    piece.graph.offset.push_back(static_cast<std::int64_t>(end));
   }
   piece.graph.arcs.resize(end);
   return piece;
@@ -258,7 +221,7 @@ std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, s
   workers.for_each(parts, static_cast<std::int64_t>(graph.arcs.size()), [&](int part) {
     const auto begin = members.begin[at(part)];
     const std::span order(members.order.data() + begin, at(members.begin[at(part) + 1] - begin));
-    pieces[at(part)] = piece_of({graph, name, order, static_cast<Vertex>(begin), place.data()}, workers);
+    pieces[at(part)] = piece_of({graph, name, order, static_cast<Vertex>(begin), place.data()});
   });
   return pieces;
 }

@@ -106,28 +106,20 @@ std::optional<Links> links_of(const Graph& graph, double least) {
   return links;
 }
 
-// Which links of some vertices are of one dimension.
+// Which links are of one dimension.
 class Dimensions {
  public:
   explicit Dimensions(const Links& links) : links_(links), same_(at(links.links)), last_(at(links.vertices()), kNone) {}
 
   // False from the first vertex on that no grid has, or when told to stop.
-  bool look_at(Vertex first, Vertex last, Workers& workers) {
+  bool look_at_all(Workers& workers) {
     constexpr Vertex kAtOnce = 4096;
-    for (Vertex vertex = first; vertex < last; ++vertex) {
-      if ((vertex - first) % kAtOnce == 0 && !workers.ask()) return false;
+    for (Vertex vertex = 0; vertex < links_.vertices(); ++vertex) {
+      if (vertex % kAtOnce == 0 && !workers.ask()) return false;
       look_at(vertex);
       if (!fits(vertex)) return false;
     }
     return true;
-  }
-
-  // What was found for other vertices, too.
-  void add(Dimensions& other) {
-    for (std::int32_t link = 0; link < links_.links; ++link) {
-      const std::int32_t first = other.same_.find(link);
-      if (first != link) same_.join(first, link);
-    }
   }
 
   // At most two links of a dimension meet, and what is of one stays so.
@@ -215,24 +207,6 @@ class Dimensions {
   std::vector<Step> steps_;
   std::array<Mask, kMostLinks> tied_{};  // of the partners of the vertex at hand: those that are tied to each
 };
-
-// By link its dimension, and how many there are. Each thread looks at a range of vertices; what it takes for one
-// dimension is one, so that what no grid has shows in any range, and else once all are put together.
-std::optional<std::pair<std::vector<std::int32_t>, std::int32_t>> dimensions_of(const Links& links, Workers& workers) {
-  constexpr int kMostRanges = 8;
-  const auto steps = static_cast<std::int64_t>(16 * links.to.size());
-  const int ranges = links.vertices() < 4096 ? 1 : std::min(workers.threads(), kMostRanges);
-  std::vector<Dimensions> found(at(ranges), Dimensions(links));
-  std::vector<std::uint8_t> fit(at(ranges), 0);
-  const auto begin = [&](int range) { return static_cast<Vertex>(range * std::int64_t{links.vertices()} / ranges); };
-  workers.for_each(ranges, steps, [&](int i) { fit[at(i)] = found[at(i)].look_at(begin(i), begin(i + 1), workers); });
-  if (std::count(fit.begin(), fit.end(), 0) > 0) return std::nullopt;
-  for (std::size_t i = 1; i < found.size(); ++i) found.front().add(found[i]);
-  for (Vertex vertex = 0; ranges > 1 && vertex < links.vertices(); ++vertex) {
-    if (!found.front().fits(vertex)) return std::nullopt;
-  }
-  return found.front().numbered();
-}
 
 // One dimension: what is left when its links are taken away are its layers, in a row.
 struct Dimension {
@@ -338,10 +312,11 @@ std::optional<Lattice> find_lattice(const Graph& graph, double least, Workers& w
   constexpr std::int32_t kMostDimensions = 20;
   const auto links = links_of(graph, least);
   if (!links) return std::nullopt;
-  const auto numbered = dimensions_of(*links, workers);
-  if (!numbered) return std::nullopt;
-  const auto& class_of = numbered->first;
-  const std::int32_t classes = numbered->second;
+  Dimensions same(*links);
+  if (!same.look_at_all(workers)) return std::nullopt;
+  const std::pair<std::vector<std::int32_t>, std::int32_t> numbered = same.numbered();
+  const auto& class_of = numbered.first;
+  const std::int32_t classes = numbered.second;
   if (classes > kMostDimensions) return std::nullopt;
   std::vector<std::optional<Dimension>> found(at(classes));
   workers.for_each(classes, static_cast<std::int64_t>(links->to.size()) * classes, [&](int i) {

@@ -56,6 +56,12 @@ class SeatTree {
   // Whether a pinned rank sits in the group, so that its contents stay.
   [[nodiscard]] bool held(int level, Group group) const { return !held_.empty() && held_[at(level)][at(group)] != 0; }
 
+  // Whether paths from the root fit 64 bits; a seat's, and the cost of two different ones by the width of the bits in
+  // which they differ.
+  [[nodiscard]] bool has_paths() const { return !code_.empty(); }
+  [[nodiscard]] std::uint64_t path(Seat seat) const { return code_[at(seat)]; }
+  [[nodiscard]] const std::array<double, 65>& cost_of_bit() const { return cost_of_bit_; }
+
   // The distance of two different seats. O(1), or O(levels) where the paths do not fit 64 bits.
   [[nodiscard]] double distance(Seat a, Seat b) const {
     if (code_.empty()) return slow_distance(a, b);

@@ -1,10 +1,8 @@
 #include "core/place/engine/swap_costs.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "core/base/workers.h"
@@ -12,38 +10,6 @@
 #include "core/place/engine/seat_tree.h"
 
 namespace ranktree::core::place::engine {
-
-Distances::Distances(const SeatTree& tree, int level, Workers& workers)
-    : tree_(tree), level_(level), path_(at(tree.groups(level)), 0), cost_of_bit_{tree.cost(level - 1)} {
-  std::vector<int> width(at(level), 0);
-  for (int i = 0; i < level; ++i) {
-    for (Group group = 0; group < tree.groups(i); ++group) {
-      const auto last = static_cast<std::uint32_t>(tree.child_count(i, group) - 1);
-      width[at(i)] = std::max(width[at(i)], static_cast<int>(std::bit_width(last)));
-    }
-  }
-  fits_ = std::accumulate(width.begin(), width.end(), 0) <= 64;
-  if (!fits_) return;
-  int bit = 0;
-  std::vector<int> bit_of(at(level), 0);
-  for (int i = level - 1; i >= 0; --i) {
-    bit_of[at(i)] = bit;
-    for (int j = 0; j < width[at(i)]; ++j) cost_of_bit_.at(at(++bit)) = tree.cost(i);
-  }
-  workers.for_ranges(path_.size(), std::int64_t{tree.groups(level)} * level, [&](std::size_t first, std::size_t last) {
-    for (std::size_t i = first; i < last; ++i) path_[i] = path_of(static_cast<Group>(i), bit_of);
-  });
-}
-
-std::uint64_t Distances::path_of(Group position, const std::vector<int>& bit_of) const {
-  const SeatTree::Seat seat = tree_.first_seat(level_, position);
-  std::uint64_t path = 0;
-  for (int i = 0; i < level_; ++i) {
-    const Group child = tree_.group(i + 1, seat) - tree_.first_child(i, tree_.group(i, seat));
-    if (child > 0) path |= static_cast<std::uint64_t>(child) << static_cast<unsigned>(bit_of[at(i)]);
-  }
-  return path;
-}
 
 Aggregates::Aggregates(const SeatTree& tree, int level, const Graph& graph, const std::vector<Group>& position_of,
                        Workers& workers)

@@ -13,35 +13,33 @@
 
 namespace ranktree::core::place::engine {
 
-// Distances between the groups of one level (positions), each called by its path from the root: what two have in common
-// is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
+// Distances between the groups of one level (positions), each called by its first seat's path from the root: what two
+// have in common is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
 class Distances {
  public:
   using Group = SeatTree::Group;
 
-  Distances(const SeatTree& tree, int level, Workers& workers);
+  Distances(const SeatTree& tree, int level) : tree_(tree), level_(level), cost_of_bit_(tree.cost_of_bit()) {
+    cost_of_bit_[0] = tree.cost(level - 1);
+  }
 
-  [[nodiscard]] bool fit() const { return fits_; }
-  [[nodiscard]] std::uint64_t path(Group position) const { return path_[at(position)]; }
+  [[nodiscard]] bool fit() const { return tree_.has_paths(); }
+  [[nodiscard]] std::uint64_t path(Group position) const {
+    return fit() ? tree_.path(tree_.first_seat(level_, position)) : 0;
+  }
   [[nodiscard]] double of_paths(std::uint64_t a, std::uint64_t b) const {
     return cost_of_bit_[static_cast<std::size_t>(std::bit_width(a ^ b))];
   }
   // The same position costs what another one of the same home does.
   [[nodiscard]] double operator()(Group a, Group b) const {
-    if (fits_) return of_paths(path(a), path(b));
+    if (fit()) return of_paths(path(a), path(b));
     return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_seat(level_, a), tree_.first_seat(level_, b));
   }
 
  private:
-  // `bit_of`: by level, the lowest bit of its child's number.
-  [[nodiscard]] std::uint64_t path_of(Group position, const std::vector<int>& bit_of) const;
-  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
   const SeatTree& tree_;
   int level_;
-  std::vector<std::uint64_t> path_;
   std::array<double, 65> cost_of_bit_;
-  bool fits_ = false;
 };
 
 // The weight that ties each vertex to each group of the levels above some level, where that takes little memory: costs

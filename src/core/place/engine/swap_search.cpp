@@ -40,7 +40,7 @@ class SwapSearch {
         context_(context),
         workers_(workers),
         position_of_(position_of),
-        distance_(tree, level, workers),
+        distance_(tree, level),
         aggregates_(tree, level, graph, position_of, workers),
         vertex_at_(at(tree.groups(level)), -1),
         home_(at(tree.groups(level))),

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/base/scale.h"
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
@@ -16,6 +16,7 @@
 #include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/lattice.h"
+#include "core/place/engine/ordered.h"
 #include "core/place/engine/seat_tree.h"
 #include "core/place/exact/exact_search.h"
 #include "core/place/network/distances.h"
@@ -47,23 +48,12 @@ SearchEffort effort_of(Preset preset) {
 
 constexpr std::int64_t kFolding = 1'500'000;  // steps of looking for folds of a grid
 
-// Vertex i is rank i; weights scaled by a power of two, so that sums of the largest doubles stay finite.
+// Vertex i is rank i.
 engine::Graph graph_of(const pattern::Affinity& affinity) {
-  double largest = 0;
-  for (const double weight : affinity.weights) largest = std::max(largest, weight);
-  const double scale = scale_for_sums(largest);
-  engine::Graph graph;
-  graph.size.assign(at(affinity.ranks), 1);
-  graph.arcs.reserve(affinity.indices.size());
-  for (Rank rank = 0; rank < affinity.ranks; ++rank) {
-    const auto neighbours = affinity.neighbours(rank);
-    const auto weights = affinity.weights_of(rank);
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      if (neighbours[i] != rank && weights[i] > 0) graph.arcs.push_back({neighbours[i], weights[i] * scale});
-    }
-    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
-  }
-  return graph;
+  Workers alone(1);
+  std::vector<Rank> order(at(affinity.ranks));
+  std::iota(order.begin(), order.end(), 0);
+  return engine::graph_of(affinity, order, engine::largest_weight(affinity, alone));
 }
 
 class NetworkEngine {
