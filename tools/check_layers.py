@@ -15,6 +15,7 @@ ALLOWED = {
     "mpi": {"core", "io", "hw", "mpi", "ranktree"},
     "preload": {"core", "io", "hw", "mpi", "preload", "ranktree"},
     "capi": {"core", "io", "hw", "mpi", "capi", "ranktree"},
+    "programs": {"core", "io", "hw", "mpi", "programs", "ranktree"},
 }
 STAGES = {
     "base": set(),

@@ -1,5 +1,3 @@
-#include "ranktree/base.h"
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -9,6 +7,7 @@
 
 #include "capi/guard.h"
 #include "core/base/error.h"
+#include "ranktree/base.h"
 
 namespace ranktree::capi {
 namespace {

@@ -2,7 +2,7 @@
 #include <mpi.h>
 
 #include "mpi/collect/call.h"
-#include "mpi/collect/operations.h"
+#include "mpi/collect/operation.h"
 #include "ranktree/mpi_collect.h"
 
 namespace collect = ranktree::mpi::collect;

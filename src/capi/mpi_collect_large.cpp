@@ -1,11 +1,10 @@
 // The collectives of ranktree/mpi_collect_large.h.
-#include "ranktree/mpi_collect_large.h"
-
 #include <mpi.h>
 
 #include "capi/mpi_large.h"
-#include "mpi/collect/operations.h"
+#include "mpi/collect/operation.h"
 #include "ranktree/mpi_collect.h"
+#include "ranktree/mpi_collect_large.h"
 
 namespace collect = ranktree::mpi::collect;
 using ranktree::capi::begin_large;

@@ -10,7 +10,6 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/operations.h"
 #include "mpi/guard.h"
 #include "ranktree/base.h"
 #include "ranktree/mpi.h"

@@ -1,5 +1,3 @@
-#include "mpi/collect/preload.h"
-
 #include <mpi.h>
 
 #include <cstddef>
@@ -10,17 +8,17 @@
 #include "io/file.h"
 #include "mpi/check.h"
 #include "mpi/collect/call.h"
-#include "mpi/collect/chooser.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/entered.h"
-#include "mpi/collect/log.h"
-#include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/own_request.h"
-#include "mpi/collect/progress_thread.h"
-#include "mpi/collect/reproducible.h"
+#include "mpi/collect/preload_abi.h"
+#include "mpi/collect/requests/own_request.h"
+#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/select/log.h"
+#include "mpi/collect/select/reproducible.h"
 #include "mpi/collect/settings.h"
-#include "mpi/collect/size_class.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
 
 namespace collect = ranktree::mpi::collect;
 namespace mpi = ranktree::mpi;

@@ -1,7 +1,7 @@
 // ranktree_Comm_set_reproducible, once for each MPI.
 #include <mpi.h>
 
-#include "mpi/collect/reproducible.h"
+#include "mpi/collect/select/reproducible.h"
 #include "mpi/guard.h"
 #include "ranktree/mpi.h"
 

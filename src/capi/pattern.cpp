@@ -1,5 +1,3 @@
-#include "ranktree/pattern.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -18,6 +16,7 @@
 #include "core/place/dense.h"
 #include "io/pattern_file.h"
 #include "ranktree/base.h"
+#include "ranktree/pattern.h"
 
 namespace {
 

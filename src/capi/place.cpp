@@ -1,5 +1,3 @@
-#include "ranktree/place.h"
-
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -20,6 +18,7 @@
 #include "io/plan_file.h"
 #include "ranktree/base.h"
 #include "ranktree/pattern.h"
+#include "ranktree/place.h"
 #include "ranktree/topo.h"
 
 namespace {

@@ -1,5 +1,3 @@
-#include "ranktree/topo.h"
-
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -14,6 +12,7 @@
 #include "core/topo/tree.h"
 #include "hw/machine.h"
 #include "ranktree/base.h"
+#include "ranktree/topo.h"
 
 namespace {
 

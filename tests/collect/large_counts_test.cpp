@@ -1,9 +1,9 @@
-#include "capi/large_counts.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
+
+#include "capi/large_counts.h"
 
 namespace ranktree::capi {
 namespace {

@@ -1,6 +1,4 @@
 // What a communicator keeps of the programs that were made for it.
-#include "mpi/collect/programs.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -12,7 +10,7 @@
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
-#include "mpi/collect/prepared.h"
+#include "mpi/collect/execute/programs.h"
 
 namespace ranktree::mpi::collect {
 namespace {

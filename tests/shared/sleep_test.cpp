@@ -8,7 +8,7 @@
 
 #include "core/shared/moving.h"
 #include "core/shared/team.h"
-#include "mpi/collect/futex.h"
+#include "mpi/collect/shared/segment.h"
 #include "sleeping.h"
 #include "thread_ranks.h"
 

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/shared/team.h"
-#include "mpi/collect/futex.h"
+#include "mpi/collect/shared/segment.h"
 
 namespace ranktree::tests {
 

@@ -8,20 +8,16 @@
 #include "core/predict/choice.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
-#include "mpi/collect/arguments.h"
-#include "mpi/collect/chooser.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/directly.h"
-#include "mpi/collect/entered.h"
-#include "mpi/collect/native.h"
+#include "mpi/collect/datatypes.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/reproducible.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
-#include "mpi/collect/size_class.h"
-#include "mpi/collect/this_thread.h"
-#include "mpi/collect/types.h"
-#include "mpi/collect/under_way.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/select/reproducible.h"
+#include "mpi/collect/shared/shared_variant.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
 #include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
@@ -35,7 +31,7 @@ bool is_right(const Context& context, const Operation& operation) {
 }
 
 // Null where the communicator's calls are the MPI's, on all ranks; and where one is to be made and arguments are wrong.
-const std::shared_ptr<Context>* context_of(const Operation& operation, bool may_make, ThisThread& thread) {
+const std::shared_ptr<Context>* context_of(const Operation& operation, bool may_make, ThreadState& thread) {
   if (operation.comm == MPI_COMM_NULL) return nullptr;
   if (const auto* known = Context::find(operation.comm, thread)) return *known ? known : nullptr;
   if (!may_make || !among_several(operation.comm)) return nullptr;
@@ -114,7 +110,7 @@ void take_back_wrong(const Context& context, const Operation& operation, const K
 
 // Those that are left to the MPI are not looked at further: what is wrong with them it finds out itself.
 int call(const Operation& operation) noexcept {
-  ThisThread& thread = this_thread;
+  ThreadState& thread = thread_state;
   const Context* const known = Context::find_at_once(operation.comm, thread);
   if (known == nullptr) return call_served(nullptr, operation, {}, thread);
   const Kind kind = kind_of(operation, known->rank(), thread.types);
@@ -125,9 +121,10 @@ int call(const Operation& operation) noexcept {
   return code;
 }
 
-int call_served(const Context* known, const Operation& operation, Kind kind, ThisThread& thread) noexcept {
+int call_served(const Context* known, const Operation& operation, Kind kind, ThreadState& thread) noexcept {
   const Entered entered(thread);
-  if (known != nullptr && can_go_directly(*known, operation, kind)) return call_directly(*known, operation, kind);
+  if (known != nullptr && can_take_fast_path(*known, operation, kind))
+    return call_on_fast_path(*known, operation, kind);
   try {
     const std::shared_ptr<Context>* const context = context_of(operation, true, thread);
     if (context == nullptr || !is_right(**context, operation)) return call_mpi(operation);
@@ -155,20 +152,20 @@ void prepare(MPI_Comm comm) {
 
 std::optional<Nonblocking> decide_nonblocking(const Operation& operation) {
   const Entered entered;
-  const std::shared_ptr<Context>* const context = context_of(operation, false, this_thread);
+  const std::shared_ptr<Context>* const context = context_of(operation, false, thread_state);
   if (context == nullptr || !is_right(**context, operation)) return std::nullopt;
   if (is_known_reproducible(**context) && reduces(operation)) {
     const Operation ordered = in_rank_order(operation);
     return unless_native(*context, ordered, *reproducible_choice(**context, ordered));
   }
   if (!(*context)->has_chooser()) return std::nullopt;
-  const Kind kind = kind_of(operation, (*context)->rank(), this_thread.types);
+  const Kind kind = kind_of(operation, (*context)->rank(), thread_state.types);
   return unless_native(*context, operation, *(*context)->chooser().begin(operation, kind, false).choice);
 }
 
 std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call) {
   const Entered entered;
-  auto begun = std::make_unique<UnderWay>(call.context);
+  auto begun = std::make_unique<InFlight>(call.context);
   begun->enlist(start(call.context, call.operation, *call.choice));
   return begun;
 }

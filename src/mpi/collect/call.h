@@ -8,12 +8,11 @@
 
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/entered.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/running.h"
-#include "mpi/collect/size_class.h"
-#include "mpi/collect/this_thread.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
 #include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
@@ -30,7 +29,7 @@ int call(const Operation& operation) noexcept;
 // call that takes as long as some hundred instructions notices them.
 inline bool is_left_to_mpi(const Context& context, const Operation& operation, const Kind& kind) {
   Shortcuts* const shortcuts = context.shortcuts();
-  if (shortcuts == nullptr || context.under_way() > 0) return false;
+  if (shortcuts == nullptr || context.in_flight() > 0) return false;
   if (reduces(operation.collective) && context.reproducible().value_or(true)) return false;
   return is_left_to_mpi(operation.collective, kind, *shortcuts);
 }
@@ -41,14 +40,14 @@ void take_back_wrong(const Context& context, const Operation& operation, const K
 
 // One that is not left to the MPI by the count of such calls, of a kind that is looked for where nothing is known of
 // the communicator yet.
-int call_served(const Context* known, const Operation& operation, Kind kind, ThisThread& thread) noexcept;
+int call_served(const Context* known, const Operation& operation, Kind kind, ThreadState& thread) noexcept;
 
 // call() for an operation without lists that `describe` makes, where `mpis` makes the MPI's own call: what is known
 // when that is compiled need not be found in each call. Described twice, so that nothing of it need exist where it is
 // left to the MPI. Counts are an int's.
 template <typename Describe, typename Mpis>
 inline int call(MPI_Comm comm, Describe describe, Mpis mpis) noexcept {
-  ThisThread& thread = this_thread;
+  ThreadState& thread = thread_state;
   if (const Context* const context = Context::find_at_once(comm, thread)) {
     const Operation operation = describe();
     const Kind kind = kind_of(operation, context->rank(), thread.types);

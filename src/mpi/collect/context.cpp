@@ -6,9 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,13 +24,12 @@
 #include "mpi/attribute.h"
 #include "mpi/attribute_key.h"
 #include "mpi/check.h"
-#include "mpi/collect/chooser.h"
-#include "mpi/collect/entered.h"
-#include "mpi/collect/node_team.h"
-#include "mpi/collect/places.h"
-#include "mpi/collect/programs.h"
-#include "mpi/collect/this_thread.h"
-#include "mpi/collect/under_way.h"
+#include "mpi/collect/execute/levels.h"
+#include "mpi/collect/execute/programs.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/shared/node_team.h"
+#include "mpi/collect/thread_state.h"
 #include "mpi/handle.h"
 #include "mpi/split/chains.h"
 #include "mpi/split/location.h"
@@ -40,6 +41,48 @@ namespace {
 using core::schedule::Hierarchy;
 using core::schedule::Rank;
 using core::split::Chain;
+
+const Chain& longest(const std::vector<Chain>& chains) {
+  return *std::max_element(chains.begin(), chains.end(),
+                           [](const Chain& a, const Chain& b) { return a.size() < b.size(); });
+}
+
+// -1: the chain has ended. No link has a code of 64 bits.
+std::int64_t colour_at(const Chain& chain, std::size_t level) {
+  return level < chain.size() ? static_cast<std::int64_t>(core::split::code_of(chain[level])) : -1;
+}
+
+// Numbers 0, 1, ... for different values, in the order in which they are met.
+std::vector<std::int32_t> numbered(const std::vector<std::int64_t>& values) {
+  std::map<std::int64_t, std::int32_t> known;
+  std::vector<std::int32_t> numbers;
+  numbers.reserve(values.size());
+  for (const std::int64_t value : values) {
+    numbers.push_back(known.emplace(value, static_cast<std::int32_t>(known.size())).first->second);
+  }
+  return numbers;
+}
+
+struct Levels {
+  Hierarchy hierarchy;
+  std::vector<std::string> names;  // of the given levels but the last
+};
+
+// One level for each link of the longest chain: ranks with the same beginnings come together, and so do those whose
+// chains have ended. O(ranks x depth x log).
+Levels levels_of(const std::vector<Chain>& chains) {
+  const Chain& deepest = longest(chains);
+  std::vector<std::vector<std::int32_t>> colours;
+  std::vector<std::string> names;
+  for (std::size_t level = 0; level < deepest.size(); ++level) {
+    std::vector<std::int64_t> values;
+    values.reserve(chains.size());
+    for (const Chain& chain : chains) values.push_back(colour_at(chain, level));
+    colours.push_back(numbered(values));
+    names.push_back(core::split::type_name(deepest, level));
+  }
+  return {Hierarchy::from_colours(colours), std::move(names)};
+}
 
 // The attribute: null where a context could not be had.
 using Kept = std::shared_ptr<Context>;
@@ -113,7 +156,7 @@ Context::Place::~Place() { contexts().fetch_sub(1, std::memory_order_relaxed); }
 Context::Context() = default;
 Context::~Context() = default;
 
-const std::shared_ptr<Context>* Context::find_attribute(MPI_Comm comm, ThisThread::Slot& slot) {
+const std::shared_ptr<Context>* Context::find_attribute(MPI_Comm comm, ThreadState::Slot& slot) {
   const std::uint64_t present = context_generation.load(std::memory_order_relaxed);
   const AttributeKey::Use use(key());
   const auto* kept = static_cast<const Kept*>(use.find(comm));
@@ -137,7 +180,7 @@ const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
   if (failure.error_class == MPI_SUCCESS) {
     failure = attempt([&] {
       made->make_communicator(comm);
-      made->learn_places(comm);
+      made->learn_locations(comm);
     });
     failure = share(comm, failure);
   }
@@ -165,13 +208,14 @@ void Context::make_communicator(MPI_Comm comm) {
 }
 
 // Collective: what fails on one rank alone fails on all before anybody waits for it.
-void Context::learn_places(MPI_Comm comm) {
+void Context::learn_locations(MPI_Comm comm) {
   Annotation annotation;
   std::vector<std::uint64_t> rows;
   attempt_together(comm_.get(), [&] {
     annotation = get_annotation(comm);
     rows.resize(kRow * static_cast<std::size_t>(size_));
     programs_ = std::make_unique<Programs>();
+    levels_ = std::make_unique<LevelCommunicators>();
     node_of_.resize(static_cast<std::size_t>(size_));
   });
   node_comm_ = learn_node(comm_.get(), 0, annotation);
@@ -184,7 +228,7 @@ void Context::learn_places(MPI_Comm comm) {
   // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
   check(PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, rows.data(), kRow, MPI_UINT64_T, comm_.get()),
         "MPI_Allgather");
-  attempt_together(comm_.get(), [&] { read_places(rows); });
+  attempt_together(comm_.get(), [&] { read_locations(rows); });
   if (node_comm_.get() == MPI_COMM_NULL) {
     const std::int32_t node = node_of_[static_cast<std::size_t>(rank_)];
     check(PMPI_Comm_split(comm_.get(), node, rank_, node_comm_.receive()), "MPI_Comm_split");
@@ -192,7 +236,7 @@ void Context::learn_places(MPI_Comm comm) {
   check(PMPI_Comm_set_errhandler(node_comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-void Context::read_places(const std::vector<std::uint64_t>& rows) {
+void Context::read_locations(const std::vector<std::uint64_t>& rows) {
   std::vector<Chain> chains;
   std::vector<std::int64_t> nodes;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank) {
@@ -205,9 +249,9 @@ void Context::read_places(const std::vector<std::uint64_t>& rows) {
   node_of_ = numbered(nodes);
   node_count_ = 1 + *std::max_element(node_of_.begin(), node_of_.end());
   nodes_ = Hierarchy::from_colours(std::span(&node_of_, 1));
-  Places places = places_of(chains);
-  machine_ = std::move(places.hierarchy);
-  level_names_ = std::move(places.names);
+  Levels levels = levels_of(chains);
+  machine_ = std::move(levels.hierarchy);
+  level_names_ = std::move(levels.names);
 }
 
 const Hierarchy& Context::hierarchy(Rank groups) {

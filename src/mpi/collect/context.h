@@ -14,25 +14,25 @@
 
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
-#include "mpi/collect/level_communicators.h"
+#include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
-#include "mpi/collect/this_thread.h"
-#include "mpi/collect/workspace.h"
+#include "mpi/collect/thread_state.h"
 #include "mpi/handle.h"
 
 namespace ranktree::mpi::collect {
 
-class NodeTeam;    // the shared memory of the ranks of one node, node_team.h
-class Chooser;     // which way each call goes, chooser.h
-struct Shortcuts;  // calls that are the MPI's own, size_class.h
-class Programs;    // schedules made ready to run, programs.h
+class NodeTeam;            // the shared memory of the ranks of one node, node_team.h
+class Chooser;             // which way each call goes, chooser.h
+struct Shortcuts;          // calls that are the MPI's own, size_class.h
+class LevelCommunicators;  // of kLevels, execute/levels.h
+class Programs;            // schedules made ready to run, programs.h
 
 // Made at the first collective call on an intracommunicator, freed with it (an attribute that MPI_Comm_dup does not
-// copy) and with the last operation that is under way. All members that do not depend on the calling rank are the same
+// copy) and with the last operation that is in flight. All members that do not depend on the calling rank are the same
 // on all ranks.
 class Context {
  public:
-  // Of `comm`. Collective the first time, when ranks meet (under_way.h): one communicator made, one split by nodes, one
+  // Of `comm`. Collective the first time, when ranks meet (in_flight.h): one communicator made, one split by nodes, one
   // allgather of where ranks are. At most kMost a process at a time: some MPIs have about two thousand communicators in
   // all, which are the program's. Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot
   // be had: all ranks then throw, now and from now on; MPI's error handler has not been called.
@@ -40,16 +40,16 @@ class Context {
 
   // What is known of `comm`, local: null before the first call of of(), which is found to hold null where it failed.
   // Both are there until the communicator is freed. Throws MpiError.
-  static const std::shared_ptr<Context>* find(MPI_Comm comm, ThisThread& thread = this_thread) {
-    ThisThread::Slot& slot = thread.slot_for(comm);
+  static const std::shared_ptr<Context>* find(MPI_Comm comm, ThreadState& thread = thread_state) {
+    ThreadState::Slot& slot = thread.slot_for(comm);
     if (slot.has(comm)) [[likely]]
       return slot.kept;
     return find_attribute(comm, slot);
   }
 
   // The same, if the thread has asked for it lately; else null.
-  static const Context* find_at_once(MPI_Comm comm, ThisThread& thread) {
-    const ThisThread::Slot& slot = thread.slot_for(comm);
+  static const Context* find_at_once(MPI_Comm comm, ThreadState& thread) {
+    const ThreadState::Slot& slot = thread.slot_for(comm);
     return slot.has(comm) ? slot.context : nullptr;
   }
 
@@ -88,17 +88,17 @@ class Context {
 
   [[nodiscard]] Programs& programs() { return *programs_; }
   [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
-  [[nodiscard]] LevelCommunicators& levels() { return levels_; }
+  [[nodiscard]] LevelCommunicators& levels() { return *levels_; }
 
   // Until this ends: messages of an operation that failed may still be written there.
   void keep(Memory memory) noexcept;
 
-  // Nonblocking operations on the communicator (under_way.h).
-  [[nodiscard]] int under_way() const { return under_way_.load(std::memory_order_acquire); }
-  void begin_one() { under_way_.fetch_add(1, std::memory_order_relaxed); }
-  void end_one() { under_way_.fetch_sub(1, std::memory_order_release); }
+  // Nonblocking operations on the communicator (in_flight.h).
+  [[nodiscard]] int in_flight() const { return in_flight_.load(std::memory_order_acquire); }
+  void begin_one() { in_flight_.fetch_add(1, std::memory_order_relaxed); }
+  void end_one() { in_flight_.fetch_sub(1, std::memory_order_release); }
 
-  // For one operation: different from those of all operations that may still be under way. Called once an operation, in
+  // For one operation: different from those of all operations that may still be in flight. Called once an operation, in
   // the same order on all ranks.
   int next_tag();
 
@@ -124,16 +124,16 @@ class Context {
   };
 
   Context();
-  static const std::shared_ptr<Context>* find_attribute(MPI_Comm comm, ThisThread::Slot& slot);
+  static const std::shared_ptr<Context>* find_attribute(MPI_Comm comm, ThreadState::Slot& slot);
   void make_communicator(MPI_Comm comm);
-  void learn_places(MPI_Comm comm);
-  void read_places(const std::vector<std::uint64_t>& rows);
+  void learn_locations(MPI_Comm comm);
+  void read_locations(const std::vector<std::uint64_t>& rows);
 
   Place place_;
   // What each call looks at.
   int rank_ = 0;
   int size_ = 1;
-  std::atomic<int> under_way_ = 0;
+  std::atomic<int> in_flight_ = 0;
   std::optional<bool> reproducible_;
   Shortcuts* shortcuts_ = nullptr;
 
@@ -151,7 +151,7 @@ class Context {
   std::vector<std::string> level_names_;
   std::unique_ptr<Programs> programs_;
   Workspaces workspaces_;
-  LevelCommunicators levels_;
+  std::unique_ptr<LevelCommunicators> levels_;
   std::mutex mutex_;
   std::vector<Memory> kept_;
   // After the communicators that they use, so that they go first.

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -32,5 +33,150 @@ struct Operation {
   MPI_Comm comm = MPI_COMM_NULL;
   bool in_rank_order = false;  // operands are combined in rank order even where the operation commutes
 };
+
+// Operations from the arguments of MPI's calls, in MPI's order.
+
+// What MPI only reads is not written here either.
+inline Operation::Side sent(const void* buffer, std::int64_t count = 0, MPI_Datatype type = MPI_DATATYPE_NULL) {
+  return {const_cast<void*>(buffer), count, type, {}, {}};
+}
+
+inline Operation::Side received(void* buffer, std::int64_t count, MPI_Datatype type) {
+  return {buffer, count, type, {}, {}};
+}
+
+// Entries of the lists of vector forms; 0 where the communicator is none.
+inline std::size_t list_length(MPI_Comm comm) {
+  int size = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &size) != MPI_SUCCESS) return 0;
+  return static_cast<std::size_t>(size);
+}
+
+struct Lists {
+  const int* counts = nullptr;
+  const int* displacements = nullptr;
+};
+
+inline Operation::Side blocks(void* buffer, const Lists& lists, MPI_Datatype type, MPI_Comm comm) {
+  const std::size_t length = list_length(comm);
+  return {buffer, 0, type, {lists.counts, length}, {lists.displacements, lists.displacements == nullptr ? 0 : length}};
+}
+
+// NOLINTBEGIN(readability-function-size): as many parameters as MPI's own have
+inline Operation broadcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kBroadcast,
+          .receive = received(buffer, count, type),
+          .root = root,
+          .comm = comm};
+}
+
+inline Operation reduce(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op, int root,
+                        MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return {.collective = core::schedule::Collective::kReduce,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .root = root,
+          .comm = comm};
+}
+
+inline Operation allreduce(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                           MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kAllreduce,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation barrier(MPI_Comm comm) { return {.comm = comm}; }
+
+inline Operation rooted(core::schedule::Collective collective, const Operation::Side& send,
+                        const Operation::Side& receive, int root, MPI_Comm comm) {
+  return {.collective = collective, .send = send, .receive = receive, .root = root, .comm = comm};
+}
+
+inline Operation gather(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                        std::int64_t received_count, MPI_Datatype received_type, int root,
+                        MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kGather, sent(from, count, type),
+                received(into, received_count, received_type), root, comm);
+}
+
+inline Operation gatherv(const void* from, std::int64_t count, MPI_Datatype type, void* into, const Lists& lists,
+                         MPI_Datatype received_type, int root, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kGather, sent(from, count, type),
+                          blocks(into, lists, received_type, comm), root, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation scatter(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                         std::int64_t received_count, MPI_Datatype received_type, int root,
+                         MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kScatter, sent(from, count, type),
+                received(into, received_count, received_type), root, comm);
+}
+
+inline Operation scatterv(const void* from, const Lists& lists, MPI_Datatype type, void* into,
+                          std::int64_t received_count, MPI_Datatype received_type, int root,
+                          MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kScatter, blocks(const_cast<void*>(from), lists, type, comm),
+                          received(into, received_count, received_type), root, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation allgather(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                           std::int64_t received_count, MPI_Datatype received_type,
+                           MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
+                received(into, received_count, received_type), 0, comm);
+}
+
+inline Operation allgatherv(const void* from, std::int64_t count, MPI_Datatype type, void* into, const Lists& lists,
+                            MPI_Datatype received_type, MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  Operation made = rooted(core::schedule::Collective::kAllgather, sent(from, count, type),
+                          blocks(into, lists, received_type, comm), 0, comm);
+  made.vector = true;
+  return made;
+}
+
+inline Operation reduce_scatter(const void* from, void* into, const int* counts, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kReduceScatter,
+          .vector = true,
+          .send = sent(from),
+          .receive = blocks(into, {counts, nullptr}, type, comm),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation reduce_scatter_block(const void* from, void* into, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                                      MPI_Comm comm) {
+  return {.collective = core::schedule::Collective::kReduceScatter,
+          .send = sent(from),
+          .receive = received(into, count, type),
+          .op = op,
+          .comm = comm};
+}
+
+inline Operation alltoall(const void* from, std::int64_t count, MPI_Datatype type, void* into,
+                          std::int64_t received_count, MPI_Datatype received_type,
+                          MPI_Comm comm) {  // #lizard forgives: MPI's arguments
+  return rooted(core::schedule::Collective::kAlltoall, sent(from, count, type),
+                received(into, received_count, received_type), 0, comm);
+}
+// NOLINTEND(readability-function-size)
+
+// Whether the arguments of a collective call make sense, as far as one rank can tell.
+
+// Whether the calling rank has to say what it gives, or gets: else MPI ignores that side. Reductions and broadcasts say
+// both on the receiving side.
+bool sends(const Operation& operation, int rank);
+bool receives(const Operation& operation, int rank);
+
+// False: the MPI's own call refuses them, with its own error class. Local.
+bool arguments_are_right(const Operation& operation, int rank, int size);
 
 }  // namespace ranktree::mpi::collect

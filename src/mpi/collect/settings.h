@@ -13,7 +13,7 @@
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
-#include "mpi/collect/size_class.h"
+#include "mpi/collect/call_kind.h"
 
 namespace ranktree::mpi::collect {
 

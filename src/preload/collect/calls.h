@@ -1,7 +1,7 @@
 // The functions of libranktree_mpi_<mpi> that serve collectives.
 #pragma once
 
-#include "mpi/collect/preload.h"
+#include "mpi/collect/preload_abi.h"
 
 namespace ranktree::preload {
 

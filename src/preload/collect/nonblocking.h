@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "mpi/collect/size_class.h"
+#include "mpi/collect/call_kind.h"
 #include "preload/collect/serve.h"
 
 namespace ranktree::preload {
@@ -27,7 +27,7 @@ bool wants_nonblocking() noexcept;
 // gave where it was asked for MPI_THREAD_MULTIPLE.
 void begin_nonblocking(int provided) noexcept;
 
-// In MPI_Finalize: what is under way is completed.
+// In MPI_Finalize: what is in flight is completed.
 void end_nonblocking() noexcept;
 
 // Collective over a new communicator: makes what its nonblocking calls, which are local, cannot make.

@@ -11,11 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "mpi/collect/arguments.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/preload.h"
-#include "mpi/collect/size_class.h"
-#include "mpi/collect/type_sizes.h"
+#include "mpi/collect/preload_abi.h"
 #include "preload/collect/calls.h"
 #include "preload/collect/nonblocking.h"
 #include "preload/settings.h"

@@ -12,10 +12,8 @@
 #include <span>
 
 #include "core/schedule/makers.h"
-#include "mpi/collect/arguments.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/size_class.h"
-#include "mpi/collect/type_sizes.h"
 #include "mpi/handle_slot.h"
 #include "preload/next.h"
 

@@ -1,4 +1,4 @@
-// Calls while an operation is under way on another communicator, which waits for ever where they drive nothing.
+// Calls while an operation is in flight on another communicator, which waits for ever where they drive nothing.
 #pragma once
 
 #include <mpi.h>

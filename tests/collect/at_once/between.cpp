@@ -1,4 +1,4 @@
-// between WHAT: what is under way stays under way, and other things stay what they are, whatever comes between.
+// between WHAT: what is in flight stays in flight, and other things stay what they are, whatever comes between.
 //
 //   flag, first, init, team, levels   rank 0 makes a call that synchronises before it waits for an operation, the
 //   others

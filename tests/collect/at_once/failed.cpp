@@ -18,8 +18,7 @@
 #include "mpi/agree.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/variant.h"
 #include "two_nodes.h"
 
 namespace {

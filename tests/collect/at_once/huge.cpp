@@ -14,8 +14,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/memory.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

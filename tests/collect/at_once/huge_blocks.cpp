@@ -16,8 +16,7 @@
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// nodes: on emulated nodes, broadcasts whose ways are tried while operations are under way on another communicator:
+// nodes: on emulated nodes, broadcasts whose ways are tried while operations are in flight on another communicator:
 // ranks that meet for a trial pass these on. Prints "ok".
 #include <mpi.h>
 #include <ranktree/mpi.h>

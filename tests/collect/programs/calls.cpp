@@ -1,5 +1,5 @@
 // The public collectives, blocking, nonblocking and persistent, against the MPI's own on the same ints; their errors;
-// communicators and datatypes freed while operations are under way; many communicators. Prints "ok".
+// communicators and datatypes freed while operations are in flight; many communicators. Prints "ok".
 #include <mpi.h>
 #include <ranktree/mpi.h>
 

@@ -21,10 +21,8 @@
 #include "hw/node_here.h"
 #include "mpi/attribute.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/variant.h"
 #include "mpi/split/options.h"
 #include "samples.h"
 

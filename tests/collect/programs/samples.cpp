@@ -1,5 +1,3 @@
-#include "samples.h"
-
 #include <mpi.h>
 
 #include <algorithm>
@@ -9,6 +7,8 @@
 #include <cstring>
 #include <random>
 #include <vector>
+
+#include "samples.h"
 
 namespace {
 

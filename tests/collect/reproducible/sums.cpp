@@ -22,10 +22,9 @@
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
 #include "mpi/collect/call.h"
-#include "mpi/collect/native.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/reproducible.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/select/reproducible.h"
+#include "mpi/collect/variant.h"
 #include "mpi/handle.h"
 
 namespace {

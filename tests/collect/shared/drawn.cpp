@@ -1,5 +1,3 @@
-#include "drawn.h"
-
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <vector>
 
 #include "core/schedule/makers.h"
+#include "drawn.h"
 #include "mpi/collect/operation.h"
 
 using ranktree::core::schedule::Collective;

@@ -12,10 +12,10 @@
 #include "core/predict/choice.h"
 #include "drawn.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/node_team.h"
-#include "mpi/collect/run.h"
-#include "mpi/collect/running.h"
-#include "mpi/collect/shared_call.h"
+#include "mpi/collect/shared/node_team.h"
+#include "mpi/collect/shared/shared_call.h"
+#include "mpi/collect/shared/shared_variant.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

@@ -15,7 +15,8 @@
 #include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
+#include "mpi/collect/shared/shared_variant.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

@@ -12,9 +12,10 @@
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/run.h"
+#include "mpi/collect/shared/node_team.h"
+#include "mpi/collect/shared/shared_variant.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

@@ -15,9 +15,9 @@
 #include "mpi/agree.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/running.h"
+#include "mpi/collect/shared/node_team.h"
+#include "mpi/collect/variant.h"
 
 namespace {
 

@@ -11,11 +11,11 @@
 
 #include "core/schedule/makers.h"
 #include "mpi/collect/call.h"
-#include "mpi/collect/chooser.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/node_team.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/size_class.h"
+#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/shared/node_team.h"
 
 namespace {
 

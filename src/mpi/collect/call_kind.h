@@ -1,0 +1,185 @@
+// Calls of one kind: what the chooser decides on, in numbers that are equal on all ranks and quick to find. The preload
+// library knows by them, without asking further, which calls stay the MPI's own.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+
+#include "core/schedule/makers.h"
+#include "mpi/collect/operation.h"
+#include "mpi/handle_slot.h"
+
+namespace ranktree::mpi::collect {
+
+// Sizes of datatypes, remembered by a thread: the MPI takes longer to tell than all else that a call needs which is
+// left to it.
+//
+// Of a direct-mapped cache. A program can free no named type, and so no handle that was another's becomes a named
+// one's: both are remembered.
+struct TypeSize {
+  MPI_Datatype type{};
+  std::int64_t bytes = 0;  // of a named type; 0: to be asked for each time
+};
+inline constexpr std::size_t kTypeSizes = 16;
+using TypeSizes = std::array<TypeSize, kTypeSizes>;
+
+// 0 where the MPI says none.
+inline std::int64_t ask_size(MPI_Datatype type, TypeSize& slot) noexcept {
+  MPI_Count size = 0;
+  if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+  if (slot.type == type) return static_cast<std::int64_t>(size);
+  int integers = 0;
+  int addresses = 0;
+  int datatypes = 0;
+  int combiner = MPI_COMBINER_DUP;
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS) {
+    slot = {type, combiner == MPI_COMBINER_NAMED ? static_cast<std::int64_t>(size) : 0};
+  }
+  return static_cast<std::int64_t>(size);
+}
+
+inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type, TypeSizes& sizes) noexcept {
+  TypeSize& slot = sizes[slot_of<kTypeSizes>(type)];
+  if (slot.type == type && slot.bytes != 0) [[likely]]
+    return count * slot.bytes;
+  return count * ask_size(type, slot);
+}
+
+// Whether it is a named type whose size has been asked for.
+inline bool is_known_named(MPI_Datatype type, const TypeSizes& sizes) noexcept {
+  const TypeSize& slot = sizes[slot_of<kTypeSizes>(type)];
+  return slot.type == type && slot.bytes != 0;
+}
+
+inline constexpr std::size_t kCollectives = 9;
+// Of operations: predefined, the user's commutative, the user's other ones; and any, where a count for each rank is
+// given, which not every way can serve that serves equal blocks.
+inline constexpr std::size_t kKinds = 4;
+inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count for each rank
+inline constexpr std::size_t kUnknown = 1;  // as kind, of vector gathers: the sizes are not known to all ranks
+inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
+
+// Calls of a kind that go through the shared memory of a node, as one before them did (directly.h).
+struct Repeat {
+  std::uint32_t left = 0;  // so many from now, kForEver all: equal on all ranks
+  // What they have in common, on this rank, where it is known.
+  bool known = false;
+  std::uint16_t element = 1;  // bytes
+  MPI_Datatype type{};
+  MPI_Op op{};
+};
+
+// Of one communicator: who decides and who only looks both count down here.
+struct Shortcuts {
+  // So many calls of a kind from now are the MPI's own and need not be looked at; kForEver all.
+  static constexpr std::uint32_t kForEver = UINT32_MAX;
+  std::array<std::uint32_t, kCollectives * kKinds * kSizes> native{};
+  std::array<Repeat, kCollectives * kKinds * kSizes> repeats{};
+  std::array<std::uint64_t, kCollectives> calls{};  // made
+  std::array<std::uint64_t, kCollectives> ours{};   // not by the MPI's own call
+  const char* message = "";                         // what is wrong with the settings
+};
+
+inline std::size_t size_class(std::int64_t bytes) {
+  if (bytes <= 0) return 0;
+  return std::min(kSizes - 1, static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))));
+}
+
+// The fewest bytes of a class but the first.
+inline std::int64_t least_bytes(std::size_t size) { return static_cast<std::int64_t>(std::uint64_t{1} << (size - 1)); }
+
+inline std::size_t kind_index(core::schedule::Collective collective, std::size_t kind, std::size_t size) {
+  return (static_cast<std::size_t>(collective) * kKinds + kind) * kSizes + size;
+}
+
+inline bool is_predefined(MPI_Op op) {
+  if (op == MPI_SUM || op == MPI_MAX || op == MPI_MIN) return true;
+  return op == MPI_PROD || op == MPI_LAND || op == MPI_BAND || op == MPI_LOR || op == MPI_BOR || op == MPI_LXOR ||
+         op == MPI_BXOR || op == MPI_MAXLOC || op == MPI_MINLOC;
+}
+
+inline std::size_t operation_kind(MPI_Op op) {
+  if (is_predefined(op) || op == MPI_OP_NULL) return 0;
+  int commutative = 0;
+  if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS) return 2;
+  return commutative != 0 ? 1 : 2;
+}
+
+// MPI's message, equal on all ranks: the vector, or one block where there are blocks (of reduce_scatter the middle
+// one). A gather's and a scatter's is looked for where it is significant on the calling rank.
+[[gnu::always_inline]] inline std::int64_t message_bytes(const Operation& operation, bool at_root, TypeSizes& sizes) {
+  using core::schedule::Collective;
+  const Operation::Side& receive = operation.receive;
+  switch (operation.collective) {
+    case Collective::kBarrier:
+      return 0;
+    case Collective::kGather:
+      return at_root ? bytes_of(receive.count, receive.type, sizes)
+                     : bytes_of(operation.send.count, operation.send.type, sizes);
+    case Collective::kScatter:
+      return at_root ? bytes_of(operation.send.count, operation.send.type, sizes)
+                     : bytes_of(receive.count, receive.type, sizes);
+    case Collective::kReduceScatter: {
+      const auto counts = operation.receive.counts;
+      if (counts.data() == nullptr || counts.empty()) return bytes_of(receive.count, receive.type, sizes);
+      const std::int64_t sum = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+      return bytes_of(sum, receive.type, sizes) / static_cast<std::int64_t>(counts.size());
+    }
+    default:
+      return bytes_of(receive.count, receive.type, sizes);
+  }
+}
+
+inline std::size_t kind_of_operation(const Operation& operation) {
+  const bool reduction = reduces(operation.collective);
+  if (operation.vector) return reduction ? kCounts : kUnknown;
+  return reduction ? operation_kind(operation.op) : 0;
+}
+
+// What a call is to the chooser, on this rank.
+struct Kind {
+  std::size_t kind = 0;  // of operations
+  std::size_t size = 0;
+  std::size_t index = 0;   // in Shortcuts::native
+  std::int64_t bytes = 0;  // of what has a size
+};
+
+[[gnu::always_inline]] inline Kind kind_of(const Operation& operation, int rank, TypeSizes& sizes) {
+  Kind found;
+  found.kind = kind_of_operation(operation);
+  if (!operation.vector || reduces(operation.collective)) {
+    found.bytes = message_bytes(operation, rank == operation.root, sizes);
+    found.size = size_class(found.bytes);
+  }
+  found.index = kind_index(operation.collective, found.kind, found.size);
+  return found;
+}
+
+// Of those that go a way that has been decided on. There is one left.
+inline void count_down(std::uint32_t& left) {
+  if (left != Shortcuts::kForEver) --left;
+}
+
+// Whether it is one of the calls that are the MPI's own for now, which is counted.
+inline bool is_left_to_mpi(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
+  std::uint32_t& left = shortcuts.native[kind.index];
+  if (left == 0) return false;
+  count_down(left);
+  ++shortcuts.calls[static_cast<std::size_t>(collective)];
+  return true;
+}
+
+// The call was none.
+inline void take_back(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
+  std::uint32_t& left = shortcuts.native[kind.index];
+  if (left != Shortcuts::kForEver) ++left;
+  --shortcuts.calls[static_cast<std::size_t>(collective)];
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,375 @@
+#include "mpi/collect/select/chooser.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/predict/candidates.h"
+#include "core/predict/choice.h"
+#include "core/predict/parameters.h"
+#include "core/predict/rules.h"
+#include "core/schedule/makers.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/links.h"
+#include "mpi/collect/select/log.h"
+#include "mpi/collect/select/tuning_entry.h"
+#include "mpi/collect/settings.h"
+#include "mpi/collect/shared/node_team.h"
+#include "mpi/collect/shared/shared_variant.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Candidate;
+using core::predict::Choice;
+using core::predict::Parameters;
+using core::predict::Way;
+using core::schedule::Collective;
+
+constexpr std::size_t kOrdered = 2;       // the kind of the user's operations that do not commute
+constexpr std::uint32_t kFirstCalls = 4;  // of a kind: the MPI's own, whatever comes later
+constexpr std::size_t kCandidates = 3;
+constexpr std::size_t kCandidatesAcross = 4;  // between nodes
+// More are proposed, since not every way can carry out every operation.
+constexpr int kProposed = 24;
+
+bool commutes(const Operation& operation) {
+  return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
+}
+
+// Equal on all ranks, or nothing is tried.
+std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
+  return std::hash<std::string>{}(text);
+}
+
+// Of one kind of call.
+struct Tried {
+  TuningEntry entry;
+  // The last call that went its way, where its type and operation are the MPI's own: whatever is equal in these can go
+  // it again.
+  const Choice* choice = nullptr;
+  MPI_Datatype type{};
+  MPI_Op op{};
+
+  [[nodiscard]] bool is_like_last(const Operation& operation) const {
+    return choice != nullptr && type == operation.receive.type && op == operation.op;
+  }
+};
+
+class Selector final : public Chooser {
+ public:
+  Selector(Context& context, Settings settings);
+  ~Selector() override;
+  Selector(const Selector&) = delete;
+  Selector& operator=(const Selector&) = delete;
+  Selector(Selector&&) = delete;
+  Selector& operator=(Selector&&) = delete;
+
+  Decision begin(const Operation& operation, const Kind& kind, bool blocking) override;
+  void end(const Decision& decision) override;
+  [[nodiscard]] bool is_deciding(const Operation& operation) const override;
+  void make_ready() override;
+  Shortcuts& shortcuts() override { return shortcuts_; }
+
+ private:
+  [[nodiscard]] std::uint32_t native_calls(Collective collective, std::size_t kind, std::size_t size) const;
+  [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
+  Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
+  Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
+  const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
+  bool ask_for_shared_memory();
+  [[nodiscard]] double seconds_to_meet() const;
+  std::unique_ptr<Tried> begin_trials(const Operation& operation, const Kind& kind);
+  std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
+  Decision counted(const Operation& operation, Decision decision);
+  void settle(std::size_t index);
+  [[nodiscard]] bool repeats(const Choice& choice) const {
+    return choice.way == Way::kShared && context_.node_count() == 1;
+  }
+
+  Context& context_;
+  Settings settings_;
+  Parameters parameters_;
+  bool links_known_ = false;  // measured, where nobody has given them
+  DecisionLog log_;
+  Shortcuts shortcuts_;
+  std::vector<std::unique_ptr<Tried>> tried_;  // by Kind::index
+};
+
+bool is_unknown(Collective collective, std::size_t kind) { return !reduces(collective) && kind == kUnknown; }
+
+// Whether a rule may fit some call of a size. One of unknown size it fits only where it asks for none.
+bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
+  if (unknown) return rule.bytes == core::predict::Interval<std::int64_t>{};
+  if (size == 0) return rule.bytes.has(0);
+  const std::int64_t first = least_bytes(size);
+  return rule.bytes.last >= first && (size + 1 == kSizes || rule.bytes.first < 2 * first);
+}
+
+// Levels between nodes, as given: down to the last that is across nodes.
+int levels_across_nodes(const Context& context) {
+  if (context.node_count() < 2) return 0;
+  const std::vector<std::string>& names = context.level_names();
+  const auto node = std::find(names.begin(), names.end(), "Machine");
+  return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
+}
+
+Parameters parameters_for(const Context& context, const Settings& settings) {
+  const int levels = context.machine().given_levels();
+  const int across = std::min(levels_across_nodes(context), levels);
+  return settings.parameters ? matched(*settings.parameters, levels, across)
+                             : core::predict::usual_parameters(levels, across);
+}
+
+Selector::Selector(Context& context, Settings settings)
+    : context_(context),
+      settings_(std::move(settings)),
+      parameters_(parameters_for(context, settings_)),
+      log_(context.rank(), context.size(), context.node_count()),
+      tried_(shortcuts_.native.size()) {
+  shortcuts_.message = settings_.message.c_str();
+  if (!settings_.message.empty()) log_.say(settings_.message);
+  if (settings_.rules) {
+    std::erase_if(settings_.rules->rules, [&](const core::predict::Rule& rule) {
+      return !rule.ranks.has(context.size()) || !rule.nodes.has(context.node_count());
+    });
+  }
+  for (std::size_t collective = 0; collective < kCollectives; ++collective) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      for (std::size_t size = 0; size < kSizes; ++size) {
+        shortcuts_.native.at(kind_index(static_cast<Collective>(collective), kind, size)) =
+            native_calls(static_cast<Collective>(collective), kind, size);
+      }
+    }
+  }
+}
+
+// How many calls of a kind are the MPI's own at first.
+std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, std::size_t size) const {
+  // Without bytes nothing is moved, except by vector gathers, whose sizes no rank knows of all.
+  const bool unknown = is_unknown(collective, kind);
+  if (size == 0 && collective != Collective::kBarrier && !unknown) return Shortcuts::kForEver;
+  if (settings_.rules) {
+    const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
+    const bool served = std::any_of(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
+      return rule.collective == collective && rule.choice.way != Way::kNative && touches(rule, size, unknown);
+    });
+    return served ? 0 : Shortcuts::kForEver;
+  }
+  const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
+  if (wish.automatic) return unknown ? Shortcuts::kForEver : kFirstCalls;
+  return wish.choice.way == Way::kNative ? Shortcuts::kForEver : 0;
+}
+
+Selector::~Selector() { log_.counts(shortcuts_); }
+
+Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
+  if (decision.choice->way != Way::kNative) ++shortcuts_.ours.at(static_cast<std::size_t>(operation.collective));
+  return decision;
+}
+
+Chooser::Decision Selector::begin(const Operation& operation, const Kind& kind, bool blocking) {
+  const auto collective = static_cast<std::size_t>(operation.collective);
+  ++shortcuts_.calls.at(collective);
+  std::uint32_t& left = shortcuts_.native[kind.index];
+  if (left != 0) {
+    if (blocking) count_down(left);
+    return {};
+  }
+  const bool is_automatic = !settings_.rules && settings_.wishes.at(collective).automatic;
+  return counted(operation, is_automatic ? automatic(operation, kind, blocking) : by_rule(operation, kind, blocking));
+}
+
+// Null where there is none.
+const Choice* Selector::rule_for(Collective collective, const Kind& kind) const {
+  if (!settings_.rules) return &settings_.wishes.at(static_cast<std::size_t>(collective)).choice;
+  const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
+  const bool unknown = is_unknown(collective, kind.kind);
+  const auto found = std::find_if(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
+    return rule.collective == collective && (unknown ? touches(rule, 0, true) : rule.bytes.has(kind.bytes));
+  });
+  return found == rules.end() ? nullptr : &found->choice;
+}
+
+Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind, bool blocking) {
+  const Choice* const choice = rule_for(operation.collective, kind);
+  if (choice == nullptr || choice->way == Way::kNative) return {};
+  // Nonblocking calls are local: they make nothing together.
+  const bool makes_team = choice->way == Way::kShared && !context_.has_node_team();
+  if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
+  const bool can = can_run(context_, operation, *choice);
+  if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
+  if (!can) return {};
+  if (blocking && !settings_.rules && repeats(*choice)) {
+    Repeat& last = shortcuts_.repeats[kind.index];
+    last.left = Shortcuts::kForEver;
+    remember(context_, operation, last);
+  }
+  return {.choice = choice};
+}
+
+Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
+  std::unique_ptr<Tried>& tried = tried_[kind.index];
+  if (blocking && !tried) ask_for_shared_memory();
+  if (!(tried && tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
+  if (!blocking) {
+    if (!tried || tried->entry.on_trial()) return {};
+    return {.choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried)};
+  }
+  if (!tried) {
+    tried = begin_trials(operation, kind);
+    if (!tried->entry.on_trial()) {
+      settle(kind.index);
+      return {};
+    }
+  }
+  if (Repeat& last = shortcuts_.repeats[kind.index]; last.left > 0) {
+    count_down(last.left);
+    const Choice* const choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried);
+    if (choice->way == Way::kShared) remember(context_, operation, last);
+    return {.choice = choice};
+  }
+  const TuningEntry::Turn turn = tried->entry.next();
+  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried),
+                    .entry = static_cast<std::uint32_t>(kind.index),
+                    .trial = turn.trial};
+  if (turn.meets) decision.meeting = seconds_to_meet();
+  if (turn.timed) decision.started = PMPI_Wtime();
+  return decision;
+}
+
+// Of a call that is usual.
+const Choice* Selector::unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind,
+                                         Tried& tried) {
+  if (tried.choice == choice && tried.is_like_last(operation)) return choice;
+  if (!can_run(context_, operation, *choice)) return &native_choice();
+  const bool fixed = kind.kind == 0 && is_known_named(operation.receive.type, thread_state.types);
+  tried.choice = fixed ? choice : nullptr;
+  tried.type = operation.receive.type;
+  tried.op = operation.op;
+  return choice;
+}
+
+// Collective the first time; whether there is some.
+bool Selector::ask_for_shared_memory() {
+  return context_.node_count() < context_.size() && context_.node_team() != nullptr;
+}
+
+void Selector::make_ready() {
+  const auto is_shared = [](const auto& each) { return each.choice.way == Way::kShared; };
+  const bool named = settings_.rules
+                         ? std::any_of(settings_.rules->rules.begin(), settings_.rules->rules.end(), is_shared)
+                         : std::any_of(settings_.wishes.begin(), settings_.wishes.end(), is_shared);
+  if (named) ask_for_shared_memory();
+}
+
+// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Elsewhere they
+// leave the MPI's barrier, as programs' ranks do. It drives nothing that is in flight: they enter it when all have
+// come.
+double Selector::seconds_to_meet() const {
+  const double start = PMPI_Wtime();
+  NodeTeam* const team = context_.node_count() == 1 ? context_.node_team() : nullptr;
+  if (team != nullptr) {
+    team->meet();
+  } else {
+    meet(context_.comm());
+    check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
+  }
+  return PMPI_Wtime() - start;
+}
+
+bool Selector::is_deciding(const Operation& operation) const {
+  const Kind kind = kind_of(operation, context_.rank(), thread_state.types);
+  if (settings_.rules || !settings_.wishes.at(static_cast<std::size_t>(operation.collective)).automatic) return false;
+  const std::unique_ptr<Tried>& tried = tried_[kind.index];
+  return tried ? tried->entry.on_trial() : shortcuts_.native[kind.index] != Shortcuts::kForEver;
+}
+
+void Selector::end(const Decision& decision) {
+  if (!decision.trial) return;
+  const double seconds = PMPI_Wtime() - decision.started;
+  TuningEntry& entry = tried_[decision.entry]->entry;
+  if (!entry.record(seconds, decision.meeting)) return;
+  meet(context_.comm());
+  const std::span<double> times = entry.unagreed();
+  check(
+      PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, context_.comm()),
+      "MPI_Allreduce");
+  if (entry.agreed()) settle(decision.entry);
+}
+
+// A decision: where it is the MPI's own call, the next ones need not come here; nor those that can be made directly.
+void Selector::settle(std::size_t index) {
+  TuningEntry& entry = tried_[index]->entry;
+  log_.decision(index, entry);
+  if (!entry.winner_is_native() && !repeats(entry.winner())) return;
+  (entry.winner_is_native() ? shortcuts_.native.at(index) : shortcuts_.repeats.at(index).left) = entry.settled();
+  entry.pass_settled();
+}
+
+// Collective: all ranks have the same candidates, or none.
+std::unique_ptr<Tried> Selector::begin_trials(const Operation& operation, const Kind& kind) {
+  meet(context_.comm());
+  std::unique_ptr<Tried> tried;
+  std::array<std::uint64_t, 2> prints{};
+  std::vector<Candidate> candidates;
+  candidates = propose(operation, kind);
+  const std::uint64_t print = fingerprint(candidates);
+  prints = {print, ~print};
+  check(PMPI_Allreduce(MPI_IN_PLACE, prints.data(), static_cast<int>(prints.size()), MPI_UINT64_T, MPI_MIN,
+                       context_.comm()),
+        "MPI_Allreduce");
+  attempt_together(context_.comm(), [&] {
+    if (prints[0] != ~prints[1]) candidates.clear();
+    tried = std::make_unique<Tried>(Tried{.entry = TuningEntry(candidates, kind.bytes, context_.node_count())});
+  });
+  return tried;
+}
+
+std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {
+  if (!settings_.parameters && context_.node_count() > 1 && !std::exchange(links_known_, true)) {
+    parameters_ = with_measured_links(parameters_, context_);
+  }
+  const bool shared = ask_for_shared_memory();
+  std::vector<Candidate> candidates;
+  attempt_together(context_.comm(), [&] {
+    const core::predict::Question question{.collective = operation.collective,
+                                           .bytes = kind.bytes,
+                                           .commutative = commutes(operation),
+                                           .shared_memory = shared};
+    candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
+  });
+  // Local: shared memory is proposed only where the node's has been asked for, levels never are. What costs too much is
+  // measured by what can be carried out.
+  std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
+  return core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
+}
+
+}  // namespace
+
+std::unique_ptr<Chooser> Chooser::make(Context& context) {
+  Settings settings = agreed_settings(context.comm());
+  std::unique_ptr<Chooser> chooser;
+  attempt_together(context.comm(), [&] { chooser = std::make_unique<Selector>(context, std::move(settings)); });
+  return chooser;
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,74 @@
+#include "mpi/collect/select/links.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/predict/parameters.h"
+#include "mpi/check.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/select/link_pairs.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::LevelParameters;
+using core::predict::Parameters;
+
+constexpr int kShort = 8;
+constexpr int kLong = 16384;  // what an MPI sends without asking the receiver first
+using Pair = std::pair<int, int>;
+
+// Seconds of one way, the least of some round trips.
+double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, int tag) {
+  std::vector<char> buffer(static_cast<std::size_t>(bytes));
+  const bool first = rank == pair.first;
+  const int peer = first ? pair.second : pair.first;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < times; ++i) {
+    const double start = PMPI_Wtime();
+    if (first) check(PMPI_Send(buffer.data(), bytes, MPI_CHAR, peer, tag, comm), "MPI_Send");
+    check(PMPI_Recv(buffer.data(), bytes, MPI_CHAR, peer, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    if (!first) check(PMPI_Send(buffer.data(), bytes, MPI_CHAR, peer, tag, comm), "MPI_Send");
+    least = std::min(least, (PMPI_Wtime() - start) / 2);
+  }
+  return least;
+}
+
+}  // namespace
+
+Parameters with_measured_links(const Parameters& parameters, Context& context) {
+  constexpr int kShortTimes = 7;
+  constexpr int kLongTimes = 3;
+  const std::array<Pair, 2> pairs = pairs_to_measure(context.node_of(), context.node_count());
+  const int tag = context.next_tag();
+  std::array<double, 4> found{};  // latency and seconds per byte, between nodes and inside
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const Pair& pair = pairs[i];
+    // One pair after the other, while nobody else sends.
+    check(PMPI_Barrier(context.comm()), "MPI_Barrier");
+    if (pair.second == 0 || (context.rank() != pair.first && context.rank() != pair.second)) continue;
+    const double latency = one_way(context.comm(), pair, context.rank(), kShort, kShortTimes, tag);
+    const double longer = one_way(context.comm(), pair, context.rank(), kLong, kLongTimes, tag);
+    found[2 * i] = latency;
+    found[2 * i + 1] = std::max(longer - latency, 0.0) / (kLong - kShort);
+  }
+  check(PMPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_DOUBLE, MPI_MAX, context.comm()),
+        "MPI_Allreduce");
+  Parameters measured = parameters;
+  const auto across = static_cast<std::size_t>(core::predict::levels_across_nodes(measured));
+  for (std::size_t level = 0; level < measured.levels.size(); ++level) {
+    LevelParameters& each = measured.levels[level];
+    const std::size_t kind = level < across ? 0 : 2;
+    if (found[kind] > 0) each.latency = found[kind];
+    if (found[kind + 1] > 0) each.per_byte = found[kind + 1];
+  }
+  return measured;
+}
+
+}  // namespace ranktree::mpi::collect

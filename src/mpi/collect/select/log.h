@@ -1,0 +1,58 @@
+// RANKTREE_COLL_LOG: what is chosen, and why. Without it nothing is ever written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/select/tuning_entry.h"
+
+namespace ranktree::mpi::collect {
+
+class Log {
+ public:
+  Log() = default;
+  // Of the environment: a path, at whose end lines are put, or "stderr". Only rank 0 of a communicator writes.
+  explicit Log(int rank);
+  [[nodiscard]] bool wanted() const { return !path_.empty(); }
+  // One line, in one write, so that those of several processes do not mix. What cannot be written is lost.
+  void line(const std::string& text) const noexcept;
+
+ private:
+  std::string path_;
+};
+
+// "12.3 us", "1.24 ms"; "128", "4K" as RANKTREE_COLL takes them.
+std::string time_text(double seconds);
+std::string size_text(std::int64_t bytes);
+
+// The lines of RANKTREE_COLL_LOG for one communicator.
+
+// One line each:
+//   4 ranks on 1 node: allreduce 1K-2K: shared:flat | native 12.1 us | shared:flat 4 us (model 3.2 us) | ...
+//   4 ranks on 1 node: bcast by rule: native, since levels cannot carry it out
+//   4 ranks on 1 node: calls: allreduce 1040 of 1200 not by the MPI, bcast 0 of 7
+class DecisionLog {
+ public:
+  DecisionLog(int rank, int ranks, int nodes);
+  [[nodiscard]] bool wanted() const { return log_.wanted(); }
+  void say(const std::string& text) const { line(text); }
+  void decision(std::size_t index, const TuningEntry& entry) const;
+  // Once for each kind of call.
+  void rule(core::schedule::Collective collective, std::size_t index, const core::predict::Choice& choice, bool can);
+  // When the communicator goes.
+  void counts(const Shortcuts& shortcuts) const noexcept;
+
+ private:
+  void line(const std::string& text) const;
+
+  Log log_;
+  std::string who_;
+  std::set<std::size_t> told_;
+};
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,100 @@
+#include "mpi/collect/select/reproducible.h"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "core/predict/choice.h"
+#include "core/schedule/makers.h"
+#include "core/schedule/transform.h"
+#include "mpi/agree.h"
+#include "mpi/check.h"
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/collect/variant.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+using core::predict::Choice;
+using core::predict::Way;
+using core::schedule::Algorithm;
+using core::schedule::Collective;
+using core::schedule::Form;
+
+constexpr std::int64_t kShort = 4096;  // bytes: below, whole vectors in half as many messages
+
+Choice leaders_by(Algorithm algorithm) {
+  Choice choice{.way = Way::kMessages, .plan = {}, .groups = 1};
+  choice.plan.form = Form::kLeaders;
+  choice.plan.algorithms = {algorithm};
+  return choice;
+}
+
+// Anything but nothing and 0 turns it on.
+bool environment_says() {
+  const char* const text = std::getenv("RANKTREE_REPRODUCIBLE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return text != nullptr && !std::string_view(text).empty() && std::string_view(text) != "0";
+}
+
+}  // namespace
+
+void set_reproducible(MPI_Comm comm, bool flag) {
+  const Entered entered;
+  int size = 0;
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  meet(comm);
+  const int own = flag ? 1 : 0;
+  std::array<int, 2> most = {own, 1 - own};
+  check(PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (most[0] + most[1] != 1) throw AgreedError(MPI_ERR_ARG, "flag: expected the same on all ranks");
+  if (size == 1) return;
+  Context& context = *Context::of(comm);
+  context.set_reproducible(flag);
+  if (flag && context.has_chooser()) look_at_reductions(context.chooser().shortcuts());
+}
+
+bool is_reproducible(Context& context) {
+  if (const std::optional<bool>& known = context.reproducible()) return *known;
+  int said = environment_says() ? 1 : 0;
+  meet(context.comm());
+  check(PMPI_Bcast(&said, 1, MPI_INT, 0, context.comm()), "MPI_Bcast");
+  context.set_reproducible(said != 0);
+  return said != 0;
+}
+
+bool is_known_reproducible(const Context& context) { return context.reproducible().value_or(false); }
+
+const Choice* reproducible_choice(Context& context, const Operation& operation) {
+  static const Choice doubling = leaders_by(Algorithm::kRecursiveDoubling);
+  static const Choice halving = leaders_by(Algorithm::kRabenseifner);
+  const bool few = operation.collective == Collective::kAllreduce &&
+                   bytes_of(operation.receive.count, operation.receive.type, thread_state.types) <= kShort;
+  const Choice& choice = few ? doubling : halving;
+  return can_run(context, operation, choice) ? &choice : &native_choice();
+}
+
+void look_at_reductions(Shortcuts& shortcuts) {
+  for (const Collective collective : {Collective::kReduce, Collective::kAllreduce, Collective::kReduceScatter}) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      for (std::size_t size = 1; size < kSizes; ++size) shortcuts.native.at(kind_index(collective, kind, size)) = 0;
+    }
+  }
+}
+
+Operation in_rank_order(const Operation& operation) {
+  Operation ordered = operation;
+  ordered.in_rank_order = true;
+  return ordered;
+}
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,29 @@
+# The sources of src/mpi/collect, from src/mpi.
+set(
+  collect_sources
+  collect/call.cpp
+  collect/context.cpp
+  collect/datatypes.cpp
+  collect/execute/buffers.cpp
+  collect/execute/execution.cpp
+  collect/execute/levels.cpp
+  collect/execute/messages.cpp
+  collect/execute/programs.cpp
+  collect/operation.cpp
+  collect/requests/in_flight.cpp
+  collect/requests/own_request.cpp
+  collect/select/chooser.cpp
+  collect/select/links.cpp
+  collect/select/log.cpp
+  collect/select/reproducible.cpp
+  collect/select/trial_statistics.cpp
+  collect/select/tuning_entry.cpp
+  collect/settings.cpp
+  collect/shared/across.cpp
+  collect/shared/node_team.cpp
+  collect/shared/segment.cpp
+  collect/shared/shared_call.cpp
+  collect/shared/shared_variant.cpp
+  collect/thread_state.cpp
+  collect/variant.cpp
+)

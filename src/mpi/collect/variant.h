@@ -1,0 +1,61 @@
+// A collective operation in flight on the calling rank.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "core/predict/choice.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/operation.h"
+
+namespace ranktree::mpi::collect {
+
+class Running {
+ public:
+  Running() = default;
+  virtual ~Running() = default;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(Running&&) = delete;
+
+  // Does what can be done now without waiting; true once all is done on this rank, and from then on. Drives MPI's
+  // progress as well: something in it calls MPI each time. Throws MpiError.
+  virtual bool progress() = 0;
+};
+
+// Until it is done; drives all that is in flight meanwhile (in_flight.h). Yields the processor between tries, since
+// ranks may outnumber cores. Throws MpiError.
+void finish(Running& running);
+
+// The MPI's own collective calls, from an Operation.
+
+// The MPI's own call, as a choice.
+const core::predict::Choice& native_choice();
+
+// The MPI's own call, blocking. Returns its code; the communicator's error handler has been called then.
+int native(const Operation& operation) noexcept;
+
+// The MPI's own nonblocking call. Throws MpiError: the error handler has been called.
+std::unique_ptr<Running> start_native(const Operation& operation);
+
+// An operation carried out in a chosen way.
+
+// False where a way cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
+// memory that is not there, ...). Depends only on what is equal on all ranks. Local: after has_node_team().
+bool can_run(Context& context, const Operation& operation, const core::predict::Choice& choice);
+
+// False for a reduction that ways cannot carry out which carry out others of its kind (call_kind.h): of elements that
+// overlap or do not fit into shared memory, where there is some, of types that an operation of MPI's is not defined
+// for, with a count for each rank and an operation that does not commute. Depends and is local as can_run().
+bool is_usual(Context& context, const Operation& operation);
+
+// Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the
+// operation until it is done. Ways that are not native keep nothing of the operation's communicator, so that it may be
+// freed meanwhile, and throw AgreedError where messages fail: the program's error handler has not been called. Throws
+// MpiError, std::bad_alloc.
+std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
+                               const core::predict::Choice& choice);
+
+}  // namespace ranktree::mpi::collect

@@ -1,0 +1,143 @@
+// Started as an MPI program: collectives in several variants that take turns in one process. Rank 0 prints a JSON line
+// a variant of a case:
+//   {"collective":"broadcast","bytes":1048576,"ranks":16,"nodes":4,"variant":"auto","calls":120,"min":...,"median":...,
+//    "mean":...,"high":...,"cpu":...,"ratio":...}
+// seconds of a call (median and mean over calls of the slowest rank; high: nine of ten are below), processor seconds of
+// all ranks together, the first variant's time over this one's. What gives no figures has "wrong" in their place.
+//
+// With --pause CALLS nothing is timed: around so many calls of a variant rank 0 prints {"pause":"begin"|"end",...} and
+// waits for a line on standard input, so that whoever started it can read the network's counters.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/schedule/makers.h"
+#include "mpi/check.h"
+#include "mpi/collect/context.h"
+#include "mpi/handle.h"
+#include "programs/bench/gate.h"
+#include "programs/bench/measure.h"
+#include "programs/bench/options.h"
+#include "programs/bench/trial_case.h"
+#include "programs/bench/variant.h"
+
+namespace {
+
+using nlohmann::json;
+namespace mpi = ranktree::mpi;
+namespace bench = ranktree::mpi::bench;
+using ranktree::core::schedule::Collective;
+
+// Flushed at once: some MPIs lose, or hold back, what is written later than MPI_Finalize.
+void print(const json& line) {
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+}
+
+json described(const bench::TrialCase& trial, mpi::collect::Context& context) {
+  const Collective collective = trial.operation().collective;
+  return {{"collective", std::string(ranktree::core::schedule::collective_name(collective))},
+          {"bytes", trial.bytes()},
+          {"ranks", context.size()},
+          {"nodes", context.node_count()}};
+}
+
+void print_figures(json line, const bench::Figures& figures) {
+  line["variant"] = figures.variant;
+  if (!figures.wrong.empty()) {
+    line["wrong"] = figures.wrong;
+  } else {
+    line.update({{"calls", figures.calls},
+                 {"min", figures.least},
+                 {"median", figures.median},
+                 {"mean", figures.mean},
+                 {"high", figures.high},
+                 {"cpu", figures.central},
+                 {"ratio", figures.ratio}});
+  }
+  print(line);
+}
+
+// Nobody sends anything while rank 0 waits: the others wait for it, without a message, in the broadcast.
+void wait_for_reader(json line, const bench::Variant& variant, bool after, int rank) {
+  mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+  if (rank == 0) {
+    line["pause"] = after ? "end" : "begin";
+    line["variant"] = variant.text;
+    print(line);
+    std::string answer;
+    std::getline(std::cin, answer);
+  }
+  char word = 0;
+  mpi::check(MPI_Bcast(&word, 1, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+}
+
+class Program {
+ public:
+  explicit Program(const bench::Options& options)
+      : options_(options), context_(mpi::collect::Context::of(MPI_COMM_WORLD)), gate_(MPI_COMM_WORLD) {
+    if (options.root >= context_->size()) {
+      throw ranktree::core::Error(ranktree::core::Fault::kInput, "--root: there is no such rank");
+    }
+  }
+
+  void run() {
+    for (const Collective collective : options_.collectives) {
+      const bool empty = collective == Collective::kBarrier;
+      for (std::size_t i = 0; i < (empty ? 1 : options_.sizes.size()); ++i) run(collective, options_.sizes[i]);
+    }
+  }
+
+ private:
+  void run(Collective collective, std::int64_t bytes) {
+    std::vector<bench::Variant> variants;
+    variants.reserve(options_.variants.size());
+    for (const std::string& text : options_.variants) variants.push_back(bench::read_variant(text, collective));
+    bench::TrialCase trial(collective, bytes, options_.root, MPI_COMM_WORLD);
+    const json line = described(trial, *context_);
+    if (options_.pause > 0) {
+      const auto pause = [&](const bench::Variant& variant, bool after) {
+        wait_for_reader(line, variant, after, context_->rank());
+      };
+      bench::repeat(trial, variants, context_, options_.pause, options_.limits, pause);
+      return;
+    }
+    for (const bench::Figures& figures : bench::measure(trial, variants, context_, gate_, options_.limits)) {
+      if (context_->rank() == 0) print_figures(line, figures);
+    }
+  }
+
+  const bench::Options& options_;
+  std::shared_ptr<mpi::collect::Context> context_;
+  bench::Gate gate_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const bench::Options options = bench::read_options({argv + 1, argv + argc});
+    const mpi::Session session(&argc, &argv);
+    try {
+      mpi::return_errors();
+      Program(options).run();
+    } catch (const std::exception& error) {
+      // The other ranks wait for this one.
+      std::fprintf(stderr, "ranktree-bench: %s\n", error.what());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ranktree-bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

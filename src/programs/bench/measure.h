@@ -1,0 +1,48 @@
+// Variants taking turns in one process.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mpi/collect/context.h"
+#include "programs/bench/gate.h"
+#include "programs/bench/trial_case.h"
+#include "programs/bench/variant.h"
+
+namespace ranktree::mpi::bench {
+
+struct Limits {
+  double seconds = 1;  // of one case with all its variants, more or less
+  int least = 5;       // rounds
+  int most = 200;
+  int warm = 2;       // calls of each variant before its first timed one
+  int warm_auto = 0;  // and of "auto", which measures by itself at first; 0: until it has decided
+};
+
+// Of one variant. Seconds of one call: from the moment when all are ready until the slowest rank is done.
+struct Figures {
+  std::string variant;
+  std::string wrong;  // why there are no figures
+  std::int64_t calls = 0;
+  double least = 0;
+  double median = 0;
+  double mean = 0;     // where medians say little: calls that take microseconds or a time slice
+  double high = 0;     // nine of ten calls are faster
+  double central = 0;  // mean processor seconds of a call, all ranks together
+  // Median over the rounds of the first variant's time by this one's in the same round: above 1 this one is faster.
+  double ratio = 0;
+};
+
+// Collective; the same figures on all ranks. A variant that gives wrong results has figures of none. Throws MpiError.
+std::vector<Figures> measure(TrialCase& trial, const std::vector<Variant>& variants,
+                             const std::shared_ptr<collect::Context>& context, Gate& gate, const Limits& limits);
+
+// `calls` calls of each variant after its first ones, with nothing else on the network; `pause(variant)` is called on
+// all ranks before and after them. Variants that cannot run are left out. Throws MpiError.
+void repeat(TrialCase& trial, const std::vector<Variant>& variants, const std::shared_ptr<collect::Context>& context,
+            int calls, const Limits& limits, const std::function<void(const Variant&, bool after)>& pause);
+
+}  // namespace ranktree::mpi::bench

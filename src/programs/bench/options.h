@@ -1,0 +1,29 @@
+// What ranktree-bench was asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/schedule/makers.h"
+#include "programs/bench/measure.h"
+
+namespace ranktree::mpi::bench {
+
+struct Options {
+  std::vector<core::schedule::Collective> collectives;
+  std::vector<std::int64_t> sizes;    // bytes
+  std::vector<std::string> variants;  // the first one is what others are compared with
+  int root = 0;
+  int pause = 0;  // calls between pauses; 0: measure
+  Limits limits;
+};
+
+inline constexpr const char* kUsage =
+    "usage: ranktree-bench COLLECTIVE[,...] [--sizes 8,1K or 1K:16M] [--variant TEXT]... [--root R] [--seconds S] "
+    "[--rounds LEAST:MOST] [--warm N] [--pause CALLS]";
+
+// Throws Error(kInput) naming the argument.
+Options read_options(const std::vector<std::string>& words);
+
+}  // namespace ranktree::mpi::bench
