@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 # call's parameters.
 SEND = ".send = {sendbuf, sendcount, sendtype}"
 RECEIVE = ".receive = {recvbuf, recvcount, recvtype}"
-LISTS = "for_each_rank(recvcounts, member), for_each_rank(displs, member)"
+LISTS = "for_each_rank(recvcounts, size), for_each_rank(displs, size)"
 REDUCED = ".send = {sendbuf, count, datatype}, .receive = {recvbuf, count, datatype}, .op = op"
 CALLS = {
     "Allgather": f"kAllgather, {SEND}, {RECEIVE}",
@@ -23,7 +23,7 @@ CALLS = {
     "Reduce": f"kReduce, {REDUCED}, .root = root",
     "Reduce_scatter": (
         "kReduceScatter, .vector = true, .send = {sendbuf, 0, datatype}, "
-        ".receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, member), {}}, .op = op"
+        ".receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op"
     ),
     "Reduce_scatter_block": (
         "kReduceScatter, .send = {sendbuf, recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op"
@@ -31,7 +31,7 @@ CALLS = {
     "Scatter": f"kScatter, {SEND}, {RECEIVE}, .root = root",
     "Scatterv": (
         "kScatter, .vector = true, "
-        ".send = {sendbuf, 0, sendtype, for_each_rank(sendcounts, member), for_each_rank(displs, member)}, "
+        ".send = {sendbuf, 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, "
         f"{RECEIVE}, .root = root"
     ),
 }
@@ -79,11 +79,11 @@ def entry(entry_name: str, expression: object) -> str:
     if base in MAKING:
         return f"{head}  return making({MAKING[base]}, {next_call}, {arguments});\n}}\n"
     described = CALLS[NONBLOCKING.get(base, base)].replace("sendbuf,", "unwritten(sendbuf),")
-    member = "const Member& member" if "member)" in described else "const Member&"
+    size = "int size" if ", size)" in described else "int"
     serve = "serve_nonblocking(request, comm" if base in NONBLOCKING else "serve(comm"
     return (
         f"{head}"
-        f"  const auto describe = [&]({member}) -> Operation {{\n"
+        f"  const auto describe = [&]({size}) -> Operation {{\n"
         f"    return {{.collective = Collective::{described}, .comm = comm}};\n"
         "  };\n"
         f"  return {serve}, {next_call}, describe, {arguments});\n"

@@ -1,99 +1,83 @@
+// What the preload library that serves collectives calls.
 #include <mpi.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <exception>
-#include <string>
+#include <cstdint>
+#include <memory>
 
-#include "io/file.h"
-#include "mpi/check.h"
+#include "mpi/agree.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/call_kind.h"
-#include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/preload_abi.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/own_request.h"
-#include "mpi/collect/select/chooser.h"
 #include "mpi/collect/select/log.h"
-#include "mpi/collect/select/reproducible.h"
-#include "mpi/collect/settings.h"
 #include "mpi/collect/thread_state.h"
-#include "mpi/collect/variant.h"
 
-namespace collect = ranktree::mpi::collect;
-namespace mpi = ranktree::mpi;
-
+namespace ranktree::mpi::collect {
 namespace {
 
-// Whether somebody wants shared memory, which `auto` makes in its own trials. A file is read once; one that cannot be
-// read wants nothing.
-bool rules_name_shared_memory() {
-  static const bool named = [] {
-    try {
-      const char* const value = std::getenv("RANKTREE_COLL");  // NOLINT(concurrency-mt-unsafe): nobody writes to it
-      const std::string text = value == nullptr ? "" : value;
-      return (collect::is_inline(text) ? text : ranktree::io::read_file(text)).find("shared") != std::string::npos;
-    } catch (const std::exception&) {
-      return false;
-    }
-  }();
-  return named;
+ProgressThread* start_thread(bool crowded) noexcept {
+  ProgressThread* started = nullptr;
+  [[maybe_unused]] const Failure none = attempt([&] {
+    const std::shared_ptr<Process> process = Process::here();
+    process->thread = std::make_unique<ProgressThread>();
+    if (process->thread->start(crowded)) started = process->thread.get();
+  });
+  return started;
 }
 
-}  // namespace
-
-int ranktree_collect_call(const collect::Operation* operation) noexcept {
-  return collect::within_call() ? collect::native(*operation) : collect::call(*operation);
-}
-
-collect::Shortcuts* ranktree_collect_shortcuts(MPI_Comm comm) noexcept {
-  if (collect::within_call()) return nullptr;
-  const collect::Entered entered;
-  try {
-    const auto context = collect::Context::of(comm);
-    collect::Shortcuts& shortcuts = context->chooser().shortcuts();
-    if (collect::is_reproducible(*context)) collect::look_at_reductions(shortcuts);
-    return &shortcuts;
-  } catch (...) {
-    return nullptr;
-  }
-}
-
-bool ranktree_collect_start_thread(bool crowded) noexcept { return collect::ProgressThread::instance().start(crowded); }
-
-void ranktree_collect_stop_thread() noexcept { collect::ProgressThread::instance().stop(); }
-
-// What cannot be had is not there on all ranks alike, and such calls are the MPI's.
-void ranktree_collect_prepare(MPI_Comm comm) noexcept {
-  const collect::Entered entered;
-  try {
-    const auto context = collect::Context::of(comm);
-    int shared = context->rank() == 0 && rules_name_shared_memory() ? 1 : 0;
-    mpi::check(PMPI_Bcast(&shared, 1, MPI_INT, 0, context->comm()), "MPI_Bcast");
-    if (shared != 0) [[maybe_unused]]
-      const collect::NodeTeam* const made = context->node_team();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): as above
-  }
-}
-
-bool ranktree_collect_begin(const collect::Operation* operation, MPI_Request* request, int* code) noexcept {
-  return collect::begin_as_request(*operation, request, *code);
-}
-
-bool ranktree_collect_free(MPI_Request* request) noexcept {
-  if (collect::within_call() || !collect::ProgressThread::instance().free_later(*request)) return false;
+bool free_request(ProgressThread* thread, MPI_Request* request) noexcept {
+  if (!thread->free_later(*request)) return false;
   *request = MPI_REQUEST_NULL;
   return true;
 }
 
-void ranktree_collect_finish(int count, const MPI_Request* requests) noexcept {
-  if (count <= 0 || requests == nullptr || collect::within_call()) return;
-  collect::ProgressThread::instance().finish({requests, static_cast<std::size_t>(count)});
+void finish_requests(ProgressThread* thread, int count, const MPI_Request* requests) noexcept {
+  if (count > 0 && requests != nullptr) thread->finish({requests, static_cast<std::size_t>(count)});
 }
 
-void ranktree_collect_log(const char* text) noexcept {
-  try {
-    collect::Log(0).line(text);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory for a line
+void log(const char* text) noexcept {
+  [[maybe_unused]] const Failure lost = attempt([text] { Log(Process::here()->environment.log, 0).line(text); });
+}
+
+void fill_in(PreloadFunctions& functions) {
+  functions.thread_state = []() noexcept { return &thread_state(); };
+  functions.table = [](const Operation* operation, std::uint32_t first_served, ThreadState* thread) noexcept {
+    return table_for_program(*operation, first_served, *thread);
+  };
+  functions.serve = [](CallTable* table, const Operation* operation, const Kind* kind) noexcept {
+    return serve(*table, *operation, *kind);
+  };
+  functions.take_back_wrong = [](CallTable* table, const Operation* operation, const Kind* kind) noexcept {
+    take_back_wrong(*table, *operation, *kind);
+  };
+  functions.start_thread = start_thread;
+  functions.stop_thread = [](ProgressThread* thread) noexcept { thread->stop(); };
+  functions.find = [](MPI_Comm comm, ThreadState* thread) noexcept { return find_table(comm, *thread); };
+  functions.prepare = [](MPI_Comm comm, ThreadState* thread) noexcept { prepare_for_program(comm, *thread); };
+  functions.begin = [](CallTable* table, const Operation* operation, const Kind* kind, MPI_Request* request,
+                       int* code) noexcept {
+    return begin_as_request(*table->context, *operation, *kind, request, *code);
+  };
+  functions.free = free_request;
+  functions.finish = finish_requests;
+  functions.log = log;
+}
+
+}  // namespace
+}  // namespace ranktree::mpi::collect
+
+bool ranktree_collect_handshake(ranktree::mpi::collect::PreloadFunctions* functions) noexcept {
+  const ranktree::mpi::collect::PreloadFunctions own;
+  const bool fits = functions->size == own.size && functions->version == own.version && functions->layout == own.layout;
+  if (fits) {
+    ranktree::mpi::collect::fill_in(*functions);
+  } else {
+    functions->size = own.size;
+    functions->version = own.version;
+    functions->layout = own.layout;
   }
+  return fits;
 }

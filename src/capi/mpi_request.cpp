@@ -13,6 +13,7 @@
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/requests/own_request.h"
 #include "mpi/collect/variant.h"
@@ -29,16 +30,14 @@ struct ranktree_request {
 
   void start() {
     running = collect::call_nonblocking(operation);
-    if (operation.comm == MPI_COMM_NULL) return;
-    if (const auto* known = collect::Context::find(operation.comm)) context = *known;
+    context = collect::Context::find(operation.comm);
   }
 
   void prepare() {
     collect::prepare(operation.comm);
-    if (const auto* known = collect::Context::find(operation.comm)) {
-      home = *known;
-      has_home = *known != nullptr;
-    }
+    const std::shared_ptr<collect::Context> known = collect::Context::find(operation.comm);
+    home = known;
+    has_home = known != nullptr;
   }
 
   // The communicator whose error handler is called, null once it is freed.
@@ -55,6 +54,7 @@ struct ranktree_request {
   std::shared_ptr<collect::Context> context;  // while active
   std::weak_ptr<collect::Context> home;       // of a persistent one, which does not keep what its communicator has
   bool has_home = false;
+  const std::shared_ptr<collect::Process> process = collect::Process::here();
 };
 
 namespace {
@@ -152,7 +152,7 @@ int ranktree_Test(ranktree_Request* request, int* flag) {
   if (request == nullptr || flag == nullptr) return refuse();
   int code = MPI_SUCCESS;
   *flag = !active(request) || progress(request, &code) ? 1 : 0;
-  if (*flag == 0) collect::drive_all();
+  if (*flag == 0) (*request)->process->in_flight.drive_all();
   return code;
 }
 
@@ -160,17 +160,18 @@ int ranktree_Waitall(int count, ranktree_Request requests[]) {
   if (count < 0 || (count > 0 && requests == nullptr)) return refuse();
   constexpr int kSpins = 64;
   int first = MPI_SUCCESS;
-  int left = 1;
-  for (int tries = 0; left > 0; ++tries) {
-    left = 0;
+  bool waits = true;
+  for (int tries = 0; waits; ++tries) {
+    collect::Process* process = nullptr;  // of what is not complete
     for (ranktree_Request& request : std::span(requests, static_cast<std::size_t>(count))) {
       if (!active(&request)) continue;
       int code = MPI_SUCCESS;
-      if (!progress(&request, &code)) ++left;
+      if (!progress(&request, &code)) process = request->process.get();
       if (first == MPI_SUCCESS) first = code;
     }
-    if (left > 0) collect::drive_all();
-    if (left > 0 && tries >= kSpins) sched_yield();
+    waits = process != nullptr;
+    if (waits) process->in_flight.drive_all();
+    if (waits && tries >= kSpins) sched_yield();
   }
   return first;
 }

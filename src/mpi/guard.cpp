@@ -39,14 +39,13 @@ int code_with_text(const Failure& failure) noexcept {
 #define RANKTREE_WITHOUT_COMMUNICATOR MPI_COMM_WORLD
 #endif
 
-// A program of sessions has neither.
-bool world_exists() {
+}  // namespace
+
+bool world_exists() noexcept {
   int begun = 0;
   int ended = 0;
   return MPI_Initialized(&begun) == MPI_SUCCESS && MPI_Finalized(&ended) == MPI_SUCCESS && begun != 0 && ended == 0;
 }
-
-}  // namespace
 
 void keep_message(MPI_Comm comm, std::string_view text) noexcept {
   try {

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -9,9 +10,11 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
+#include "mpi/collect/communicator_state.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/chooser.h"
 #include "mpi/collect/select/reproducible.h"
@@ -26,48 +29,25 @@ namespace {
 using core::predict::Choice;
 using core::predict::Way;
 
-bool is_right(const Context& context, const Operation& operation) {
-  return arguments_are_right(operation, context.rank(), context.size());
-}
-
-// Null where the communicator's calls are the MPI's, on all ranks; and where one is to be made and arguments are wrong.
-const std::shared_ptr<Context>* context_of(const Operation& operation, bool may_make, ThreadState& thread) {
-  if (operation.comm == MPI_COMM_NULL) return nullptr;
-  if (const auto* known = Context::find(operation.comm, thread)) return *known ? known : nullptr;
-  if (!may_make || !among_several(operation.comm)) return nullptr;
-  int rank = 0;
-  int size = 0;
-  check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
-  check(PMPI_Comm_size(operation.comm, &size), "MPI_Comm_size");
-  if (!arguments_are_right(operation, rank, size)) return nullptr;
-  try {
-    return &Context::of(operation.comm);
-  } catch (const AgreedError&) {
-    return nullptr;
-  }
-}
-
-std::optional<Nonblocking> unless_native(const std::shared_ptr<Context>& context, const Operation& operation,
-                                         const Choice& choice) {
-  if (choice.way == Way::kNative) return std::nullopt;
-  return Nonblocking{context, operation, &choice};
+bool is_right(const CallTable& table, const Operation& operation) {
+  return arguments_are_right(operation, table.rank, table.size);
 }
 
 // The MPI has called the error handler; the reason that was kept before is of another call.
-int call_mpi(const Operation& operation) noexcept {
+int call_native(const Operation& operation) noexcept {
   const int code = native(operation);
   if (code != MPI_SUCCESS && operation.comm != MPI_COMM_NULL) keep_reason(operation.comm, code);
   return code;
 }
 
 // What fails within is messages that the program knows nothing of: its own error handler is still to be called.
-int carry_out(const std::shared_ptr<Context>& context, const Operation& operation, const Choice& choice) noexcept {
-  if (choice.way == Way::kNative) return call_mpi(operation);
+int carry_out(Context& context, const Operation& operation, const Choice& choice) noexcept {
+  if (choice.way == Way::kNative) return call_native(operation);
   try {
     if (choice.way == Way::kShared) {
-      finish_shared(context, operation, choice);
+      finish_shared(context.shared_from_this(), operation, choice);
     } else {
-      finish(*start(context, operation, choice));
+      finish(*start(context.shared_from_this(), operation, choice), context.process().in_flight);
     }
     return MPI_SUCCESS;
   } catch (...) {
@@ -75,14 +55,15 @@ int carry_out(const std::shared_ptr<Context>& context, const Operation& operatio
   }
 }
 
-int run(const std::shared_ptr<Context>& context, const Operation& operation, const Kind& kind) noexcept {
-  complete_earlier(*context);
+// Its arguments are right.
+int run(Context& context, const Operation& operation, const Kind& kind) noexcept {
+  complete_earlier(context);
   try {
-    if (is_reproducible(*context) && reduces(operation)) {
+    if (is_reproducible(context, operation)) {
       const Operation ordered = in_rank_order(operation);
-      return carry_out(context, ordered, *reproducible_choice(*context, ordered));
+      return carry_out(context, ordered, *reproducible_choice(context, ordered));
     }
-    Chooser& chooser = context->chooser();
+    Chooser& chooser = context.chooser();
     const Chooser::Decision decision = chooser.begin(operation, kind, true);
     const int code = carry_out(context, operation, *decision.choice);
     chooser.end(decision);
@@ -90,6 +71,64 @@ int run(const std::shared_ptr<Context>& context, const Operation& operation, con
   } catch (...) {
     return raise(operation.comm, current_failure());
   }
+}
+
+// Collective over an intracommunicator of several ranks: null on all where it can have none.
+CallTable* make_table(MPI_Comm comm, ThreadState& thread) {
+  try {
+    const std::shared_ptr<Context> context = Context::of(comm);
+    [[maybe_unused]] const Chooser& made = context->chooser();
+  } catch (const AgreedError&) {  // NOLINT(bugprone-empty-catch): its calls are the MPI's
+  }
+  CommunicatorState& state = state_of(comm, thread);
+  refresh_slot(comm, state, thread);
+  return state.table();
+}
+
+// A call on a communicator whose table the thread does not know: makes it, where the arguments are right.
+int first_call(const Operation& operation, ThreadState& thread) {
+  const ThreadState::Slot* const slot = thread.known_slot(operation.comm);
+  if (slot != nullptr && slot->native) return call_native(operation);
+  if (const CommunicatorState* const state = find_state(operation.comm)) {
+    refresh_slot(operation.comm, *state, thread);
+    if (state->table() != nullptr) return call(operation);
+    if (!state->several || state->refused) return call_native(operation);
+  } else if (!among_several(operation.comm)) {
+    [[maybe_unused]] const Failure lost = attempt([&] { state_of(operation.comm, thread); });
+    return call_native(operation);
+  }
+  int rank = 0;
+  int size = 0;
+  check(PMPI_Comm_rank(operation.comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(operation.comm, &size), "MPI_Comm_size");
+  if (!arguments_are_right(operation, rank, size)) return call_native(operation);
+  CallTable* const table = make_table(operation.comm, thread);
+  if (table == nullptr) return call_native(operation);
+  return run(*table->context, operation, kind_of(operation, table->rank, thread.types));
+}
+
+std::optional<Nonblocking> unless_native(Context& context, const Operation& operation, const Choice& choice) {
+  if (choice.way == Way::kNative) return std::nullopt;
+  return Nonblocking{context.shared_from_this(), operation, &choice};
+}
+
+// Communicators with processes that MPI_Comm_spawn or MPI_Comm_connect have brought: theirs may have another setting.
+bool is_within_own_world(MPI_Comm comm) {
+  Group world;
+  Group own;
+  check(PMPI_Comm_group(MPI_COMM_WORLD, world.receive()), "MPI_Comm_group");
+  check(PMPI_Comm_group(comm, own.receive()), "MPI_Comm_group");
+  Group outside;
+  check(PMPI_Group_difference(own.get(), world.get(), outside.receive()), "MPI_Group_difference");
+  int size = 1;
+  check(PMPI_Group_size(outside.get(), &size), "MPI_Group_size");
+  return size == 0;
+}
+
+CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, ThreadState& thread) {
+  CommunicatorState& state = state_of(comm, thread);
+  if (!state.waiting) state.waiting = state.several && is_within_own_world(comm) ? first_served : 0;
+  return state;
 }
 
 }  // namespace
@@ -103,37 +142,73 @@ bool among_several(MPI_Comm comm) {
   return inter == 0 && size > 1;
 }
 
-void take_back_wrong(const Context& context, const Operation& operation, const Kind& kind) noexcept {
-  if (is_right(context, operation)) return;
-  take_back(operation.collective, kind, *context.shortcuts());
+void take_back_wrong(CallTable& table, const Operation& operation, const Kind& kind) noexcept {
+  if (is_right(table, operation)) return;
+  std::uint32_t& left = table.native[kind.index];
+  if (left != CallTable::kForEver) ++left;
+  --table.calls[static_cast<std::size_t>(kind.collective)];
 }
 
 // Those that are left to the MPI are not looked at further: what is wrong with them it finds out itself.
 int call(const Operation& operation) noexcept {
-  ThreadState& thread = thread_state;
-  const Context* const known = Context::find_at_once(operation.comm, thread);
-  if (known == nullptr) return call_served(nullptr, operation, {}, thread);
-  const Kind kind = kind_of(operation, known->rank(), thread.types);
-  if (!is_left_to_mpi(*known, operation, kind)) return call_served(known, operation, kind, thread);
+  ThreadState& thread = thread_state();
   const Entered entered(thread);
-  const int code = call_mpi(operation);
-  if (code != MPI_SUCCESS) take_back_wrong(*known, operation, kind);
-  return code;
-}
-
-int call_served(const Context* known, const Operation& operation, Kind kind, ThreadState& thread) noexcept {
-  const Entered entered(thread);
-  if (known != nullptr && can_take_fast_path(*known, operation, kind))
-    return call_on_fast_path(*known, operation, kind);
   try {
-    const std::shared_ptr<Context>* const context = context_of(operation, true, thread);
-    if (context == nullptr || !is_right(**context, operation)) return call_mpi(operation);
-    if (known == nullptr) kind = kind_of(operation, (*context)->rank(), thread.types);
-    return run(*context, operation, kind);
+    if (operation.comm == MPI_COMM_NULL) return call_native(operation);
+    CallTable* const table = thread.known_table(operation.comm);
+    if (table == nullptr) return first_call(operation, thread);
+    const Kind kind = kind_of(operation, table->rank, thread.types);
+    if (table->in_flight.load(std::memory_order_acquire) > 0 || !is_native(kind, *table)) {
+      return serve(*table, operation, kind);
+    }
+    const int code = call_native(operation);
+    if (code != MPI_SUCCESS) take_back_wrong(*table, operation, kind);
+    return code;
   } catch (const MpiError& error) {
     return error.code();
   } catch (...) {
     return raise(operation.comm, current_failure());
+  }
+}
+
+int serve(CallTable& table, const Operation& operation, const Kind& kind) noexcept {
+  if (can_take_fast_path(table, operation, kind)) return call_on_fast_path(table, operation, kind);
+  if (!is_right(table, operation)) return call_native(operation);
+  return run(*table.context, operation, kind);
+}
+
+CallTable* table_for_program(const Operation& operation, std::uint32_t first_served, ThreadState& thread) noexcept {
+  const ThreadState::Slot* const slot = thread.known_slot(operation.comm);
+  if (slot != nullptr && slot->native) return nullptr;
+  try {
+    CommunicatorState& state = state_for_program(operation.comm, first_served, thread);
+    if (state.waiting == 0U) return state.table();
+    if (!arguments_are_right(operation, state.rank, state.size) || --*state.waiting > 0) return nullptr;
+    return make_table(operation.comm, thread);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept {
+  try {
+    const CommunicatorState* const state = find_state(comm);
+    if (state == nullptr) return nullptr;
+    refresh_slot(comm, *state, thread);
+    return state->table();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// What cannot be had is not there on all ranks alike, and such calls are the MPI's.
+void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept {
+  try {
+    CommunicatorState& state = state_for_program(comm, 1, thread);
+    if (state.waiting == 0U) return;
+    state.waiting = 0;
+    if (make_table(comm, thread) != nullptr) state.context->chooser().make_ready();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): as above
   }
 }
 
@@ -142,29 +217,23 @@ void prepare(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) throw AgreedError(MPI_ERR_COMM, "comm: expected a communicator, found MPI_COMM_NULL");
   if (!among_several(comm)) return;
   try {
-    const std::shared_ptr<Context> context = Context::of(comm);
-    context->chooser().make_ready();
-    [[maybe_unused]] const bool reproducible = is_reproducible(*context);
+    Context::of(comm)->chooser().make_ready();
   } catch (const AgreedError&) {
     return;  // calls go to the MPI
   }
 }
 
-std::optional<Nonblocking> decide_nonblocking(const Operation& operation) {
-  const Entered entered;
-  const std::shared_ptr<Context>* const context = context_of(operation, false, thread_state);
-  if (context == nullptr || !is_right(**context, operation)) return std::nullopt;
-  if (is_known_reproducible(**context) && reduces(operation)) {
+std::optional<Nonblocking> decide_nonblocking(Context& context, const Operation& operation, const Kind& kind) {
+  if (!is_right(context.table(), operation)) return std::nullopt;
+  if (is_reproducible(context, operation)) {
     const Operation ordered = in_rank_order(operation);
-    return unless_native(*context, ordered, *reproducible_choice(**context, ordered));
+    return unless_native(context, ordered, *reproducible_choice(context, ordered));
   }
-  if (!(*context)->has_chooser()) return std::nullopt;
-  const Kind kind = kind_of(operation, (*context)->rank(), thread_state.types);
-  return unless_native(*context, operation, *(*context)->chooser().begin(operation, kind, false).choice);
+  if (!context.has_chooser()) return std::nullopt;
+  return unless_native(context, operation, *context.chooser().begin(operation, kind, false).choice);
 }
 
 std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call) {
-  const Entered entered;
   auto begun = std::make_unique<InFlight>(call.context);
   begun->enlist(start(call.context, call.operation, *call.choice));
   return begun;
@@ -172,9 +241,13 @@ std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call) {
 
 // The MPI drives its own.
 std::unique_ptr<Running> call_nonblocking(const Operation& operation) {
-  const Entered entered;
-  const std::optional<Nonblocking> ours = decide_nonblocking(operation);
-  return ours ? begin_nonblocking(*ours) : start_native(operation);
+  ThreadState& thread = thread_state();
+  const Entered entered(thread);
+  if (const std::shared_ptr<Context> context = Context::find(operation.comm)) {
+    const Kind kind = kind_of(operation, context->rank(), thread.types);
+    if (const auto ours = decide_nonblocking(*context, operation, kind)) return begin_nonblocking(*ours);
+  }
+  return start_native(operation);
 }
 
 }  // namespace ranktree::mpi::collect

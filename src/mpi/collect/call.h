@@ -1,8 +1,12 @@
-// What the C interface and the preload library call: an operation, by the way the chooser says.
+// What the C interface and the preload library call: an operation, by the variant that the chooser says.
+//
+// A call is classified once (call_kind.h), at its entry. By far the most are found there to be the MPI's own, by the
+// communicator's table; the others are served.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -11,8 +15,8 @@
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/thread_state.h"
-#include "mpi/collect/variant.h"
 #include "mpi/guard.h"
 
 namespace ranktree::mpi::collect {
@@ -25,44 +29,46 @@ bool among_several(MPI_Comm comm);
 // locally give the MPI's own error class, because such calls are handed to the MPI.
 int call(const Operation& operation) noexcept;
 
-// Whether it is the MPI's own by the count of such calls, which counts it: what Chooser::begin() finds in more steps. A
-// call that takes as long as some hundred instructions notices them.
-inline bool is_left_to_mpi(const Context& context, const Operation& operation, const Kind& kind) {
-  Shortcuts* const shortcuts = context.shortcuts();
-  if (shortcuts == nullptr || context.in_flight() > 0) return false;
-  if (reduces(operation.collective) && context.reproducible().value_or(true)) return false;
-  return is_left_to_mpi(operation.collective, kind, *shortcuts);
-}
+// A call that is_native() does not leave to the MPI, within Entered: arguments are checked here, once. As call().
+int serve(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
-// After such a call that has failed: one whose arguments this rank finds wrong may have been made by no other, and does
-// not count.
-void take_back_wrong(const Context& context, const Operation& operation, const Kind& kind) noexcept;
+// After a native call that has been counted and has failed: one whose arguments this rank finds wrong may have been
+// made by no other, and does not count.
+void take_back_wrong(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
-// One that is not left to the MPI by the count of such calls, of a kind that is looked for where nothing is known of
-// the communicator yet.
-int call_served(const Context* known, const Operation& operation, Kind kind, ThreadState& thread) noexcept;
+// An unmodified program's call on a communicator whose table the thread does not know, within Entered. Its first calls
+// are the MPI's own: a communicator that makes few costs nothing. `first_served`: the number of the first that is not.
+// Collective at that one. Null: the MPI's.
+CallTable* table_for_program(const Operation& operation, std::uint32_t first_served, ThreadState& thread) noexcept;
 
-// call() for an operation without lists that `describe` makes, where `mpis` makes the MPI's own call: what is known
+// Its table where it has one, whether or not the thread knows it. Local.
+CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept;
+
+// Collective over a program's communicator: makes what its nonblocking calls, which are local, cannot make.
+void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept;
+
+// call() for an operation without lists that `describe` makes, where `native` makes the MPI's own call: what is known
 // when that is compiled need not be found in each call. Described twice, so that nothing of it need exist where it is
 // left to the MPI. Counts are an int's.
-template <typename Describe, typename Mpis>
-inline int call(MPI_Comm comm, Describe describe, Mpis mpis) noexcept {
-  ThreadState& thread = thread_state;
-  if (const Context* const context = Context::find_at_once(comm, thread)) {
-    const Operation operation = describe();
-    const Kind kind = kind_of(operation, context->rank(), thread.types);
-    const bool has_bytes = kind.size > 0 || operation.collective == core::schedule::Collective::kBarrier;
-    if (!has_bytes) return call(operation);
-    if (!is_left_to_mpi(*context, operation, kind)) return call_served(context, operation, kind, thread);
-    const Entered entered(thread);
-    const int code = mpis();
-    if (code != MPI_SUCCESS) [[unlikely]] {
-      keep_reason(comm, code);
-      take_back_wrong(*context, describe(), kind);
-    }
-    return code;
+template <typename Describe, typename Native>
+inline int call(MPI_Comm comm, Describe describe, Native native) noexcept {
+  ThreadState& thread = thread_state();
+  CallTable* const table = thread.known_table(comm);
+  if (table == nullptr) return call(describe());
+  const Operation operation = describe();
+  const Kind kind = kind_of(operation, table->rank, thread.types);
+  const bool has_bytes = kind.size > 0 || operation.collective == core::schedule::Collective::kBarrier;
+  if (!has_bytes) return call(operation);
+  const Entered entered(thread);
+  if (table->in_flight.load(std::memory_order_acquire) > 0 || !is_native(kind, *table)) {
+    return serve(*table, operation, kind);
   }
-  return call(describe());
+  const int code = native();
+  if (code != MPI_SUCCESS) [[unlikely]] {
+    keep_reason(comm, code);
+    take_back_wrong(*table, describe(), kind);
+  }
+  return code;
 }
 
 // Collective, synchronising: makes what nonblocking calls on this communicator find. Throws MpiError, AgreedError.
@@ -73,13 +79,13 @@ void prepare(MPI_Comm comm);
 std::unique_ptr<Running> call_nonblocking(const Operation& operation);
 
 // The same in two steps, for callers who make the MPI's own calls themselves: what such a call is to be, nothing where
-// it is the MPI's own; then its beginning. In between nothing else may be called on the communicator.
+// it is the MPI's own; then its beginning. In between nothing else may be called on the communicator. Within Entered.
 struct Nonblocking {
   std::shared_ptr<Context> context;
   Operation operation;
   const core::predict::Choice* choice = nullptr;  // the chooser's, until it has begun
 };
-std::optional<Nonblocking> decide_nonblocking(const Operation& operation);
+std::optional<Nonblocking> decide_nonblocking(Context& context, const Operation& operation, const Kind& kind);
 std::unique_ptr<Running> begin_nonblocking(const Nonblocking& call);
 
 }  // namespace ranktree::mpi::collect

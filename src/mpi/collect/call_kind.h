@@ -1,11 +1,12 @@
-// Calls of one kind: what the chooser decides on, in numbers that are equal on all ranks and quick to find. The preload
-// library knows by them, without asking further, which calls stay the MPI's own.
+// The classification of a call: what the chooser decides on, in numbers that are equal on all ranks and fast to find;
+// and the table by which calls that stay the MPI's own are known without asking further.
 #pragma once
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,8 @@
 #include "mpi/handle_slot.h"
 
 namespace ranktree::mpi::collect {
+
+class Context;
 
 // Sizes of datatypes, remembered by a thread: the MPI takes longer to tell than all else that a call needs which is
 // left to it.
@@ -59,13 +62,21 @@ inline bool is_known_named(MPI_Datatype type, const TypeSizes& sizes) noexcept {
 
 inline constexpr std::size_t kCollectives = 9;
 // Of operations: predefined, the user's commutative, the user's other ones; and any, where a count for each rank is
-// given, which not every way can serve that serves equal blocks.
-inline constexpr std::size_t kKinds = 4;
+// given, which not every variant can serve that serves equal blocks.
 inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count for each rank
 inline constexpr std::size_t kUnknown = 1;  // as kind, of vector gathers: the sizes are not known to all ranks
 inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
 
-// Calls of a kind that go through the shared memory of a node, as one before them did (directly.h).
+// How many kinds of operations each collective has, and those of the collectives before it.
+inline constexpr std::array<std::size_t, kCollectives> kKinds{1, 3, 3, 1, 2, 2, 2, 4, 1};
+inline constexpr std::array<std::size_t, kCollectives> kKindsBefore = [] {
+  std::array<std::size_t, kCollectives> before{};
+  for (std::size_t i = 1; i < before.size(); ++i) before.at(i) = before.at(i - 1) + kKinds.at(i - 1);
+  return before;
+}();
+inline constexpr std::size_t kCallKinds = (kKindsBefore.back() + kKinds.back()) * kSizes;
+
+// Calls of a kind that go through the shared memory of a node, as one before them did (shared/shared_variant.h).
 struct Repeat {
   std::uint32_t left = 0;  // so many from now, kForEver all: equal on all ranks
   // What they have in common, on this rank, where it is known.
@@ -75,15 +86,22 @@ struct Repeat {
   MPI_Op op{};
 };
 
-// Of one communicator: who decides and who only looks both count down here.
-struct Shortcuts {
+// The calls of one communicator: the chooser, which decides, and every call, which looks here first, count down.
+// Nothing is allocated later, so that no rank can find itself without memory for what all of them count.
+struct CallTable {
   // So many calls of a kind from now are the MPI's own and need not be looked at; kForEver all.
   static constexpr std::uint32_t kForEver = UINT32_MAX;
-  std::array<std::uint32_t, kCollectives * kKinds * kSizes> native{};
-  std::array<Repeat, kCollectives * kKinds * kSizes> repeats{};
+
+  int rank = 0;
+  int size = 1;
+  std::atomic<int> in_flight = 0;                   // nonblocking operations (requests/in_flight.h)
+  Context* context = nullptr;                       // the owner
+  Repeat* repeats = nullptr;                        // the chooser's
+  const char* message = "";                         // what is wrong with the settings
   std::array<std::uint64_t, kCollectives> calls{};  // made
   std::array<std::uint64_t, kCollectives> ours{};   // not by the MPI's own call
-  const char* message = "";                         // what is wrong with the settings
+  std::array<std::uint32_t, kCallKinds> native{};
+  std::array<std::uint16_t, kCallKinds> tuned{};  // 1 + where the kind is in `repeats`; 0 where it is not
 };
 
 inline std::size_t size_class(std::int64_t bytes) {
@@ -95,7 +113,7 @@ inline std::size_t size_class(std::int64_t bytes) {
 inline std::int64_t least_bytes(std::size_t size) { return static_cast<std::int64_t>(std::uint64_t{1} << (size - 1)); }
 
 inline std::size_t kind_index(core::schedule::Collective collective, std::size_t kind, std::size_t size) {
-  return (static_cast<std::size_t>(collective) * kKinds + kind) * kSizes + size;
+  return (kKindsBefore[static_cast<std::size_t>(collective)] + kind) * kSizes + size;
 }
 
 inline bool is_predefined(MPI_Op op) {
@@ -144,15 +162,15 @@ inline std::size_t kind_of_operation(const Operation& operation) {
 
 // What a call is to the chooser, on this rank.
 struct Kind {
+  core::schedule::Collective collective = core::schedule::Collective::kBarrier;
   std::size_t kind = 0;  // of operations
   std::size_t size = 0;
-  std::size_t index = 0;   // in Shortcuts::native
+  std::size_t index = 0;   // in the communicator's table
   std::int64_t bytes = 0;  // of what has a size
 };
 
 [[gnu::always_inline]] inline Kind kind_of(const Operation& operation, int rank, TypeSizes& sizes) {
-  Kind found;
-  found.kind = kind_of_operation(operation);
+  Kind found{.collective = operation.collective, .kind = kind_of_operation(operation)};
   if (!operation.vector || reduces(operation.collective)) {
     found.bytes = message_bytes(operation, rank == operation.root, sizes);
     found.size = size_class(found.bytes);
@@ -163,23 +181,16 @@ struct Kind {
 
 // Of those that go a way that has been decided on. There is one left.
 inline void count_down(std::uint32_t& left) {
-  if (left != Shortcuts::kForEver) --left;
+  if (left != CallTable::kForEver) --left;
 }
 
 // Whether it is one of the calls that are the MPI's own for now, which is counted.
-inline bool is_left_to_mpi(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
-  std::uint32_t& left = shortcuts.native[kind.index];
+inline bool is_native(const Kind& kind, CallTable& table) {
+  std::uint32_t& left = table.native[kind.index];
   if (left == 0) return false;
   count_down(left);
-  ++shortcuts.calls[static_cast<std::size_t>(collective)];
+  ++table.calls[static_cast<std::size_t>(kind.collective)];
   return true;
-}
-
-// The call was none.
-inline void take_back(core::schedule::Collective collective, const Kind& kind, Shortcuts& shortcuts) {
-  std::uint32_t& left = shortcuts.native[kind.index];
-  if (left != Shortcuts::kForEver) ++left;
-  --shortcuts.calls[static_cast<std::size_t>(collective)];
 }
 
 }  // namespace ranktree::mpi::collect

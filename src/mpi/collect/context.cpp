@@ -22,10 +22,11 @@
 #include "core/topo/kind.h"
 #include "mpi/agree.h"
 #include "mpi/attribute.h"
-#include "mpi/attribute_key.h"
 #include "mpi/check.h"
+#include "mpi/collect/communicator_state.h"
 #include "mpi/collect/execute/levels.h"
 #include "mpi/collect/execute/programs.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/chooser.h"
 #include "mpi/collect/shared/node_team.h"
@@ -84,31 +85,7 @@ Levels levels_of(const std::vector<Chain>& chains) {
   return {Hierarchy::from_colours(colours), std::move(names)};
 }
 
-// The attribute: null where a context could not be had.
-using Kept = std::shared_ptr<Context>;
-
-int forget(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
-
-AttributeKey& key() {
-  static AttributeKey only(MPI_COMM_NULL_COPY_FN, forget);
-  return only;
-}
-
-int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
-  context_generation.fetch_add(1, std::memory_order_relaxed);
-  const std::unique_ptr<Kept> kept(static_cast<Kept*>(value));
-  if (*kept) (*kept)->detach();
-  key().release();
-  return MPI_SUCCESS;
-}
-
 constexpr const char* kNone = "the communicator cannot have what ranktree's collectives need";
-
-// Of this process.
-std::atomic<int>& contexts() {
-  static std::atomic<int> only{0};
-  return only;
-}
 
 // The communicator's errors come back as codes meanwhile: what fails here is not the program's fault.
 class QuietErrors {
@@ -145,38 +122,35 @@ Chain chain_or_node(Annotation& annotation) {
 
 }  // namespace
 
-Context::Place::Place() {
-  if (contexts().fetch_add(1, std::memory_order_relaxed) < kMost) return;
-  contexts().fetch_sub(1, std::memory_order_relaxed);
+Context::Context(std::shared_ptr<Process> process) : process_(std::move(process)) {
+  table_.context = this;
+  if (process_->contexts.fetch_add(1, std::memory_order_relaxed) < kMost) return;
+  process_->contexts.fetch_sub(1, std::memory_order_relaxed);
   throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
 }
 
-Context::Place::~Place() { contexts().fetch_sub(1, std::memory_order_relaxed); }
+Context::~Context() { process_->contexts.fetch_sub(1, std::memory_order_relaxed); }
 
-Context::Context() = default;
-Context::~Context() = default;
-
-const std::shared_ptr<Context>* Context::find_attribute(MPI_Comm comm, ThreadState::Slot& slot) {
-  const std::uint64_t present = context_generation.load(std::memory_order_relaxed);
-  const AttributeKey::Use use(key());
-  const auto* kept = static_cast<const Kept*>(use.find(comm));
-  if (kept != nullptr) slot = {comm, present, kept, kept->get()};
-  return kept;
+std::shared_ptr<Context> Context::find(MPI_Comm comm) {
+  const CommunicatorState* const state = comm == MPI_COMM_NULL ? nullptr : find_state(comm);
+  return state == nullptr ? nullptr : state->context;
 }
 
-const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
-  if (const auto* known = find(comm)) {
-    if (*known) return *known;
-    throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
-  }
+std::shared_ptr<Context> Context::of(MPI_Comm comm) {
+  CommunicatorState* state = find_state(comm);
+  if (state != nullptr && state->context) return state->context;
+  if (state != nullptr && state->refused) throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
+  std::shared_ptr<Process> process;
+  const Failure without_state = attempt([&] {
+    process = Process::here();
+    state = &state_of(comm, thread_state());
+  });
   // Served by the preload library, what ranks agree by here would make another context meanwhile.
   const Entered entered;
-  meet(comm);
-  const AttributeKey::Use use(key());
-  std::unique_ptr<Kept> kept;
-  attempt_together(comm, [&] { kept = std::make_unique<Kept>(); });
-  Kept made;
-  Failure failure = share(comm, attempt([&] { made.reset(new Context); }));
+  collect::synchronise(comm);
+  throw_together(comm, without_state);
+  std::shared_ptr<Context> made;
+  Failure failure = share(comm, attempt([&] { made.reset(new Context(process)); }));
   if (failure.error_class == MPI_SUCCESS) {
     failure = attempt([&] {
       made->make_communicator(comm);
@@ -184,11 +158,10 @@ const std::shared_ptr<Context>& Context::of(MPI_Comm comm) {
     });
     failure = share(comm, failure);
   }
-  if (failure.error_class == MPI_SUCCESS) *kept = std::move(made);
-  use.set(comm, kept.get());
-  const Kept& of_comm = *kept.release();
-  if (failure.error_class != MPI_SUCCESS) throw AgreedError(failure);
-  return of_comm;
+  state->refused = failure.error_class != MPI_SUCCESS;
+  if (state->refused) throw AgreedError(failure);
+  state->context = std::move(made);
+  return state->context;
 }
 
 // Not a duplicate: attributes that the program keeps with its communicators are none of ours.
@@ -198,8 +171,8 @@ void Context::make_communicator(MPI_Comm comm) {
   check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
   check(PMPI_Comm_create(comm, group.get(), comm_.receive()), "MPI_Comm_create");
   check(PMPI_Comm_set_errhandler(comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check(PMPI_Comm_rank(comm_.get(), &rank_), "MPI_Comm_rank");
-  check(PMPI_Comm_size(comm_.get(), &size_), "MPI_Comm_size");
+  check(PMPI_Comm_rank(comm_.get(), &table_.rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm_.get(), &table_.size), "MPI_Comm_size");
   constexpr int kTagsEverywhere = 32767;
   int* most = nullptr;
   int found = 0;
@@ -213,13 +186,13 @@ void Context::learn_locations(MPI_Comm comm) {
   std::vector<std::uint64_t> rows;
   attempt_together(comm_.get(), [&] {
     annotation = get_annotation(comm);
-    rows.resize(kRow * static_cast<std::size_t>(size_));
+    rows.resize(kRow * static_cast<std::size_t>(size()));
     programs_ = std::make_unique<Programs>();
     levels_ = std::make_unique<LevelCommunicators>();
-    node_of_.resize(static_cast<std::size_t>(size_));
+    node_of_.resize(static_cast<std::size_t>(size()));
   });
   node_comm_ = learn_node(comm_.get(), 0, annotation);
-  std::uint64_t* own = rows.data() + kRow * static_cast<std::size_t>(rank_);
+  std::uint64_t* own = rows.data() + kRow * static_cast<std::size_t>(rank());
   attempt_together(comm_.get(), [&] {
     const ChainRow row = packed(chain_or_node(annotation));
     std::copy(row.begin(), row.end(), own);
@@ -230,8 +203,8 @@ void Context::learn_locations(MPI_Comm comm) {
         "MPI_Allgather");
   attempt_together(comm_.get(), [&] { read_locations(rows); });
   if (node_comm_.get() == MPI_COMM_NULL) {
-    const std::int32_t node = node_of_[static_cast<std::size_t>(rank_)];
-    check(PMPI_Comm_split(comm_.get(), node, rank_, node_comm_.receive()), "MPI_Comm_split");
+    const std::int32_t node = node_of_[static_cast<std::size_t>(rank())];
+    check(PMPI_Comm_split(comm_.get(), node, rank(), node_comm_.receive()), "MPI_Comm_split");
   }
   check(PMPI_Comm_set_errhandler(node_comm_.get(), MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
@@ -239,7 +212,7 @@ void Context::learn_locations(MPI_Comm comm) {
 void Context::read_locations(const std::vector<std::uint64_t>& rows) {
   std::vector<Chain> chains;
   std::vector<std::int64_t> nodes;
-  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank) {
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size()); ++rank) {
     const std::uint64_t* of_rank = rows.data() + rank * kRow;
     ChainRow row;
     std::copy_n(of_rank, row.size(), row.begin());
@@ -259,12 +232,12 @@ const Hierarchy& Context::hierarchy(Rank groups) {
   const std::lock_guard lock(mutex_);
   const auto known = groupings_.find(groups);
   if (known != groupings_.end()) return known->second;
-  return groupings_.emplace(groups, Hierarchy::grouped(size_, groups)).first->second;
+  return groupings_.emplace(groups, Hierarchy::grouped(size(), groups)).first->second;
 }
 
 NodeTeam* Context::node_team() {
   if (!node_team_asked_) {
-    meet(comm());
+    synchronise();
     node_team_ = NodeTeam::make(*this);
     node_team_asked_ = true;
   }
@@ -273,9 +246,8 @@ NodeTeam* Context::node_team() {
 
 Chooser& Context::chooser() {
   if (!chooser_) {
-    meet(comm());
+    synchronise();
     chooser_ = Chooser::make(*this);
-    shortcuts_ = &chooser_->shortcuts();
   }
   return *chooser_;
 }

@@ -14,44 +14,33 @@
 
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
-#include "mpi/collect/thread_state.h"
+#include "mpi/collect/process.h"
+#include "mpi/collect/requests/in_flight.h"
 #include "mpi/handle.h"
 
 namespace ranktree::mpi::collect {
 
-class NodeTeam;            // the shared memory of the ranks of one node, node_team.h
-class Chooser;             // which way each call goes, chooser.h
-struct Shortcuts;          // calls that are the MPI's own, size_class.h
+class NodeTeam;            // the shared memory of the ranks of one node, shared/node_team.h
+class Chooser;             // which way each call goes, select/chooser.h
 class LevelCommunicators;  // of kLevels, execute/levels.h
-class Programs;            // schedules made ready to run, programs.h
+class Programs;            // schedules made ready to run, execute/programs.h
 
-// Made at the first collective call on an intracommunicator, freed with it (an attribute that MPI_Comm_dup does not
-// copy) and with the last operation that is in flight. All members that do not depend on the calling rank are the same
-// on all ranks.
-class Context {
+// Made at the first collective call on an intracommunicator, freed with it (communicator_state.h) and with the last
+// operation that is in flight. All members that do not depend on the calling rank are the same on all ranks.
+class Context : public std::enable_shared_from_this<Context> {
  public:
-  // Of `comm`. Collective the first time, when ranks meet (in_flight.h): one communicator made, one split by nodes, one
-  // allgather of where ranks are. At most kMost a process at a time: some MPIs have about two thousand communicators in
-  // all, which are the program's. Throws MpiError (nothing more was agreed on) and AgreedError, where a context cannot
-  // be had: all ranks then throw, now and from now on; MPI's error handler has not been called.
-  static const std::shared_ptr<Context>& of(MPI_Comm comm);
+  // Of `comm`. Collective the first time, when ranks synchronise (requests/in_flight.h): one communicator made, one
+  // split by nodes, one allgather of where ranks are. At most kMost a process at a time: some MPIs have about two
+  // thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
+  // AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has not
+  // been called.
+  static std::shared_ptr<Context> of(MPI_Comm comm);
 
-  // What is known of `comm`, local: null before the first call of of(), which is found to hold null where it failed.
-  // Both are there until the communicator is freed. Throws MpiError.
-  static const std::shared_ptr<Context>* find(MPI_Comm comm, ThreadState& thread = thread_state) {
-    ThreadState::Slot& slot = thread.slot_for(comm);
-    if (slot.has(comm)) [[likely]]
-      return slot.kept;
-    return find_attribute(comm, slot);
-  }
-
-  // The same, if the thread has asked for it lately; else null.
-  static const Context* find_at_once(MPI_Comm comm, ThreadState& thread) {
-    const ThreadState::Slot& slot = thread.slot_for(comm);
-    return slot.has(comm) ? slot.context : nullptr;
-  }
+  // The same where there is one; else null. Local. Throws MpiError.
+  static std::shared_ptr<Context> find(MPI_Comm comm);
 
   ~Context();
   Context(const Context&) = delete;
@@ -61,8 +50,9 @@ class Context {
 
   // A communicator of the same ranks for our messages only, whose errors come back as codes.
   [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int rank() const { return table_.rank; }
+  [[nodiscard]] int size() const { return table_.size; }
+  [[nodiscard]] Process& process() const { return *process_; }
   // machine() for 0, else so many runs of consecutive ranks, made at the first use.
   [[nodiscard]] const core::schedule::Hierarchy& hierarchy(core::schedule::Rank groups);
   // Switches (where known), nodes, and what is inside nodes, outermost first; flat where ranks differ in nothing.
@@ -83,8 +73,8 @@ class Context {
   // Made at the first use, collectively.
   [[nodiscard]] Chooser& chooser();
   [[nodiscard]] bool has_chooser() const { return chooser_ != nullptr; }
-  // The chooser's; null before there is one.
-  [[nodiscard]] Shortcuts* shortcuts() const { return shortcuts_; }
+  // The chooser's.
+  [[nodiscard]] CallTable& table() { return table_; }
 
   [[nodiscard]] Programs& programs() { return *programs_; }
   [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
@@ -93,16 +83,19 @@ class Context {
   // Until this ends: messages of an operation that failed may still be written there.
   void keep(Memory memory) noexcept;
 
-  // Nonblocking operations on the communicator (in_flight.h).
-  [[nodiscard]] int in_flight() const { return in_flight_.load(std::memory_order_acquire); }
-  void begin_one() { in_flight_.fetch_add(1, std::memory_order_relaxed); }
-  void end_one() { in_flight_.fetch_sub(1, std::memory_order_release); }
+  // Nonblocking operations on the communicator (requests/in_flight.h).
+  [[nodiscard]] int in_flight() const { return table_.in_flight.load(std::memory_order_acquire); }
+  void begin_one() { table_.in_flight.fetch_add(1, std::memory_order_relaxed); }
+  void end_one() { table_.in_flight.fetch_sub(1, std::memory_order_release); }
 
   // For one operation: different from those of all operations that may still be in flight. Called once an operation, in
   // the same order on all ranks.
   int next_tag();
 
-  // Whether reductions are reproducible (reproducible.h); nothing before anybody asked.
+  // A barrier that drives all that is in flight. Throws MpiError.
+  void synchronise() const { collect::synchronise(comm(), process_->in_flight); }
+
+  // Whether reductions are reproducible (select/reproducible.h); nothing before there is a chooser, unless it was set.
   [[nodiscard]] const std::optional<bool>& reproducible() const { return reproducible_; }
   void set_reproducible(bool flag) { reproducible_ = flag; }
 
@@ -112,31 +105,16 @@ class Context {
 
  private:
   static constexpr int kMost = 256;
-  // A place among them. Throws AgreedError where there is none.
-  class Place {
-   public:
-    Place();
-    ~Place();
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    Place(Place&&) = delete;
-    Place& operator=(Place&&) = delete;
-  };
 
-  Context();
-  static const std::shared_ptr<Context>* find_attribute(MPI_Comm comm, ThreadState::Slot& slot);
+  // Throws AgreedError where there are too many.
+  explicit Context(std::shared_ptr<Process> process);
   void make_communicator(MPI_Comm comm);
   void learn_locations(MPI_Comm comm);
   void read_locations(const std::vector<std::uint64_t>& rows);
 
-  Place place_;
-  // What each call looks at.
-  int rank_ = 0;
-  int size_ = 1;
-  std::atomic<int> in_flight_ = 0;
+  CallTable table_;  // what each call looks at
+  std::shared_ptr<Process> process_;
   std::optional<bool> reproducible_;
-  Shortcuts* shortcuts_ = nullptr;
-
   Communicator comm_;
   Communicator node_comm_;
   int node_count_ = 1;

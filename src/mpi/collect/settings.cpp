@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "io/rules_file.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
+#include "mpi/collect/environment.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -85,11 +85,6 @@ bool is_entry(std::string_view text) {
   return end != std::string_view::npos && text[end] == '=';
 }
 
-std::string environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody writes to it
-  return value == nullptr ? std::string() : value;
-}
-
 // What rank 0 was given: texts, and the bytes of the files they name.
 struct Given {
   std::string rules;  // RANKTREE_COLL
@@ -97,13 +92,15 @@ struct Given {
   std::string parameters;  // RANKTREE_COLL_PARAMETERS
   std::string parameters_bytes;
   std::string error;
+  int reproducible = 0;
 };
 
 // Files are read by rank 0 alone: on thousands of ranks they would be read thousands of times, and then thrown away.
-Given read_environment(bool files) {
+Given given_by(const Environment& own, bool files) {
   Given given;
-  given.rules = environment("RANKTREE_COLL");
-  given.parameters = environment("RANKTREE_COLL_PARAMETERS");
+  given.rules = own.collectives;
+  given.parameters = own.parameters;
+  given.reproducible = own.reproducible ? 1 : 0;
   if (!files) return given;
   try {
     if (!is_inline(given.rules)) given.rules_bytes = io::read_file(given.rules);
@@ -165,17 +162,16 @@ Wishes wishes_from_text(std::string_view text) {
   return wishes;
 }
 
-Settings agreed_settings(MPI_Comm comm) {
+Settings agreed_settings(MPI_Comm comm, const Environment& own) {
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   Given given;
-  attempt_together(comm, [&] { given = read_environment(rank == 0); });
-  const std::string own_rules = given.rules;
-  const std::string own_parameters = given.parameters;
+  attempt_together(comm, [&] { given = given_by(own, rank == 0); });
   for (std::string* text :
        {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.error}) {
     share_text(comm, *text);
   }
+  check(PMPI_Bcast(&given.reproducible, 1, MPI_INT, 0, comm), "MPI_Bcast");
   Settings settings;
   attempt_together(comm, [&] {
     try {
@@ -185,7 +181,8 @@ Settings agreed_settings(MPI_Comm comm) {
       settings.message = std::string(error.what()) + "; all collectives are left to the MPI";
     }
   });
-  int differs = own_rules != given.rules || own_parameters != given.parameters ? 1 : 0;
+  settings.reproducible = given.reproducible != 0;
+  int differs = own.collectives != given.rules || own.parameters != given.parameters ? 1 : 0;
   check(PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   attempt_together(comm, [&] {
     if (differs != 0 && settings.message.empty()) {

@@ -1,4 +1,5 @@
-// What RANKTREE_COLL and RANKTREE_COLL_PARAMETERS say, the same on all ranks of a communicator: rank 0's.
+// What RANKTREE_COLL, RANKTREE_COLL_PARAMETERS and RANKTREE_REPRODUCIBLE say, the same on all ranks of a communicator:
+// rank 0's.
 #pragma once
 
 #include <mpi.h>
@@ -14,6 +15,7 @@
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
 #include "mpi/collect/call_kind.h"
+#include "mpi/collect/environment.h"
 
 namespace ranktree::mpi::collect {
 
@@ -37,10 +39,11 @@ struct Settings {
   Wishes wishes;                                        // where there is no file of rules
   std::optional<core::predict::Rules> rules;            // what none of them fits stays the MPI's own
   std::optional<core::predict::Parameters> parameters;  // as they were measured; nothing without a file
+  bool reproducible = false;                            // reductions have the same bits every time
   std::string message;                                  // what is wrong: then all is left to the MPI; or a warning
 };
 
 // Collective over `comm`. Throws MpiError, AgreedError.
-Settings agreed_settings(MPI_Comm comm);
+Settings agreed_settings(MPI_Comm comm, const Environment& own);
 
 }  // namespace ranktree::mpi::collect

@@ -2,14 +2,17 @@
 set(
   collect_sources
   collect/call.cpp
+  collect/communicator_state.cpp
   collect/context.cpp
   collect/datatypes.cpp
+  collect/environment.cpp
   collect/execute/buffers.cpp
   collect/execute/execution.cpp
   collect/execute/levels.cpp
   collect/execute/messages.cpp
   collect/execute/programs.cpp
   collect/operation.cpp
+  collect/process.cpp
   collect/requests/in_flight.cpp
   collect/requests/own_request.cpp
   collect/select/chooser.cpp
@@ -24,6 +27,5 @@ set(
   collect/shared/segment.cpp
   collect/shared/shared_call.cpp
   collect/shared/shared_variant.cpp
-  collect/thread_state.cpp
   collect/variant.cpp
 )

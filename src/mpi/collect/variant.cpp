@@ -1,7 +1,6 @@
 #include "mpi/collect/variant.h"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <climits>
 #include <memory>
@@ -11,7 +10,6 @@
 #include "core/schedule/makers.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
-#include "mpi/collect/datatypes.h"
 #include "mpi/collect/execute/levels.h"
 #include "mpi/collect/execute/messages.h"
 #include "mpi/collect/operation.h"
@@ -21,6 +19,8 @@
 namespace ranktree::mpi::collect {
 namespace {
 
+using core::predict::Choice;
+using core::predict::Way;
 using core::schedule::Collective;
 using Side = Operation::Side;
 
@@ -29,7 +29,7 @@ int number(const Side& side) { return side.count < 0 ? -1 : static_cast<int>(sid
 
 // MPICH 4.0 does not look at the counts of reductions.
 bool is_negative_reduction(const Operation& operation) {
-  return operation.receive.count < 0 && reduces(operation) && operation.root != MPI_PROC_NULL;
+  return operation.receive.count < 0 && reduces(operation.collective) && operation.root != MPI_PROC_NULL;
 }
 
 bool fits(const Operation& operation) {
@@ -41,96 +41,66 @@ int refuse(MPI_Comm comm) {
   return MPI_ERR_COUNT;
 }
 
-int vector_call(const Operation& o) {
+// The MPI's call, or its nonblocking one where there is a place for a request.
+template <typename Blocking, typename Nonblocking, typename... Arguments>
+int either(MPI_Request* request, Blocking blocking, Nonblocking nonblocking, Arguments... arguments) {
+  return request == nullptr ? blocking(arguments...) : nonblocking(arguments..., request);
+}
+
+int call_with_lists(const Operation& o, MPI_Request* request) {
   const Side& s = o.send;
   const Side& r = o.receive;
   switch (o.collective) {
     case Collective::kGather:
-      return PMPI_Gatherv(s.buffer, number(s), s.type, r.buffer, r.counts.data(), r.displacements.data(), r.type,
-                          o.root, o.comm);
+      return either(request, PMPI_Gatherv, PMPI_Igatherv, s.buffer, number(s), s.type, r.buffer, r.counts.data(),
+                    r.displacements.data(), r.type, o.root, o.comm);
     case Collective::kScatter:
-      return PMPI_Scatterv(s.buffer, s.counts.data(), s.displacements.data(), s.type, r.buffer, number(r), r.type,
-                           o.root, o.comm);
+      return either(request, PMPI_Scatterv, PMPI_Iscatterv, s.buffer, s.counts.data(), s.displacements.data(), s.type,
+                    r.buffer, number(r), r.type, o.root, o.comm);
     case Collective::kAllgather:
-      return PMPI_Allgatherv(s.buffer, number(s), s.type, r.buffer, r.counts.data(), r.displacements.data(), r.type,
-                             o.comm);
+      return either(request, PMPI_Allgatherv, PMPI_Iallgatherv, s.buffer, number(s), s.type, r.buffer, r.counts.data(),
+                    r.displacements.data(), r.type, o.comm);
     case Collective::kReduceScatter:
-      return PMPI_Reduce_scatter(s.buffer, r.buffer, r.counts.data(), r.type, o.op, o.comm);
+      return either(request, PMPI_Reduce_scatter, PMPI_Ireduce_scatter, s.buffer, r.buffer, r.counts.data(), r.type,
+                    o.op, o.comm);
     default:
       return MPI_ERR_INTERN;
   }
 }
 
-int plain_call(const Operation& o) {
+int call_plain(const Operation& o, MPI_Request* request) {
   const Side& s = o.send;
   const Side& r = o.receive;
   switch (o.collective) {
     case Collective::kBroadcast:
-      return PMPI_Bcast(r.buffer, number(r), r.type, o.root, o.comm);
+      return either(request, PMPI_Bcast, PMPI_Ibcast, r.buffer, number(r), r.type, o.root, o.comm);
     case Collective::kReduce:
-      return PMPI_Reduce(s.buffer, r.buffer, number(r), r.type, o.op, o.root, o.comm);
+      return either(request, PMPI_Reduce, PMPI_Ireduce, s.buffer, r.buffer, number(r), r.type, o.op, o.root, o.comm);
     case Collective::kAllreduce:
-      return PMPI_Allreduce(s.buffer, r.buffer, number(r), r.type, o.op, o.comm);
+      return either(request, PMPI_Allreduce, PMPI_Iallreduce, s.buffer, r.buffer, number(r), r.type, o.op, o.comm);
     case Collective::kBarrier:
-      return PMPI_Barrier(o.comm);
+      return either(request, PMPI_Barrier, PMPI_Ibarrier, o.comm);
     case Collective::kGather:
-      return PMPI_Gather(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.root, o.comm);
+      return either(request, PMPI_Gather, PMPI_Igather, s.buffer, number(s), s.type, r.buffer, number(r), r.type,
+                    o.root, o.comm);
     case Collective::kScatter:
-      return PMPI_Scatter(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.root, o.comm);
+      return either(request, PMPI_Scatter, PMPI_Iscatter, s.buffer, number(s), s.type, r.buffer, number(r), r.type,
+                    o.root, o.comm);
     case Collective::kAllgather:
-      return PMPI_Allgather(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.comm);
+      return either(request, PMPI_Allgather, PMPI_Iallgather, s.buffer, number(s), s.type, r.buffer, number(r), r.type,
+                    o.comm);
     case Collective::kReduceScatter:
-      return PMPI_Reduce_scatter_block(s.buffer, r.buffer, number(r), r.type, o.op, o.comm);
+      return either(request, PMPI_Reduce_scatter_block, PMPI_Ireduce_scatter_block, s.buffer, r.buffer, number(r),
+                    r.type, o.op, o.comm);
     case Collective::kAlltoall:
-      return PMPI_Alltoall(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.comm);
+      return either(request, PMPI_Alltoall, PMPI_Ialltoall, s.buffer, number(s), s.type, r.buffer, number(r), r.type,
+                    o.comm);
   }
   return MPI_ERR_INTERN;
 }
 
-int begin_vector(const Operation& o, MPI_Request* request) {
-  const Side& s = o.send;
-  const Side& r = o.receive;
-  switch (o.collective) {
-    case Collective::kGather:
-      return PMPI_Igatherv(s.buffer, number(s), s.type, r.buffer, r.counts.data(), r.displacements.data(), r.type,
-                           o.root, o.comm, request);
-    case Collective::kScatter:
-      return PMPI_Iscatterv(s.buffer, s.counts.data(), s.displacements.data(), s.type, r.buffer, number(r), r.type,
-                            o.root, o.comm, request);
-    case Collective::kAllgather:
-      return PMPI_Iallgatherv(s.buffer, number(s), s.type, r.buffer, r.counts.data(), r.displacements.data(), r.type,
-                              o.comm, request);
-    case Collective::kReduceScatter:
-      return PMPI_Ireduce_scatter(s.buffer, r.buffer, r.counts.data(), r.type, o.op, o.comm, request);
-    default:
-      return MPI_ERR_INTERN;
-  }
-}
-
-int begin_plain(const Operation& o, MPI_Request* request) {
-  const Side& s = o.send;
-  const Side& r = o.receive;
-  switch (o.collective) {
-    case Collective::kBroadcast:
-      return PMPI_Ibcast(r.buffer, number(r), r.type, o.root, o.comm, request);
-    case Collective::kReduce:
-      return PMPI_Ireduce(s.buffer, r.buffer, number(r), r.type, o.op, o.root, o.comm, request);
-    case Collective::kAllreduce:
-      return PMPI_Iallreduce(s.buffer, r.buffer, number(r), r.type, o.op, o.comm, request);
-    case Collective::kBarrier:
-      return PMPI_Ibarrier(o.comm, request);
-    case Collective::kGather:
-      return PMPI_Igather(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.root, o.comm, request);
-    case Collective::kScatter:
-      return PMPI_Iscatter(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.root, o.comm, request);
-    case Collective::kAllgather:
-      return PMPI_Iallgather(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.comm, request);
-    case Collective::kReduceScatter:
-      return PMPI_Ireduce_scatter_block(s.buffer, r.buffer, number(r), r.type, o.op, o.comm, request);
-    case Collective::kAlltoall:
-      return PMPI_Ialltoall(s.buffer, number(s), s.type, r.buffer, number(r), r.type, o.comm, request);
-  }
-  return MPI_ERR_INTERN;
+int call_mpi(const Operation& operation, MPI_Request* request) {
+  return operation.vector ? call_with_lists(operation, request) : call_plain(operation, request);
 }
 
 // The MPI's request. Given up unfinished, it is left to the MPI.
@@ -138,8 +108,7 @@ class NativeRunning : public Running {
  public:
   explicit NativeRunning(const Operation& operation) {
     if (!fits(operation)) throw MpiError(refuse(operation.comm), "count: expected 0 to 2147483647");
-    check(operation.vector ? begin_vector(operation, &request_) : begin_plain(operation, &request_),
-          "a nonblocking collective");
+    check(call_mpi(operation, &request_), "a nonblocking collective");
   }
   bool progress() override {
     int done = 0;
@@ -153,28 +122,16 @@ class NativeRunning : public Running {
 
 }  // namespace
 
-const core::predict::Choice& native_choice() {
-  static const core::predict::Choice only;
+const Choice& native_choice() {
+  static const Choice only;
   return only;
 }
 
 int native(const Operation& operation) noexcept {
-  if (!fits(operation)) return refuse(operation.comm);
-  return operation.vector ? vector_call(operation) : plain_call(operation);
+  return fits(operation) ? call_mpi(operation, nullptr) : refuse(operation.comm);
 }
 
 std::unique_ptr<Running> start_native(const Operation& operation) { return std::make_unique<NativeRunning>(operation); }
-
-void finish(Running& running) {
-  constexpr int kSpins = 64;
-  for (int tries = 0; !running.progress(); ++tries) {
-    drive_all();
-    if (tries >= kSpins) sched_yield();
-  }
-}
-
-using core::predict::Choice;
-using core::predict::Way;
 
 bool can_run(Context& context, const Operation& operation, const Choice& choice) {
   switch (choice.way) {

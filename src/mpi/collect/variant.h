@@ -1,4 +1,4 @@
-// A collective operation in flight on the calling rank.
+// The variants of a collective operation: the MPI's own call, or one of ours that a choice names.
 #pragma once
 
 #include <mpi.h>
@@ -8,28 +8,9 @@
 #include "core/predict/choice.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/requests/in_flight.h"  // IWYU pragma: export
 
 namespace ranktree::mpi::collect {
-
-class Running {
- public:
-  Running() = default;
-  virtual ~Running() = default;
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-  Running(Running&&) = delete;
-  Running& operator=(Running&&) = delete;
-
-  // Does what can be done now without waiting; true once all is done on this rank, and from then on. Drives MPI's
-  // progress as well: something in it calls MPI each time. Throws MpiError.
-  virtual bool progress() = 0;
-};
-
-// Until it is done; drives all that is in flight meanwhile (in_flight.h). Yields the processor between tries, since
-// ranks may outnumber cores. Throws MpiError.
-void finish(Running& running);
-
-// The MPI's own collective calls, from an Operation.
 
 // The MPI's own call, as a choice.
 const core::predict::Choice& native_choice();
@@ -39,8 +20,6 @@ int native(const Operation& operation) noexcept;
 
 // The MPI's own nonblocking call. Throws MpiError: the error handler has been called.
 std::unique_ptr<Running> start_native(const Operation& operation);
-
-// An operation carried out in a chosen way.
 
 // False where a way cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
 // memory that is not there, ...). Depends only on what is equal on all ranks. Local: after has_node_team().

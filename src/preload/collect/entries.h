@@ -18,7 +18,6 @@ inline void* unwritten(const void* buffer) noexcept { return const_cast<void*>(b
 using ranktree::preload::Collective;
 using ranktree::preload::for_each_rank;
 using ranktree::preload::making;
-using ranktree::preload::Member;
 using ranktree::preload::Operation;
 using ranktree::preload::serve;
 using ranktree::preload::serve_nonblocking;

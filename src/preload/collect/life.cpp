@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "preload/collect/calls.h"
 #include "preload/collect/nonblocking.h"
 #include "preload/collect/serve.h"
 #include "preload/next.h"
@@ -14,7 +13,7 @@ namespace {
 
 void set_up(int provided) {
   decide(provided);
-  if (serving_nonblocking.load(std::memory_order_relaxed)) prepare(MPI_COMM_WORLD);
+  if (progress_thread.load(std::memory_order_relaxed) != nullptr) prepare(MPI_COMM_WORLD);
 }
 
 // MPI_Init, or MPI_Init_thread where more has to be asked for.
@@ -39,18 +38,23 @@ int finalize(Next next) {
   return next();
 }
 
+// Null where no request can be ours: there is no thread, or the call is not the program's.
+ProgressThread* thread_of_program() noexcept {
+  ProgressThread* const thread = progress_thread.load(std::memory_order_relaxed);
+  return thread == nullptr || state_of_thread(*functions()).depth > 0 ? nullptr : thread;
+}
+
 template <typename Next>
 int request_free(Next next, MPI_Request* request) {
-  if (serving_nonblocking.load(std::memory_order_relaxed) && request != nullptr && Calls::instance().free(request)) {
-    return MPI_SUCCESS;
-  }
+  ProgressThread* const thread = thread_of_program();
+  if (thread != nullptr && request != nullptr && functions()->free(thread, request)) return MPI_SUCCESS;
   return next(request);
 }
 
 // What the MPI waits for is complete then, or not ours.
 template <typename Next, typename... Arguments>
 int wait(Next next, int count, const MPI_Request* requests, Arguments... arguments) {
-  if (serving_nonblocking.load(std::memory_order_relaxed)) Calls::instance().finish(count, requests);
+  if (ProgressThread* const thread = thread_of_program()) functions()->finish(thread, count, requests);
   return next(arguments...);
 }
 

@@ -6,30 +6,28 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <string_view>
+#include <string>
 
-#include "preload/collect/calls.h"
+#include "mpi/collect/environment.h"
+#include "mpi/collect/thread_state.h"
 #include "preload/collect/serve.h"
 #include "preload/settings.h"
 
 namespace ranktree::preload {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): as in the header
-constinit std::atomic<bool> serving_nonblocking{false};
+constinit std::atomic<ProgressThread*> progress_thread{nullptr};
 
 namespace {
 
 constexpr const char* kSetting = "RANKTREE_COLL_NONBLOCKING";
 
-bool by_thread() noexcept { return std::string_view(setting(kSetting)) == "thread"; }
-
 // Once, by a rank that has something to say.
-void tell(const char* why) noexcept {
+void warn(const char* why) noexcept {
   std::array<char, 256> line{};
   std::snprintf(line.data(), line.size(), "%s: %s; nonblocking collectives are left to the MPI", kSetting, why);
   say(kWhat, line.data());
-  const auto log = Calls::instance().log;
-  if (log != nullptr) log(line.data());
+  if (functions() != nullptr) functions()->log(line.data());
 }
 
 // Collective over MPI_COMM_WORLD.
@@ -53,59 +51,55 @@ bool is_crowded(int ranks) noexcept {
 
 // Why this process cannot; null where it can.
 const char* obstacle(int provided) noexcept {
-  if (!by_thread()) return "is not the same on all ranks";
-  if (is_set("RANKTREE_TRACE")) return "the thread's messages would be recorded as the program's";
-  if (provided != MPI_THREAD_MULTIPLE) return "the MPI does not give MPI_THREAD_MULTIPLE";
-  return Calls::instance().begin == nullptr ? "libranktree_mpi is missing" : nullptr;
+  if (!environment().wants_thread()) return "is not the same on all ranks";
+  if (environment().traces) return "the thread's messages would be recorded as the program's";
+  return provided != MPI_THREAD_MULTIPLE ? "the MPI does not give MPI_THREAD_MULTIPLE" : nullptr;
 }
 
 }  // namespace
 
 bool asks_for_threads() noexcept {
-  return by_thread() && is_set("RANKTREE_COLL") && !is_set("RANKTREE_TRACE") &&
-         std::string_view(setting("RANKTREE_COLL")) != "native";
+  const mpi::collect::Environment& own = environment();
+  return own.wants_thread() && !own.traces && !own.collectives.empty() && own.collectives != "native";
 }
 
 bool wants_nonblocking() noexcept {
-  if (!is_set(kSetting) || std::string_view(setting(kSetting)) == "native") return false;
-  if (by_thread()) return true;
+  const std::string& wanted = environment().nonblocking;
+  if (wanted.empty() || wanted == "native") return false;
+  if (environment().wants_thread()) return true;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) tell("expected thread or native");
+  if (rank == 0) warn("expected thread or native");
   return false;
 }
 
 void begin_nonblocking(int provided) noexcept {
   const int ranks = ranks_on_this_node();
   const char* why = obstacle(provided);
-  if (why == nullptr && !Calls::instance().start_thread(is_crowded(ranks))) why = "no thread can be had";
+  ProgressThread* started = why == nullptr ? functions()->start_thread(is_crowded(ranks)) : nullptr;
+  if (why == nullptr && started == nullptr) why = "no thread can be had";
   int able = why == nullptr ? 1 : 0;
   const int code = PMPI_Allreduce(MPI_IN_PLACE, &able, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (code == MPI_SUCCESS && able != 0) {
-    serving_nonblocking.store(true, std::memory_order_relaxed);
+    progress_thread.store(started, std::memory_order_relaxed);
     return;
   }
-  if (why == nullptr) Calls::instance().stop_thread();
+  if (started != nullptr) functions()->stop_thread(started);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) tell(why != nullptr ? why : "another rank cannot have them served");
+  if (rank == 0) warn(why != nullptr ? why : "another rank cannot have them served");
 }
 
 void end_nonblocking() noexcept {
-  if (serving_nonblocking.exchange(false, std::memory_order_relaxed)) Calls::instance().stop_thread();
+  ProgressThread* const thread = progress_thread.exchange(nullptr, std::memory_order_relaxed);
+  if (thread != nullptr) functions()->stop_thread(thread);
 }
 
 void prepare(MPI_Comm comm) noexcept {
-  const Inside within;
-  Member* const member = member_of(comm);
-  if (member == nullptr || member->waiting == 0) return;
-  member->waiting = 0;
-  ask(comm, *member);
-  if (member->shortcuts != nullptr) Calls::instance().prepare(comm);
-}
-
-bool begin(const Operation& operation, MPI_Request* request, int& code) noexcept {
-  return Calls::instance().begin(&operation, request, &code);
+  ThreadState& thread = state_of_thread(*functions());
+  if (thread.depth > 0) return;
+  const Entered within(thread);
+  functions()->prepare(comm, &thread);
 }
 
 }  // namespace ranktree::preload

@@ -1,11 +1,10 @@
-// Collectives by ranktree. Where RANKTREE_COLL asks for it, the program's blocking collectives go to the chooser of
-// libranktree_mpi_<mpi>, which lies beside this library and is opened when a communicator has called often enough; a
-// call that the chooser leaves to the MPI costs a look into a table (docs/collect-preload.md).
+// Collectives by ranktree. Where RANKTREE_COLL asks for it, the program's blocking collectives go to
+// libranktree_mpi_<mpi>, which lies beside this library and is opened in MPI_Init; a call that its chooser leaves to
+// the MPI costs a look into the communicator's table (docs/collect-preload.md).
 #pragma once
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,111 +12,94 @@
 
 #include "core/schedule/makers.h"
 #include "mpi/collect/call_kind.h"
+#include "mpi/collect/environment.h"
 #include "mpi/collect/operation.h"
-#include "mpi/handle_slot.h"
+#include "mpi/collect/preload_abi.h"
+#include "mpi/collect/thread_state.h"
 #include "preload/next.h"
 
 namespace ranktree::preload {
 
 using core::schedule::Collective;
+using mpi::collect::CallTable;
+using mpi::collect::Entered;
+using mpi::collect::Kind;
 using mpi::collect::Operation;
-using mpi::collect::Shortcuts;
+using mpi::collect::PreloadFunctions;
+using mpi::collect::ThreadState;
 
-// What is kept with a communicator.
-struct Member {
-  Shortcuts* shortcuts = nullptr;  // once it is served
-  std::uint32_t waiting = 0;       // calls until ranktree is asked; 0 once it was
-  int rank = 0;
-  int size = 0;
-};
-
-// Of a cache from handles to members. A slot holds when its generation is the present one: freeing a communicator,
-// whose handle may come back for another, starts a new one. Generations begin at 1, so that a fresh slot never matches.
-struct MemberSlot {
-  MPI_Comm comm;
-  std::uint32_t generation;
-  Member* member;
-};
-inline constexpr unsigned kMemberSlots = 32;
+inline constexpr const char* kWhat = "collectives";  // at the beginning of what is printed
 
 // Messages of 2 GiB and more are the MPI's: their counts may exceed an int, on one rank and not on another.
 inline constexpr std::size_t kLargestServed = 31;
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
-extern constinit std::atomic<bool> serving;  // decided in MPI_Init
-extern constinit std::atomic<std::uint32_t> generation;
-extern constinit thread_local bool inside __attribute__((tls_model("initial-exec")));
-extern constinit thread_local std::array<MemberSlot, kMemberSlots> slots __attribute__((tls_model("initial-exec")));
-extern constinit thread_local mpi::collect::TypeSizes types __attribute__((tls_model("initial-exec")));
+extern constinit std::atomic<const PreloadFunctions*> serving;  // decided in MPI_Init; null: nothing is served
+extern constinit thread_local ThreadState* state_here __attribute__((tls_model("initial-exec")));
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// What is called within is not the program's: by ranktree, by the MPI itself, by another tool.
-class Inside {
- public:
-  Inside() noexcept { inside = true; }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-  Inside(Inside&&) = delete;
-  Inside& operator=(Inside&&) = delete;
-  ~Inside() { inside = false; }
-};
+// What the environment says to this process.
+const mpi::collect::Environment& environment() noexcept;
 
-// Called when MPI has been initialised, on every rank: rank 0 says whether anything is to be served. `provided`: what
-// the MPI gave where it was asked for MPI_THREAD_MULTIPLE.
+// Those of libranktree_mpi_<mpi>, opened at the first use; null where it is missing, or is another version's.
+const PreloadFunctions* functions() noexcept;
+
+// Called when MPI has been initialised, on every rank: rank 0 decides whether anything is to be served. `provided`:
+// what the MPI gave where it was asked for MPI_THREAD_MULTIPLE.
 void decide(int provided) noexcept;
 
-// The communicator's, made at its first call; null where it cannot be had.
-Member* find_member(MPI_Comm comm, MemberSlot& slot) noexcept;
+// A call on a communicator whose table the thread does not know: null where it is the MPI's. The communicator's first
+// calls are.
+CallTable* find_table(const PreloadFunctions& functions, const Operation& operation, ThreadState& thread) noexcept;
 
-// Collective over a communicator that has called often enough: whether all ranks can be served, and what it needs.
-void ask(MPI_Comm comm, Member& member) noexcept;
-
-// By ranktree. Returns MPI's code.
-int call(const Operation& operation) noexcept;
-
-// A call that was left to the MPI has failed. Where this rank finds its arguments wrong it was none: other ranks may
-// not have made it, and what is decided together is decided at calls that all have made.
-void take_back_wrong(Member& member, const Operation& operation) noexcept;
-
-inline Member* member_of(MPI_Comm comm) noexcept {
-  MemberSlot& slot = slots[mpi::slot_of<kMemberSlots>(comm)];
-  if (slot.comm == comm && slot.generation == generation.load(std::memory_order_relaxed)) [[likely]]
-    return slot.member;
-  return find_member(comm, slot);
+// The thread's state, which libranktree_mpi has.
+inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept {
+  if (state_here == nullptr) [[unlikely]]
+    state_here = functions.thread_state();
+  return *state_here;
 }
 
-// Whether a call is the MPI's own, and that it is made.
-inline bool is_the_mpis(Member& member, const Operation& operation) noexcept {
-  if (member.shortcuts == nullptr) {
-    if (member.waiting == 0 || !mpi::collect::arguments_are_right(operation, member.rank, member.size)) return true;
-    --member.waiting;
-    if (member.waiting > 0) return true;
-    ask(operation.comm, member);
-    if (member.shortcuts == nullptr) return true;
-  }
-  const mpi::collect::Kind kind = mpi::collect::kind_of(operation, member.rank, types);
-  if (kind.size > kLargestServed) return true;
-  return mpi::collect::is_left_to_mpi(operation.collective, kind, *member.shortcuts);
+inline int ranks_of(MPI_Comm comm) noexcept {
+  int size = 0;
+  return PMPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
 }
 
-// One call of the program.
+// One call of the program. `describe` makes the operation for a communicator of so many ranks; each time anew, so that
+// nothing of it need exist where little is asked of it. Inlined into each wrapper, for which the collective is a
+// constant.
 template <typename Next, typename Describe, typename... Arguments>
-inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... arguments) {
-  if (!serving.load(std::memory_order_relaxed) || inside || comm == MPI_COMM_NULL) return next(arguments...);
-  const Inside within;
-  Member* const member = member_of(comm);
-  if (member == nullptr) return next(arguments...);
-  // Described anew each time, so that nothing of it need exist where little is asked of it.
-  if (!is_the_mpis(*member, describe(*member))) return call(describe(*member));
+[[gnu::always_inline]] inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... arguments) {
+  const PreloadFunctions* const served_by = serving.load(std::memory_order_relaxed);
+  if (served_by == nullptr || comm == MPI_COMM_NULL) return next(arguments...);
+  ThreadState& thread = state_of_thread(*served_by);
+  if (thread.depth > 0) return next(arguments...);
+  const Entered within(thread);
+  const ThreadState::Slot* const slot = thread.known_slot(comm);
+  if (slot != nullptr && slot->native) return next(arguments...);
+  CallTable* table = slot == nullptr ? nullptr : slot->table;
+  if (table == nullptr) [[unlikely]] {
+    table = find_table(*served_by, describe(ranks_of(comm)), thread);
+    if (table == nullptr) return next(arguments...);
+  }
+  const Kind kind = mpi::collect::kind_of(describe(table->size), table->rank, thread.types);
+  if (kind.size > kLargestServed) return next(arguments...);
+  if (!is_native(kind, *table)) {
+    const Operation operation = describe(table->size);
+    const Kind found = kind;  // its own lives in registers
+    return served_by->serve(table, &operation, &found);
+  }
   const int code = next(arguments...);
-  if (code != MPI_SUCCESS) [[unlikely]]
-    take_back_wrong(*member, describe(*member));
+  if (code != MPI_SUCCESS) [[unlikely]] {
+    const Operation operation = describe(table->size);
+    const Kind found = kind;
+    served_by->take_back_wrong(table, &operation, &found);
+  }
   return code;
 }
 
 // A list that has an entry for every rank.
-inline std::span<const int> for_each_rank(const int* numbers, const Member& member) noexcept {
-  return {numbers, static_cast<std::size_t>(member.size)};
+inline std::span<const int> for_each_rank(const int* numbers, int size) noexcept {
+  return {numbers, static_cast<std::size_t>(size)};
 }
 
 }  // namespace ranktree::preload

@@ -4,13 +4,13 @@
 
 #if RANKTREE_HAS_MPI_Allgather
 RANKTREE_ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Allgather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Allgather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -19,13 +19,13 @@ RANKTREE_ENTRY int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Dataty
 
 #if RANKTREE_HAS_MPI_Allgather_c
 RANKTREE_ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Allgather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Allgather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -34,14 +34,14 @@ RANKTREE_ENTRY int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MP
 
 #if RANKTREE_HAS_MPI_Allgatherv
 RANKTREE_ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, member), for_each_rank(displs, member)}, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Allgatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, member), for_each_rank(displs, member)}, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Allgatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
@@ -49,13 +49,13 @@ RANKTREE_ENTRY int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datat
 
 #if RANKTREE_HAS_MPI_Allreduce
 RANKTREE_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Allreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Allreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
@@ -64,13 +64,13 @@ RANKTREE_ENTRY int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count,
 
 #if RANKTREE_HAS_MPI_Allreduce_c
 RANKTREE_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Allreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Allreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
@@ -79,13 +79,13 @@ RANKTREE_ENTRY int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Coun
 
 #if RANKTREE_HAS_MPI_Alltoall
 RANKTREE_ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Alltoall)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Alltoall)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -94,13 +94,13 @@ RANKTREE_ENTRY int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatyp
 
 #if RANKTREE_HAS_MPI_Alltoall_c
 RANKTREE_ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Alltoall_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Alltoall_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -109,13 +109,13 @@ RANKTREE_ENTRY int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI
 
 #if RANKTREE_HAS_MPI_Barrier
 RANKTREE_ENTRY int MPI_Barrier(MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBarrier, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Barrier)(), describe, comm);
 }
 RANKTREE_ENTRY int PMPI_Barrier(MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBarrier, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Barrier)(), describe, comm);
@@ -124,13 +124,13 @@ RANKTREE_ENTRY int PMPI_Barrier(MPI_Comm comm) {
 
 #if RANKTREE_HAS_MPI_Bcast
 RANKTREE_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Bcast)(), describe, buffer, count, datatype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Bcast)(), describe, buffer, count, datatype, root, comm);
@@ -139,13 +139,13 @@ RANKTREE_ENTRY int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, in
 
 #if RANKTREE_HAS_MPI_Bcast_c
 RANKTREE_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Bcast_c)(), describe, buffer, count, datatype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Bcast_c)(), describe, buffer, count, datatype, root, comm);
@@ -244,13 +244,13 @@ RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegr
 
 #if RANKTREE_HAS_MPI_Gather
 RANKTREE_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Gather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Gather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -259,13 +259,13 @@ RANKTREE_ENTRY int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype 
 
 #if RANKTREE_HAS_MPI_Gather_c
 RANKTREE_ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Gather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Gather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -274,14 +274,14 @@ RANKTREE_ENTRY int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_D
 
 #if RANKTREE_HAS_MPI_Gatherv
 RANKTREE_ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, member), for_each_rank(displs, member)}, .root = root, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Gatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, member), for_each_rank(displs, member)}, .root = root, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Gatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
@@ -298,13 +298,13 @@ RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int in
 
 #if RANKTREE_HAS_MPI_Iallreduce
 RANKTREE_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -313,13 +313,13 @@ RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
 RANKTREE_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -328,13 +328,13 @@ RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Cou
 
 #if RANKTREE_HAS_MPI_Ibcast
 RANKTREE_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
@@ -343,13 +343,13 @@ RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, i
 
 #if RANKTREE_HAS_MPI_Ibcast_c
 RANKTREE_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
@@ -367,13 +367,13 @@ RANKTREE_ENTRY int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* 
 
 #if RANKTREE_HAS_MPI_Ireduce
 RANKTREE_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
@@ -382,13 +382,13 @@ RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, M
 
 #if RANKTREE_HAS_MPI_Ireduce_c
 RANKTREE_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
@@ -397,13 +397,13 @@ RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count 
 
 #if RANKTREE_HAS_MPI_Reduce
 RANKTREE_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Reduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Reduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -412,13 +412,13 @@ RANKTREE_ENTRY int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MP
 
 #if RANKTREE_HAS_MPI_Reduce_c
 RANKTREE_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Reduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Reduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -427,14 +427,14 @@ RANKTREE_ENTRY int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count c
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
 RANKTREE_ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, member), {}}, .op = op, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter)(), describe, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, member), {}}, .op = op, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter)(), describe, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
@@ -442,13 +442,13 @@ RANKTREE_ENTRY int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
 RANKTREE_ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -457,13 +457,13 @@ RANKTREE_ENTRY int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf,
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
 RANKTREE_ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block_c)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block_c)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -472,13 +472,13 @@ RANKTREE_ENTRY int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbu
 
 #if RANKTREE_HAS_MPI_Scatter
 RANKTREE_ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Scatter)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Scatter)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -487,13 +487,13 @@ RANKTREE_ENTRY int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype
 
 #if RANKTREE_HAS_MPI_Scatter_c
 RANKTREE_ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Scatter_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member&) -> Operation {
+  const auto describe = [&](int) -> Operation {
     return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Scatter_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -502,14 +502,14 @@ RANKTREE_ENTRY int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_
 
 #if RANKTREE_HAS_MPI_Scatterv
 RANKTREE_ENTRY int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, member), for_each_rank(displs, member)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(MPI_Scatterv)(), describe, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](const Member& member) -> Operation {
-    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, member), for_each_rank(displs, member)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
+  const auto describe = [&](int size) -> Operation {
+    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
   };
   return serve(comm, RANKTREE_NEXT(PMPI_Scatterv)(), describe, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }

@@ -69,7 +69,7 @@ void run(const Variant& variant, const std::shared_ptr<collect::Context>& contex
   } else if (variant.choice->way == core::predict::Way::kNative) {
     check(collect::native(operation), "the MPI's own collective call");
   } else {
-    collect::finish(*collect::start(context, operation, *variant.choice));
+    collect::finish(*collect::start(context, operation, *variant.choice), context->process().in_flight);
   }
 }
 

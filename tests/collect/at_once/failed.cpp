@@ -18,6 +18,7 @@
 #include "mpi/agree.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/variant.h"
 #include "two_nodes.h"
 
@@ -54,7 +55,7 @@ Begun broadcast(const std::shared_ptr<collect::Context>& context, std::vector<in
 
 int class_of(const Begun& begun) {
   if (!begun.running) return begun.error_class;
-  return ranktree::mpi::attempt([&] { finish(*begun.running); }).error_class;
+  return ranktree::mpi::attempt([&] { finish(*begun.running, collect::Process::here()->in_flight); }).error_class;
 }
 
 void check_truncation(const std::shared_ptr<collect::Context>& context, const std::string& text, bool told) {
@@ -116,7 +117,7 @@ void check_alignment(const std::shared_ptr<collect::Context>& context, MPI_Datat
   operation.comm = MPI_COMM_WORLD;
   const auto choice = choice_from_text(text, kind);
   if (!can_run(*context, operation, choice)) fail(("cannot: " + text).c_str());
-  finish(*start(context, operation, choice));
+  finish(*start(context, operation, choice), context->process().in_flight);
   if (misplaced > 0) fail(("elements that are not aligned: " + text).c_str());
   if (kind == Collective::kReduce && context->rank() != 0) return;
   for (const Pair& pair : into) {
@@ -140,7 +141,9 @@ void check_sizes(const std::shared_ptr<collect::Context>& context, Collective ki
   operation.comm = MPI_COMM_WORLD;
   const auto choice = choice_from_text("shared:binomial", kind);
   if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
-  const int found = ranktree::mpi::attempt([&] { finish(*start(context, operation, choice)); }).error_class;
+  const int found = ranktree::mpi::attempt([&] {
+                      finish(*start(context, operation, choice), context->process().in_flight);
+                    }).error_class;
   if (found != MPI_SUCCESS && found != MPI_ERR_TRUNCATE) fail(("error class " + std::to_string(found)).c_str());
   if (std::count(into.end() - 16, into.end(), -1) != 16) fail("beyond the buffer");
   int told = found == MPI_ERR_TRUNCATE ? 1 : 0;

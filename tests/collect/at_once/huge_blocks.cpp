@@ -103,7 +103,7 @@ class Huge {
     } else {
       const auto choice = ranktree::core::predict::choice_from_text(way, case_.collective);
       if (!can_run(*context, operation, choice)) fail(way + ": cannot be gone");
-      finish(*start(context, operation, choice));
+      finish(*start(context, operation, choice), context->process().in_flight);
     }
     judge(way.empty() ? "a call" : way);
   }

@@ -410,7 +410,7 @@ bool run_case(MPI_Comm comm, const Kinds& kinds, Random& random, Dice& dice, Cou
   }
   ++count.done;
   if (!make_expected(plain, native, random.block(), comm, serial)) return false;
-  finish(*start(context, made, choice));
+  finish(*start(context, made, choice), context->process().in_flight);
   if (moves && moved_right(drawn, before, ours, plain, native)) return true;
   const std::int64_t wrong = moves ? 0 : first_wrong(drawn, before, native, ours, {0, random.block().count});
   if (wrong < 0) return true;

@@ -23,6 +23,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/call.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/select/reproducible.h"
 #include "mpi/collect/variant.h"
 #include "mpi/handle.h"
@@ -111,7 +112,7 @@ class Sums {
     } else if (blocking) {
       mpi::check(collect::call(operation), "a reduction");
     } else {
-      collect::finish(*collect::call_nonblocking(operation));
+      collect::finish(*collect::call_nonblocking(operation), collect::Process::here()->in_flight);
     }
     const bool has_result = collective != Collective::kReduce || rank_ == root;
     for (int i = 0; i < count && has_result; ++i)

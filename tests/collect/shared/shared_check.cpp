@@ -70,7 +70,8 @@ class Checker {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (std::size_t i = 0; i < running.size(); ++i) {
-      ranktree::mpi::collect::finish(*running[(i + static_cast<std::size_t>(rank)) % running.size()]);
+      ranktree::mpi::collect::finish(*running[(i + static_cast<std::size_t>(rank)) % running.size()],
+                                     context_->process().in_flight);
     }
     for (Drawn& each : drawn) judge(each);
   }

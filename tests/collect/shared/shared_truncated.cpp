@@ -16,6 +16,7 @@
 #include "mpi/collect/call.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/shared/node_team.h"
 #include "mpi/collect/variant.h"
 
@@ -48,7 +49,9 @@ unsigned char sample(std::int64_t i, int root) { return static_cast<unsigned cha
 int call(const Team& team, collect::Operation operation) {
   operation.comm = team.comm;
   if (team.nonblocking) {
-    return ranktree::mpi::attempt([&] { finish(*collect::call_nonblocking(operation)); }).error_class;
+    return ranktree::mpi::attempt(
+               [&] { finish(*collect::call_nonblocking(operation), collect::Process::here()->in_flight); })
+        .error_class;
   }
   int found = MPI_SUCCESS;
   MPI_Error_class(collect::call(operation), &found);

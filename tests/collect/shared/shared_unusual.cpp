@@ -49,7 +49,7 @@ struct Sums {
     if (collect::call(operation) != MPI_SUCCESS || sum != std::vector<double>(kNumbers, wanted)) ++wrong;
   }
   [[nodiscard]] std::uint64_t not_by_the_mpi() const {
-    return context->shortcuts()->ours.at(static_cast<std::size_t>(Collective::kAllreduce));
+    return context->table().ours.at(static_cast<std::size_t>(Collective::kAllreduce));
   }
 };
 

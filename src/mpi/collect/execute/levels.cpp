@@ -72,7 +72,9 @@ void make(LevelSet& set, MPI_Comm comm, const Hierarchy& hierarchy) {
 
 }  // namespace
 
-const LevelSet& LevelCommunicators::get(MPI_Comm comm, const Hierarchy& hierarchy, Rank groups, Rank root) {
+const LevelSet& LevelCommunicators::get(Context& context, Rank groups, Rank root) {
+  const MPI_Comm comm = context.comm();
+  const Hierarchy& hierarchy = context.hierarchy(groups);
   const std::int32_t child = path_of(hierarchy, root).front();
   if (lowest_of(hierarchy, 0, child) == root) root = hierarchy.rank_at(0);
   const auto known = std::find_if(sets_.begin(), sets_.end(),
@@ -82,7 +84,7 @@ const LevelSet& LevelCommunicators::get(MPI_Comm comm, const Hierarchy& hierarch
     if (known->made) known->leaders.front() = child;
     return sets_.front();
   }
-  meet(comm);
+  context.synchronise();
   attempt_together(comm, [&] { sets_.emplace_front(); });
   LevelSet& set = sets_.front();
   set.groups = groups;
@@ -195,8 +197,7 @@ class LevelRunning : public Running {
 
 void LevelRunning::run() {
   const bool rooted = operation_.collective == Collective::kBroadcast || operation_.collective == Collective::kReduce;
-  const Hierarchy& hierarchy = context_->hierarchy(choice_.groups);
-  set_ = &context_->levels().get(context_->comm(), hierarchy, choice_.groups, rooted ? operation_.root : 0);
+  set_ = &context_->levels().get(*context_, choice_.groups, rooted ? operation_.root : 0);
   if (!set_->made) {
     // On our communicator: the operation's own may be gone, and its error handler is called by who reads the error.
     operation_.comm = context_->comm();
@@ -254,7 +255,7 @@ bool can_level(Context& context, const Operation& operation, const Choice& choic
   const bool known = takes_segments(operation.collective) || operation.collective == Collective::kBarrier;
   if (!known || choice.groups < 0 || choice.groups > context.size()) return false;
   // Counts are MPI's ints here, and what one rank's holds all ranks' must: bytes are equal on all, and no fewer.
-  const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, thread_state.types);
+  const std::int64_t bytes = message_bytes(operation, context.rank() == operation.root, thread_state().types);
   if (operation.collective != Collective::kBarrier && (bytes == 0 || bytes > INT_MAX)) return false;
   const Hierarchy& hierarchy = context.hierarchy(choice.groups);
   if (hierarchy.levels() == 1) return false;

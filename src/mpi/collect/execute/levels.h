@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/predict/choice.h"
-#include "core/schedule/hierarchy.h"
 #include "core/schedule/schedule.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
@@ -32,10 +31,10 @@ struct LevelSet {
 // Made as they are needed and kept with a context.
 class LevelCommunicators {
  public:
-  // Collective over `comm` the first time for a root. Roots that lead their outermost group anyway share one set; the
-  // last few sets are kept, for some MPIs have about two thousand communicators in all. Throws MpiError, AgreedError.
-  const LevelSet& get(MPI_Comm comm, const core::schedule::Hierarchy& hierarchy, core::schedule::Rank groups,
-                      core::schedule::Rank root);
+  // Collective over the context the first time for a root. Roots that lead their outermost group anyway share one set;
+  // the last few sets are kept, for some MPIs have about two thousand communicators in all. Throws MpiError,
+  // AgreedError.
+  const LevelSet& get(Context& context, core::schedule::Rank groups, core::schedule::Rank root);
 
  private:
   std::list<LevelSet> sets_;  // the last used first

@@ -1,8 +1,8 @@
-// Nonblocking operations of this process that have not ended.
+// Operations in flight on the calling rank, and the list of a process of the nonblocking ones.
 //
 // MPI lets ranks complete their operations in any order, and a rank that waits for one of them must pass on its part of
-// all others: whoever waits in a call of ours drives all that is in flight, on all communicators, whichever thread has
-// begun it.
+// all others: a call of ours that waits drives all that is in flight, on all communicators, whichever thread has begun
+// it.
 #pragma once
 
 #include <mpi.h>
@@ -10,17 +10,31 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <utility>
-
-#include "mpi/collect/context.h"
-#include "mpi/collect/variant.h"
 
 namespace ranktree::mpi::collect {
 
-// One of them. Made before the operation begins, so that nothing can fail once it has.
+class Context;
+
+class Running {
+ public:
+  Running() = default;
+  virtual ~Running() = default;
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  Running(Running&&) = delete;
+  Running& operator=(Running&&) = delete;
+
+  // Does what can be done now without waiting; true once all is done on this rank, and from then on. Drives MPI's
+  // progress as well: something in it calls MPI each time. Throws MpiError.
+  virtual bool progress() = 0;
+};
+
+// A nonblocking operation. Made before the operation begins, so that nothing can fail once it has.
 class InFlight final : public Running {
  public:
-  // On a communicator of this context. Throws std::bad_alloc.
+  // On a communicator of this context.
   explicit InFlight(std::shared_ptr<Context> context) : context_(std::move(context)) {}
   ~InFlight() override;
   InFlight(const InFlight&) = delete;
@@ -31,7 +45,7 @@ class InFlight final : public Running {
   // From now on others drive it as well.
   void enlist(std::unique_ptr<Running> running) noexcept;
 
-  // What it throws was thrown to whoever drove the operation then.
+  // What it throws was thrown to the call that drove the operation then.
   bool progress() override;
 
  private:
@@ -49,18 +63,36 @@ class InFlight final : public Running {
   InFlight* previous_ = nullptr;
 };
 
-// Does what can be done now, of all that is in flight and no other thread is busy with. Costs nothing where there is
-// nothing.
-void drive_all() noexcept;
-[[nodiscard]] bool is_any_in_flight() noexcept;
+// An operation is driven without the lock, marked as busy, so that threads do not wait for each other's reductions, and
+// stays in the list meanwhile.
+class InFlightList {
+ public:
+  [[nodiscard]] bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
+  void add(InFlight& one) noexcept;
+  void remove(InFlight& one) noexcept;
+  void drive(InFlight& one) noexcept;
+  // Does what can be done now, of all that no other thread is busy with.
+  void drive_all() noexcept;
+
+ private:
+  InFlight* drive(InFlight& one, std::unique_lock<std::mutex>& lock) noexcept;
+  void unlink(InFlight& one) noexcept;
+
+  std::mutex mutex_;
+  std::atomic<InFlight*> first_ = nullptr;
+};
+
+// Until it is done; drives all that is in flight meanwhile. Yields the processor between tries, since ranks may
+// outnumber cores. Throws MpiError.
+void finish(Running& running, InFlightList& in_flight);
 
 // Until nothing is in flight on the context's communicator, as ranks must before they enter a blocking call on it in
-// which nobody drives: all ranks have begun what was begun here, since they begin operations in the same order and must
-// all come to this call, which may synchronise them.
+// which no rank drives: all ranks have begun what was begun here, since they begin operations in the same order and
+// must all come to this call, which may synchronise them.
 void complete_earlier(const Context& context) noexcept;
 
-// A barrier that drives all that is in flight: where ranks are about to synchronise by calls of the MPI, in which
-// nobody drives. Behind it they wait for nobody who is not in those calls as well. Throws MpiError.
-void meet(MPI_Comm comm);
+// A barrier that drives all that is in flight: where ranks are about to synchronise by calls of the MPI, in which no
+// rank drives. Behind it they wait for no rank that is not in those calls as well. Throws MpiError.
+void synchronise(MPI_Comm comm, InFlightList& in_flight);
 
 }  // namespace ranktree::mpi::collect

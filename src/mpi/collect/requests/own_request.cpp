@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -27,6 +26,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/guard.h"
@@ -110,13 +110,14 @@ int OwnRequest::cancel(void* /*own*/, int /*complete*/) noexcept { return MPI_SU
 namespace {
 
 // Functions of the program's own would be called on a thread that it does not know.
-bool is_for_the_thread(const Operation& operation) {
+bool is_for_the_thread(const Context& context, const Operation& operation) {
   if (!reduces(operation) || is_predefined(operation.op)) return true;
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true)) {
+  Process& process = context.process();
+  if (!process.told_of_operations.exchange(true)) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    Log(rank).line("nonblocking reductions with operations of the program's own are left to the MPI");
+    Log(process.environment.log, rank)
+        .line("nonblocking reductions with operations of the program's own are left to the MPI");
   }
   return false;
 }
@@ -147,19 +148,20 @@ int start_request(const Nonblocking& call, MPI_Request* request) noexcept {
   if (own->progress()) {
     own->complete();
   } else {
-    ProgressThread::instance().take(*own);
+    call.context->process().thread->take(*own);
   }
   return MPI_SUCCESS;
 }
 
 }  // namespace
 
-bool begin_as_request(const Operation& operation, MPI_Request* request, int& code) noexcept {
-  if (within_call() || !ProgressThread::instance().runs() || !is_for_the_thread(operation)) return false;
-  const Entered entered;
+bool begin_as_request(Context& context, const Operation& operation, const Kind& kind, MPI_Request* request,
+                      int& code) noexcept {
+  const ProgressThread* const thread = context.process().thread.get();
+  if (thread == nullptr || !thread->runs() || !is_for_the_thread(context, operation)) return false;
   std::optional<Nonblocking> ours;
   try {
-    ours = decide_nonblocking(operation);
+    ours = decide_nonblocking(context, operation, kind);
   } catch (const MpiError& error) {
     code = error.code();
     return true;
@@ -219,12 +221,6 @@ class Rest {
 };
 
 }  // namespace
-
-ProgressThread& ProgressThread::instance() noexcept {
-  alignas(ProgressThread) static std::array<std::byte, sizeof(ProgressThread)> memory;
-  static auto* const only = new (memory.data()) ProgressThread;
-  return *only;
-}
 
 bool ProgressThread::start(bool crowded) noexcept {
   const SignalsBlocked blocked;

@@ -13,6 +13,8 @@
 #include <thread>
 
 #include "mpi/collect/call.h"
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/variant.h"
 #include "mpi/handle.h"
@@ -74,16 +76,17 @@ class OwnRequest {
   OwnRequest* previous_ = nullptr;
 };
 
-// Begins an operation as a request, where the chooser has a way of ours for it and there is a thread. False where it is
-// the MPI's own: nothing was done. Else `code` is MPI's; the error handler has been called then.
-bool begin_as_request(const Operation& operation, MPI_Request* request, int& code) noexcept;
+// Begins an operation as a request, where the chooser has a variant of ours for it and there is a thread. False where
+// it is the MPI's own: nothing was done. Else `code` is MPI's; the error handler has been called then. Within Entered.
+bool begin_as_request(Context& context, const Operation& operation, const Kind& kind, MPI_Request* request,
+                      int& code) noexcept;
 
 // The thread of a process that completes such requests. It sleeps while nothing is in flight. Needs
 // MPI_THREAD_MULTIPLE.
 class ProgressThread {
  public:
-  // Of the process; never destroyed, since a process may end without MPI_Finalize.
-  static ProgressThread& instance() noexcept;
+  ProgressThread() = default;
+  ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
   ProgressThread(ProgressThread&&) = delete;
@@ -105,8 +108,6 @@ class ProgressThread {
   void finish(std::span<const MPI_Request> requests) noexcept;
 
  private:
-  ProgressThread() = default;
-  ~ProgressThread() = default;
   void run() noexcept;
   bool drive(std::unique_lock<std::mutex>& lock) noexcept;
   void unlink(OwnRequest& own) noexcept;

@@ -23,9 +23,10 @@
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/select/links.h"
 #include "mpi/collect/select/log.h"
+#include "mpi/collect/select/reproducible.h"
 #include "mpi/collect/select/tuning_entry.h"
 #include "mpi/collect/settings.h"
 #include "mpi/collect/shared/node_team.h"
@@ -62,6 +63,7 @@ std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
 
 // Of one kind of call.
 struct Tried {
+  Kind kind;
   TuningEntry entry;
   // The last call that went its way, where its type and operation are the MPI's own: whatever is equal in these can go
   // it again.
@@ -87,20 +89,26 @@ class Selector final : public Chooser {
   void end(const Decision& decision) override;
   [[nodiscard]] bool is_deciding(const Operation& operation) const override;
   void make_ready() override;
-  Shortcuts& shortcuts() override { return shortcuts_; }
 
  private:
   [[nodiscard]] std::uint32_t native_calls(Collective collective, std::size_t kind, std::size_t size) const;
   [[nodiscard]] const Choice* rule_for(Collective collective, const Kind& kind) const;
   Decision by_rule(const Operation& operation, const Kind& kind, bool blocking);
+  void remember_rule(const Operation& operation, const Kind& kind) noexcept;
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
   const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
   bool ask_for_shared_memory();
-  [[nodiscard]] double seconds_to_meet() const;
-  std::unique_ptr<Tried> begin_trials(const Operation& operation, const Kind& kind);
+  [[nodiscard]] double seconds_to_synchronise() const;
+  void begin_trials(const Operation& operation, const Kind& kind);
   std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
   Decision counted(const Operation& operation, Decision decision);
-  void settle(std::size_t index);
+  void settle(std::size_t at);
+  void add(const Kind& kind, std::unique_ptr<Tried> tried);
+  // Null where the kind has not been tried.
+  [[nodiscard]] Tried* tried_of(const Kind& kind) const {
+    const std::size_t at = table_.tuned[kind.index];
+    return at == 0 ? nullptr : tried_[at - 1].get();
+  }
   [[nodiscard]] bool repeats(const Choice& choice) const {
     return choice.way == Way::kShared && context_.node_count() == 1;
   }
@@ -110,8 +118,10 @@ class Selector final : public Chooser {
   Parameters parameters_;
   bool links_known_ = false;  // measured, where nobody has given them
   DecisionLog log_;
-  Shortcuts shortcuts_;
-  std::vector<std::unique_ptr<Tried>> tried_;  // by Kind::index
+  CallTable& table_;
+  // Of the kinds that are tuned or go through shared memory by rule (nothing tried), as CallTable::tuned numbers them.
+  std::vector<std::unique_ptr<Tried>> tried_;
+  std::vector<Repeat> repeats_;
 };
 
 bool is_unknown(Collective collective, std::size_t kind) { return !reduces(collective) && kind == kUnknown; }
@@ -143,9 +153,9 @@ Selector::Selector(Context& context, Settings settings)
     : context_(context),
       settings_(std::move(settings)),
       parameters_(parameters_for(context, settings_)),
-      log_(context.rank(), context.size(), context.node_count()),
-      tried_(shortcuts_.native.size()) {
-  shortcuts_.message = settings_.message.c_str();
+      log_(context.process().environment, context.rank(), context.size(), context.node_count()),
+      table_(context.table()) {
+  table_.message = settings_.message.c_str();
   if (!settings_.message.empty()) log_.say(settings_.message);
   if (settings_.rules) {
     std::erase_if(settings_.rules->rules, [&](const core::predict::Rule& rule) {
@@ -153,43 +163,45 @@ Selector::Selector(Context& context, Settings settings)
     });
   }
   for (std::size_t collective = 0; collective < kCollectives; ++collective) {
-    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    for (std::size_t kind = 0; kind < kKinds.at(collective); ++kind) {
       for (std::size_t size = 0; size < kSizes; ++size) {
-        shortcuts_.native.at(kind_index(static_cast<Collective>(collective), kind, size)) =
+        table_.native.at(kind_index(static_cast<Collective>(collective), kind, size)) =
             native_calls(static_cast<Collective>(collective), kind, size);
       }
     }
   }
+  if (!context.reproducible()) context.set_reproducible(settings_.reproducible);
+  if (*context.reproducible()) look_at_reductions(table_);
 }
 
 // How many calls of a kind are the MPI's own at first.
 std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, std::size_t size) const {
   // Without bytes nothing is moved, except by vector gathers, whose sizes no rank knows of all.
   const bool unknown = is_unknown(collective, kind);
-  if (size == 0 && collective != Collective::kBarrier && !unknown) return Shortcuts::kForEver;
+  if (size == 0 && collective != Collective::kBarrier && !unknown) return CallTable::kForEver;
   if (settings_.rules) {
     const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
     const bool served = std::any_of(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
       return rule.collective == collective && rule.choice.way != Way::kNative && touches(rule, size, unknown);
     });
-    return served ? 0 : Shortcuts::kForEver;
+    return served ? 0 : CallTable::kForEver;
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
-  if (wish.automatic) return unknown ? Shortcuts::kForEver : kFirstCalls;
-  return wish.choice.way == Way::kNative ? Shortcuts::kForEver : 0;
+  if (wish.automatic) return unknown ? CallTable::kForEver : kFirstCalls;
+  return wish.choice.way == Way::kNative ? CallTable::kForEver : 0;
 }
 
-Selector::~Selector() { log_.counts(shortcuts_); }
+Selector::~Selector() { log_.counts(table_); }
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
-  if (decision.choice->way != Way::kNative) ++shortcuts_.ours.at(static_cast<std::size_t>(operation.collective));
+  if (decision.choice->way != Way::kNative) ++table_.ours.at(static_cast<std::size_t>(operation.collective));
   return decision;
 }
 
 Chooser::Decision Selector::begin(const Operation& operation, const Kind& kind, bool blocking) {
   const auto collective = static_cast<std::size_t>(operation.collective);
-  ++shortcuts_.calls.at(collective);
-  std::uint32_t& left = shortcuts_.native[kind.index];
+  ++table_.calls.at(collective);
+  std::uint32_t& left = table_.native[kind.index];
   if (left != 0) {
     if (blocking) count_down(left);
     return {};
@@ -216,42 +228,57 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
   const bool makes_team = choice->way == Way::kShared && !context_.has_node_team();
   if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
   const bool can = can_run(context_, operation, *choice);
-  if (log_.wanted()) log_.rule(operation.collective, kind.index, *choice, can);
+  if (log_.wanted()) log_.rule(kind, *choice, can);
   if (!can) return {};
-  if (blocking && !settings_.rules && repeats(*choice)) {
-    Repeat& last = shortcuts_.repeats[kind.index];
-    last.left = Shortcuts::kForEver;
-    remember(context_, operation, last);
-  }
+  if (blocking && !settings_.rules && repeats(*choice)) remember_rule(operation, kind);
   return {.choice = choice};
 }
 
+// For calls that take the fast path from now on. Without memory this rank goes the longer one, which is the same to
+// others.
+void Selector::remember_rule(const Operation& operation, const Kind& kind) noexcept {
+  [[maybe_unused]] const Failure forgotten = attempt([&] {
+    if (table_.tuned[kind.index] == 0) add(kind, nullptr);
+    Repeat& last = repeats_[table_.tuned[kind.index] - 1U];
+    last.left = CallTable::kForEver;
+    remember(context_, operation, last);
+  });
+}
+
+void Selector::add(const Kind& kind, std::unique_ptr<Tried> tried) {
+  tried_.reserve(tried_.size() + 1);
+  repeats_.emplace_back();  // nothing fails from here on
+  tried_.push_back(std::move(tried));
+  table_.repeats = repeats_.data();
+  table_.tuned[kind.index] = static_cast<std::uint16_t>(tried_.size());
+}
+
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
-  std::unique_ptr<Tried>& tried = tried_[kind.index];
-  if (blocking && !tried) ask_for_shared_memory();
-  if (!(tried && tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
+  Tried* tried = tried_of(kind);
+  if (blocking && tried == nullptr) ask_for_shared_memory();
+  if ((tried == nullptr || !tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
   if (!blocking) {
-    if (!tried || tried->entry.on_trial()) return {};
+    if (tried == nullptr || tried->entry.on_trial()) return {};
     return {.choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried)};
   }
-  if (!tried) {
-    tried = begin_trials(operation, kind);
+  if (tried == nullptr) {
+    begin_trials(operation, kind);
+    tried = tried_.back().get();
     if (!tried->entry.on_trial()) {
-      settle(kind.index);
+      settle(tried_.size() - 1);
       return {};
     }
   }
-  if (Repeat& last = shortcuts_.repeats[kind.index]; last.left > 0) {
+  const std::size_t at = table_.tuned[kind.index] - 1U;
+  if (Repeat& last = repeats_[at]; last.left > 0) {
     count_down(last.left);
     const Choice* const choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried);
     if (choice->way == Way::kShared) remember(context_, operation, last);
     return {.choice = choice};
   }
   const TuningEntry::Turn turn = tried->entry.next();
-  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried),
-                    .entry = static_cast<std::uint32_t>(kind.index),
-                    .trial = turn.trial};
-  if (turn.meets) decision.meeting = seconds_to_meet();
+  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried), .entry = at, .trial = turn.trial};
+  if (turn.meets) decision.meeting = seconds_to_synchronise();
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
 }
@@ -261,7 +288,7 @@ const Choice* Selector::unless_it_cannot(const Choice* choice, const Operation& 
                                          Tried& tried) {
   if (tried.choice == choice && tried.is_like_last(operation)) return choice;
   if (!can_run(context_, operation, *choice)) return &native_choice();
-  const bool fixed = kind.kind == 0 && is_known_named(operation.receive.type, thread_state.types);
+  const bool fixed = kind.kind == 0 && is_known_named(operation.receive.type, thread_state().types);
   tried.choice = fixed ? choice : nullptr;
   tried.type = operation.receive.type;
   tried.op = operation.op;
@@ -284,23 +311,23 @@ void Selector::make_ready() {
 // On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Elsewhere they
 // leave the MPI's barrier, as programs' ranks do. It drives nothing that is in flight: they enter it when all have
 // come.
-double Selector::seconds_to_meet() const {
+double Selector::seconds_to_synchronise() const {
   const double start = PMPI_Wtime();
   NodeTeam* const team = context_.node_count() == 1 ? context_.node_team() : nullptr;
   if (team != nullptr) {
-    team->meet();
+    team->synchronise();
   } else {
-    meet(context_.comm());
+    context_.synchronise();
     check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
   }
   return PMPI_Wtime() - start;
 }
 
 bool Selector::is_deciding(const Operation& operation) const {
-  const Kind kind = kind_of(operation, context_.rank(), thread_state.types);
+  const Kind kind = kind_of(operation, context_.rank(), thread_state().types);
   if (settings_.rules || !settings_.wishes.at(static_cast<std::size_t>(operation.collective)).automatic) return false;
-  const std::unique_ptr<Tried>& tried = tried_[kind.index];
-  return tried ? tried->entry.on_trial() : shortcuts_.native[kind.index] != Shortcuts::kForEver;
+  const Tried* const tried = tried_of(kind);
+  return tried != nullptr ? tried->entry.on_trial() : table_.native[kind.index] != CallTable::kForEver;
 }
 
 void Selector::end(const Decision& decision) {
@@ -308,7 +335,7 @@ void Selector::end(const Decision& decision) {
   const double seconds = PMPI_Wtime() - decision.started;
   TuningEntry& entry = tried_[decision.entry]->entry;
   if (!entry.record(seconds, decision.meeting)) return;
-  meet(context_.comm());
+  context_.synchronise();
   const std::span<double> times = entry.unagreed();
   check(
       PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, context_.comm()),
@@ -317,31 +344,28 @@ void Selector::end(const Decision& decision) {
 }
 
 // A decision: where it is the MPI's own call, the next ones need not come here; nor those that can be made directly.
-void Selector::settle(std::size_t index) {
-  TuningEntry& entry = tried_[index]->entry;
-  log_.decision(index, entry);
-  if (!entry.winner_is_native() && !repeats(entry.winner())) return;
-  (entry.winner_is_native() ? shortcuts_.native.at(index) : shortcuts_.repeats.at(index).left) = entry.settled();
-  entry.pass_settled();
+void Selector::settle(std::size_t at) {
+  Tried& tried = *tried_[at];
+  log_.decision(tried.kind, tried.entry);
+  if (!tried.entry.winner_is_native() && !repeats(tried.entry.winner())) return;
+  (tried.entry.winner_is_native() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
+  tried.entry.pass_settled();
 }
 
 // Collective: all ranks have the same candidates, or none.
-std::unique_ptr<Tried> Selector::begin_trials(const Operation& operation, const Kind& kind) {
-  meet(context_.comm());
-  std::unique_ptr<Tried> tried;
-  std::array<std::uint64_t, 2> prints{};
-  std::vector<Candidate> candidates;
-  candidates = propose(operation, kind);
+void Selector::begin_trials(const Operation& operation, const Kind& kind) {
+  context_.synchronise();
+  std::vector<Candidate> candidates = propose(operation, kind);
   const std::uint64_t print = fingerprint(candidates);
-  prints = {print, ~print};
+  std::array<std::uint64_t, 2> prints = {print, ~print};
   check(PMPI_Allreduce(MPI_IN_PLACE, prints.data(), static_cast<int>(prints.size()), MPI_UINT64_T, MPI_MIN,
                        context_.comm()),
         "MPI_Allreduce");
   attempt_together(context_.comm(), [&] {
     if (prints[0] != ~prints[1]) candidates.clear();
-    tried = std::make_unique<Tried>(Tried{.entry = TuningEntry(candidates, kind.bytes, context_.node_count())});
+    add(kind, std::make_unique<Tried>(
+                  Tried{.kind = kind, .entry = TuningEntry(candidates, kind.bytes, context_.node_count())}));
   });
-  return tried;
 }
 
 std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {
@@ -366,7 +390,7 @@ std::vector<Candidate> Selector::propose(const Operation& operation, const Kind&
 }  // namespace
 
 std::unique_ptr<Chooser> Chooser::make(Context& context) {
-  Settings settings = agreed_settings(context.comm());
+  Settings settings = agreed_settings(context.comm(), context.process().environment);
   std::unique_ptr<Chooser> chooser;
   attempt_together(context.comm(), [&] { chooser = std::make_unique<Selector>(context, std::move(settings)); });
   return chooser;

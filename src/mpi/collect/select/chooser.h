@@ -19,10 +19,10 @@ class Chooser {
   // What begin() decided. The caller runs `choice` and then calls end() with the same decision.
   struct Decision {
     const core::predict::Choice* choice = &native_choice();  // the chooser's: until end()
-    std::uint32_t entry = 0;                                 // the chooser's own
+    std::size_t entry = 0;                                   // the chooser's own
     bool trial = false;
     double started = 0;
-    double meeting = 0;  // seconds, in which ranks met before it
+    double meeting = 0;  // seconds, in which ranks synchronised before it
   };
 
   // Collective, the first time for a communicator: reads the settings and agrees on them.
@@ -47,9 +47,6 @@ class Chooser {
 
   // Collective the first time: makes what nonblocking calls, which are local, need for what the user has asked for.
   virtual void make_ready() = 0;
-
-  // The calls that need not come here.
-  virtual Shortcuts& shortcuts() = 0;
 };
 
 }  // namespace ranktree::mpi::collect

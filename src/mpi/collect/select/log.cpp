@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -27,12 +26,6 @@ void put(int file, const std::string& text) noexcept {
 }
 
 }  // namespace
-
-Log::Log(int rank) {
-  if (rank != 0) return;
-  const char* const path = std::getenv("RANKTREE_COLL_LOG");  // NOLINT(concurrency-mt-unsafe): nobody writes to it
-  if (path != nullptr) path_ = path;
-}
 
 void Log::line(const std::string& text) const noexcept {
   if (!wanted()) return;
@@ -82,10 +75,8 @@ std::string several(int number, const char* what) {
 }
 
 // "allreduce 1K-2K, user operation": from the first size to the next power of two, which is not in it.
-std::string kind_text(std::size_t index) {
-  const std::size_t size = index % kSizes;
-  const std::size_t kind = index / kSizes % kKinds;
-  const auto collective = static_cast<Collective>(index / kSizes / kKinds);
+std::string kind_text(const Kind& call) {
+  const auto [collective, kind, size, index, bytes] = call;
   std::string text(core::schedule::collective_name(collective));
   const bool reduction = reduces(collective);
   const bool vector = kind == (reduction ? kCounts : kUnknown);
@@ -106,14 +97,14 @@ std::string contestant_text(const TuningEntry::Contestant& contestant) {
 
 }  // namespace
 
-DecisionLog::DecisionLog(int rank, int ranks, int nodes)
-    : log_(rank), who_(several(ranks, "rank") + " on " + several(nodes, "node") + ": ") {}
+DecisionLog::DecisionLog(const Environment& environment, int rank, int ranks, int nodes)
+    : log_(environment.log, rank), who_(several(ranks, "rank") + " on " + several(nodes, "node") + ": ") {}
 
 void DecisionLog::line(const std::string& text) const { log_.line(who_ + text); }
 
-void DecisionLog::decision(std::size_t index, const TuningEntry& entry) const {
+void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
   if (!wanted()) return;
-  std::string text = kind_text(index) + ": " + to_text(entry.winner());
+  std::string text = kind_text(kind) + ": " + to_text(entry.winner());
   for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
   if (entry.contestants().size() == 1) {
     text += " | no other way";
@@ -125,23 +116,22 @@ void DecisionLog::decision(std::size_t index, const TuningEntry& entry) const {
   line(text);
 }
 
-void DecisionLog::rule(Collective collective, std::size_t index, const core::predict::Choice& choice, bool can) {
-  if (!told_.insert(index).second) return;
-  const std::string way = to_text(choice);
-  line(kind_text(index) + ": " +
-       (can ? way + " | by rule"
-            : "native | " + way + " cannot carry out this " + std::string(collective_name(collective))));
+void DecisionLog::rule(const Kind& kind, const core::predict::Choice& choice, bool can) {
+  if (!told_.insert(kind.index).second) return;
+  const std::string variant = to_text(choice);
+  const std::string refused = " cannot carry out this " + std::string(collective_name(kind.collective));
+  line(kind_text(kind) + ": " + (can ? variant + " | by rule" : "native | " + variant + refused));
 }
 
-void DecisionLog::counts(const Shortcuts& shortcuts) const noexcept {
+void DecisionLog::counts(const CallTable& table) const noexcept {
   if (!wanted()) return;
   try {
     std::string text = "calls:";
     for (std::size_t i = 0; i < kCollectives; ++i) {
-      if (shortcuts.calls.at(i) == 0) continue;
+      if (table.calls.at(i) == 0) continue;
       text += std::string(text.ends_with(':') ? " " : ", ") +
               std::string(core::schedule::collective_name(static_cast<Collective>(i))) + " " +
-              std::to_string(shortcuts.ours.at(i)) + " of " + std::to_string(shortcuts.calls.at(i)) + " not by the MPI";
+              std::to_string(table.ours.at(i)) + " of " + std::to_string(table.calls.at(i)) + " not by the MPI";
     }
     line(text);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for a line

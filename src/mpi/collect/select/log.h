@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
 #include "mpi/collect/call_kind.h"
+#include "mpi/collect/environment.h"
 #include "mpi/collect/select/tuning_entry.h"
 
 namespace ranktree::mpi::collect {
@@ -16,8 +18,8 @@ namespace ranktree::mpi::collect {
 class Log {
  public:
   Log() = default;
-  // Of the environment: a path, at whose end lines are put, or "stderr". Only rank 0 of a communicator writes.
-  explicit Log(int rank);
+  // Of Environment::log: a path, at whose end lines are put, or "stderr". Only rank 0 of a communicator writes.
+  Log(std::string path, int rank) : path_(rank == 0 ? std::move(path) : std::string()) {}
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
   // One line, in one write, so that those of several processes do not mix. What cannot be written is lost.
   void line(const std::string& text) const noexcept;
@@ -38,14 +40,14 @@ std::string size_text(std::int64_t bytes);
 //   4 ranks on 1 node: calls: allreduce 1040 of 1200 not by the MPI, bcast 0 of 7
 class DecisionLog {
  public:
-  DecisionLog(int rank, int ranks, int nodes);
+  DecisionLog(const Environment& environment, int rank, int ranks, int nodes);
   [[nodiscard]] bool wanted() const { return log_.wanted(); }
   void say(const std::string& text) const { line(text); }
-  void decision(std::size_t index, const TuningEntry& entry) const;
+  void decision(const Kind& kind, const TuningEntry& entry) const;
   // Once for each kind of call.
-  void rule(core::schedule::Collective collective, std::size_t index, const core::predict::Choice& choice, bool can);
+  void rule(const Kind& kind, const core::predict::Choice& choice, bool can);
   // When the communicator goes.
-  void counts(const Shortcuts& shortcuts) const noexcept;
+  void counts(const CallTable& table) const noexcept;
 
  private:
   void line(const std::string& text) const;

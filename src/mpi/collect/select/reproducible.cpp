@@ -5,9 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <optional>
-#include <string_view>
 
 #include "core/predict/choice.h"
 #include "core/schedule/makers.h"
@@ -17,8 +14,7 @@
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
-#include "mpi/collect/requests/in_flight.h"
-#include "mpi/collect/select/chooser.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/collect/variant.h"
 
@@ -40,19 +36,13 @@ Choice leaders_by(Algorithm algorithm) {
   return choice;
 }
 
-// Anything but nothing and 0 turns it on.
-bool environment_says() {
-  const char* const text = std::getenv("RANKTREE_REPRODUCIBLE");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  return text != nullptr && !std::string_view(text).empty() && std::string_view(text) != "0";
-}
-
 }  // namespace
 
 void set_reproducible(MPI_Comm comm, bool flag) {
   const Entered entered;
   int size = 0;
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  meet(comm);
+  synchronise(comm);
   const int own = flag ? 1 : 0;
   std::array<int, 2> most = {own, 1 - own};
   check(PMPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
@@ -60,33 +50,26 @@ void set_reproducible(MPI_Comm comm, bool flag) {
   if (size == 1) return;
   Context& context = *Context::of(comm);
   context.set_reproducible(flag);
-  if (flag && context.has_chooser()) look_at_reductions(context.chooser().shortcuts());
+  if (flag && context.has_chooser()) look_at_reductions(context.table());
 }
-
-bool is_reproducible(Context& context) {
-  if (const std::optional<bool>& known = context.reproducible()) return *known;
-  int said = environment_says() ? 1 : 0;
-  meet(context.comm());
-  check(PMPI_Bcast(&said, 1, MPI_INT, 0, context.comm()), "MPI_Bcast");
-  context.set_reproducible(said != 0);
-  return said != 0;
-}
-
-bool is_known_reproducible(const Context& context) { return context.reproducible().value_or(false); }
 
 const Choice* reproducible_choice(Context& context, const Operation& operation) {
   static const Choice doubling = leaders_by(Algorithm::kRecursiveDoubling);
   static const Choice halving = leaders_by(Algorithm::kRabenseifner);
   const bool few = operation.collective == Collective::kAllreduce &&
-                   bytes_of(operation.receive.count, operation.receive.type, thread_state.types) <= kShort;
+                   bytes_of(operation.receive.count, operation.receive.type, thread_state().types) <= kShort;
   const Choice& choice = few ? doubling : halving;
   return can_run(context, operation, choice) ? &choice : &native_choice();
 }
 
-void look_at_reductions(Shortcuts& shortcuts) {
+void look_at_reductions(CallTable& table) {
   for (const Collective collective : {Collective::kReduce, Collective::kAllreduce, Collective::kReduceScatter}) {
-    for (std::size_t kind = 0; kind < kKinds; ++kind) {
-      for (std::size_t size = 1; size < kSizes; ++size) shortcuts.native.at(kind_index(collective, kind, size)) = 0;
+    for (std::size_t kind = 0; kind < kKinds.at(static_cast<std::size_t>(collective)); ++kind) {
+      for (std::size_t size = 1; size < kSizes; ++size) {
+        const std::size_t index = kind_index(collective, kind, size);
+        table.native.at(index) = 0;
+        if (const std::size_t at = table.tuned.at(index)) table.repeats[at - 1].left = 0;
+      }
     }
   }
 }

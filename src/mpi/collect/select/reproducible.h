@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/predict/choice.h"
+#include "core/schedule/makers.h"
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
@@ -18,18 +19,18 @@ namespace ranktree::mpi::collect {
 // flag differs between ranks; the communicator cannot have a context).
 void set_reproducible(MPI_Comm comm, bool flag);
 
-// What was set, or else what RANKTREE_REPRODUCIBLE says at rank 0. Collective the first time. Throws MpiError.
-bool is_reproducible(Context& context);
-
-// Local: nothing is said before is_reproducible() or set_reproducible() were called.
-bool is_known_reproducible(const Context& context);
+// Whether an operation is a reduction to be combined so: what was set, or else what RANKTREE_REPRODUCIBLE says at rank
+// 0, which is known once there is a chooser.
+inline bool is_reproducible(const Context& context, const Operation& operation) {
+  return core::schedule::reduces(operation.collective) && context.reproducible().value_or(false);
+}
 
 // The way for a reduction, for ever; the MPI's own where the messages of a schedule cannot carry it out (a type whose
 // elements overlap). The same on all ranks.
 const core::predict::Choice* reproducible_choice(Context& context, const Operation& operation);
 
 // No reduction is the MPI's without being looked at.
-void look_at_reductions(Shortcuts& shortcuts);
+void look_at_reductions(CallTable& table);
 
 // The same operation, its operands combined in rank order even where the operation commutes.
 Operation in_rank_order(const Operation& operation);

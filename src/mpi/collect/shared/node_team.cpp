@@ -23,6 +23,7 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/shared/segment.h"
 
@@ -91,6 +92,7 @@ std::unique_ptr<NodeTeam> NodeTeam::make(Context& context) {
     team.reset(new NodeTeam);
     team->find_members(context);
   });
+  team->in_flight_ = &context.process().in_flight;
   team->node_comm_ = context.node_comm();
   const int node = context.node_of()[static_cast<std::size_t>(context.rank())];
   team->share_memory(static_cast<int>(team->members(node).size()));
@@ -199,11 +201,11 @@ void NodeTeam::wait(Turn& turn, Rest rest) {
     const bool pokes = tries % kTriesBetweenPokes == 0;
     if (pokes) {
       poke();
-      drive_all();
+      in_flight_->drive_all();
     }
     if (may_spin_ && tries < kSpins) {
       pause();
-    } else if (!pokes || !sleeps || is_any_in_flight()) {
+    } else if (!pokes || !sleeps || !in_flight_->empty()) {
       sched_yield();
     } else if (!sleep(nap)) {
       nap = std::min(2 * nap, kLongestNap);
@@ -258,7 +260,7 @@ void NodeTeam::finish(core::shared::Call& call, Rest rest) {
   }
 }
 
-void NodeTeam::meet() {
+void NodeTeam::synchronise() {
   core::shared::Barrier barrier(*team_);
   finish(barrier, Rest::kYield);
 }

@@ -19,6 +19,7 @@
 namespace ranktree::mpi::collect {
 
 class Context;
+class InFlightList;
 
 // What an operation does in shared memory and across nodes. Operations of one communicator take turns in the order in
 // which they were begun, the same on all ranks: whoever drives a later one drives those before it.
@@ -81,7 +82,7 @@ class NodeTeam {
 
   // A barrier of the node's ranks in which nobody sleeps: behind it all of them go on, one as soon as the other as far
   // as there are processors. Throws MpiError.
-  void meet();
+  void synchronise();
 
   // Lets the MPI make progress: a rank that waits in shared memory may have sent what others wait for.
   void poke();
@@ -98,6 +99,7 @@ class NodeTeam {
   bool sleep(std::chrono::microseconds most);
   void watch_processors();
 
+  InFlightList* in_flight_ = nullptr;  // of the process
   MPI_Comm node_comm_ = MPI_COMM_NULL;
   std::optional<Segment> segment_;
   std::unique_ptr<core::shared::Team> team_;

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -143,24 +144,23 @@ bool finish_on_fast_path(const Context& context, const Operation& operation) {
   return true;
 }
 
-bool can_take_fast_path(const Context& context, const Operation& operation, const Kind& kind) noexcept {
-  const Shortcuts* const shortcuts = context.shortcuts();
-  if (shortcuts == nullptr) return false;
-  const Repeat& last = shortcuts->repeats[kind.index];
-  if (last.left == 0 || !last.known || !is_like(operation, last) || context.in_flight() > 0) return false;
-  if (operation.root < 0 || operation.root >= context.size()) return false;
-  if (reduces(operation.collective) && context.reproducible().value_or(true)) return false;
-  return is_plain_call(operation, context.rank() == operation.root);
+bool can_take_fast_path(const CallTable& table, const Operation& operation, const Kind& kind) noexcept {
+  const std::size_t at = table.tuned[kind.index];
+  if (at == 0) return false;
+  const Repeat& last = table.repeats[at - 1];
+  if (last.left == 0 || !last.known || !is_like(operation, last)) return false;
+  if (table.in_flight.load(std::memory_order_acquire) > 0) return false;
+  if (operation.root < 0 || operation.root >= table.size) return false;
+  return is_plain_call(operation, table.rank == operation.root);
 }
 
-int call_on_fast_path(const Context& context, const Operation& operation, const Kind& kind) noexcept {
-  Shortcuts& shortcuts = *context.shortcuts();
-  Repeat& last = shortcuts.repeats[kind.index];
+int call_on_fast_path(CallTable& table, const Operation& operation, const Kind& kind) noexcept {
+  Repeat& last = table.repeats[table.tuned[kind.index] - 1U];
   count_down(last.left);
-  ++shortcuts.calls[static_cast<std::size_t>(operation.collective)];
-  ++shortcuts.ours[static_cast<std::size_t>(operation.collective)];
+  ++table.calls[static_cast<std::size_t>(kind.collective)];
+  ++table.ours[static_cast<std::size_t>(kind.collective)];
   try {
-    Direct(*context.known_node_team(), operation, last, kind.bytes).make();
+    Direct(*table.context->known_node_team(), operation, last, kind.bytes).make();
     return MPI_SUCCESS;
   } catch (...) {
     return raise(operation.comm, current_failure());

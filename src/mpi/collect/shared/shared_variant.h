@@ -33,9 +33,9 @@ void remember(const Context& context, const Operation& operation, Repeat& last);
 bool finish_on_fast_path(const Context& context, const Operation& operation);
 
 // Whether it is like those that have been remembered and there are some left. Local.
-bool can_take_fast_path(const Context& context, const Operation& operation, const Kind& kind) noexcept;
+bool can_take_fast_path(const CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
 // Such a call, which is counted. MPI's code; the communicator's error handler has been called then.
-int call_on_fast_path(const Context& context, const Operation& operation, const Kind& kind) noexcept;
+int call_on_fast_path(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
 }  // namespace ranktree::mpi::collect

@@ -1,0 +1,99 @@
+#include "mpi/collect/communicator_state.h"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "mpi/attribute_key.h"
+#include "mpi/check.h"
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/context.h"
+#include "mpi/collect/process.h"
+#include "mpi/collect/thread_state.h"
+#include "mpi/handle_slot.h"
+
+namespace ranktree::mpi::collect {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): as in the header
+constinit std::atomic<std::uint64_t> state_generation{1};
+#ifndef SMPI_H
+constinit thread_local ThreadState own_thread_state{
+    .depth = 0, .generation = &state_generation, .slots = {}, .types = {}};
+#endif
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+namespace {
+
+int forget(MPI_Comm comm, int keyval, void* value, void* extra) noexcept;
+
+AttributeKey& key() {
+  static AttributeKey only(MPI_COMM_NULL_COPY_FN, forget);
+  return only;
+}
+
+int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noexcept {
+  state_generation.fetch_add(1, std::memory_order_relaxed);
+  delete static_cast<CommunicatorState*>(value);
+  key().release();
+  return MPI_SUCCESS;
+}
+
+bool is_own(const CommunicatorState& state) { return !kRanksShareProcess || state.process == Process::here(); }
+
+CommunicatorState* own_state(CommunicatorState* first) {
+  while (first != nullptr && !is_own(*first)) first = first->next.get();
+  return first;
+}
+
+}  // namespace
+
+CommunicatorState::CommunicatorState(MPI_Comm comm) : process(Process::here()) {
+  int inter = 0;
+  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  several = inter == 0 && size > 1;
+}
+
+// The operations in flight keep their context; the communicator is gone.
+CommunicatorState::~CommunicatorState() {
+  if (context) context->detach();
+}
+
+CallTable* CommunicatorState::table() const { return context && context->has_chooser() ? &context->table() : nullptr; }
+
+CommunicatorState* find_state(MPI_Comm comm) {
+  const AttributeKey::Use use(key());
+  return own_state(static_cast<CommunicatorState*>(use.find(comm)));
+}
+
+CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread) {
+  const AttributeKey::Use use(key());
+  auto* const first = static_cast<CommunicatorState*>(use.find(comm));
+  CommunicatorState* state = own_state(first);
+  if (state == nullptr) {
+    auto made = std::make_unique<CommunicatorState>(comm);
+    state = made.get();
+    if (first == nullptr) {
+      use.set(comm, made.get());
+      [[maybe_unused]] const CommunicatorState* kept = made.release();
+    } else {
+      made->next = std::move(first->next);
+      first->next = std::move(made);
+    }
+  }
+  refresh_slot(comm, *state, thread);
+  return *state;
+}
+
+void refresh_slot(MPI_Comm comm, const CommunicatorState& state, ThreadState& thread) {
+  thread.slots[slot_of<ThreadState::kSlots>(comm)] = {.comm = comm,
+                                                      .generation = state_generation.load(std::memory_order_relaxed),
+                                                      .table = state.table(),
+                                                      .native = !state.several || state.refused};
+}
+
+}  // namespace ranktree::mpi::collect

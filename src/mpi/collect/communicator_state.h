@@ -1,0 +1,51 @@
+// What is kept with a communicator, on one attribute: which of its calls are not the MPI's own, and its context.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "mpi/collect/call_kind.h"
+#include "mpi/collect/thread_state.h"
+
+namespace ranktree::mpi::collect {
+
+class Context;
+class Process;
+
+// Made by the first call on a communicator that looks at it, locally; gone with the communicator (an attribute that
+// MPI_Comm_dup does not copy).
+struct CommunicatorState {
+  explicit CommunicatorState(MPI_Comm comm);
+  ~CommunicatorState();
+  CommunicatorState(const CommunicatorState&) = delete;
+  CommunicatorState& operator=(const CommunicatorState&) = delete;
+  CommunicatorState(CommunicatorState&&) = delete;
+  CommunicatorState& operator=(CommunicatorState&&) = delete;
+
+  // Null until its context can choose.
+  [[nodiscard]] CallTable* table() const;
+
+  int rank = 0;
+  int size = 1;
+  bool several = false;  // an intracommunicator of two ranks or more: all others are the MPI's
+  bool refused = false;  // it can have no context, on all ranks
+  // Calls of an unmodified program until it is served, nothing before the first of them; 0: it is never served, or is.
+  std::optional<std::uint32_t> waiting;
+  std::shared_ptr<Context> context;
+  // Of the rank whose state this is, and the states of other ranks that share the communicator (SMPI).
+  std::shared_ptr<Process> process;
+  std::unique_ptr<CommunicatorState> next;
+};
+
+// The calling rank's. Both are local, and throw MpiError, std::bad_alloc.
+CommunicatorState* find_state(MPI_Comm comm);  // null where none is kept yet
+// Made where there is none; from now on the thread knows it at once.
+CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread);
+
+// Tells the thread what has become of it, within a call on the communicator.
+void refresh_slot(MPI_Comm comm, const CommunicatorState& state, ThreadState& thread);
+
+}  // namespace ranktree::mpi::collect

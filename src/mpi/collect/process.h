@@ -1,0 +1,51 @@
+// What collectives keep with a process of the MPI: an attribute of its MPI_COMM_SELF, gone in MPI_Finalize with the
+// last communicator that uses it. Under SMPI, where many ranks share a process, each has its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <memory>
+
+#include "mpi/collect/environment.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/thread_state.h"
+
+namespace ranktree::mpi::collect {
+
+class ProgressThread;  // completes nonblocking operations of unmodified programs, requests/own_request.h
+
+// SMPI runs many ranks in one process, and communicators, with their attributes, are the same for all of them.
+#ifdef SMPI_H
+inline constexpr bool kRanksShareProcess = true;
+#else
+inline constexpr bool kRanksShareProcess = false;
+#endif
+
+class Process {
+ public:
+  // The calling rank's, made at the first use. Throws MpiError, std::bad_alloc.
+  static std::shared_ptr<Process> here();
+
+  Process();
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  Process(Process&&) = delete;
+  Process& operator=(Process&&) = delete;
+
+  const Environment environment = Environment::read();
+  InFlightList in_flight;
+  std::atomic<int> contexts = 0;
+  std::atomic<bool> told_of_operations = false;  // in the log, that the program's own ones are the MPI's
+  std::unique_ptr<ProgressThread> thread;        // where it has been asked for
+#ifdef SMPI_H
+  ThreadState state;
+#endif
+};
+
+// As synchronise() of requests/in_flight.h, where there is no context yet. A rank whose process cannot be had drives
+// nothing meanwhile.
+void synchronise(MPI_Comm comm);
+
+}  // namespace ranktree::mpi::collect
