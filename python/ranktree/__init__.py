@@ -1,16 +1,30 @@
 """Ranktree: MPI programs that follow the machine.
 
-`ranktree.place(pattern, machine)` gives a `ranktree.Plan`; both are loaded when they are first asked for.
+`ranktree.place(pattern, machine)` gives a `ranktree.Plan`; `Pattern`, `Machine`, `Plan` and `Report` show themselves in
+a notebook. All are loaded when they are first asked for.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ranktree.placement import Plan, place
+    from ranktree.notebook.machine import Machine
+    from ranktree.notebook.pattern import Pattern
+    from ranktree.notebook.plan import Plan
+    from ranktree.notebook.report import Report
+    from ranktree.placement import place
 
-__all__ = ["Plan", "__version__", "place"]
+__all__ = ["Machine", "Pattern", "Plan", "Report", "__version__", "place"]
 
 __version__: str
+
+MODULES = {
+    "Machine": "ranktree.notebook.machine",
+    "Pattern": "ranktree.notebook.pattern",
+    "Plan": "ranktree.notebook.plan",
+    "Report": "ranktree.notebook.report",
+    "place": "ranktree.placement",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -19,8 +33,6 @@ def __getattr__(name: str) -> Any:
         from ranktree import _core  # noqa: PLC0415
 
         return _core.__version__
-    if name in __all__:
-        from ranktree import placement  # noqa: PLC0415
-
-        return getattr(placement, name)
+    if name in MODULES:
+        return getattr(importlib.import_module(MODULES[name]), name)
     raise AttributeError(f"module 'ranktree' has no attribute '{name}'")

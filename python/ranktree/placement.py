@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
+from ranktree.notebook.plan import Plan
 from ranktree.pattern import COLLECTIVE_MODELS, expand, natural_model
 from ranktree.pins import pins_of
 
-Plan = _core.Plan
 MAX_RANKS = 2**31 - 1
 
 
@@ -80,10 +80,10 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     }
     if isinstance(pattern, _core.Pattern):
         model = natural_model(pattern) if collectives == "model" else collectives
-        return _core.make_plan(tree, expand(pattern, model), **options)
+        return Plan(_core.make_plan(tree, expand(pattern, model), **options))
     if is_array(pattern):
-        return _core.plan_matrix(tree, square(pattern), **options)
-    return _core.make_plan(tree, weights_of(pattern), **options)
+        return Plan(_core.plan_matrix(tree, square(pattern), **options))
+    return Plan(_core.make_plan(tree, weights_of(pattern), **options))
 
 
 def is_array(pattern: Any) -> bool:

@@ -58,7 +58,6 @@ class Inputs:
     runs: dict[str, Any] | None = None
     log: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    placed_here: bool = False  # the plan was made for the report
 
     @property
     def placements(self) -> list[Placed]:
@@ -69,22 +68,29 @@ class Inputs:
 def gather(request: Request) -> Inputs:
     """Reads every file and places the ranks where a machine but no plan is given. ValueError names what is wrong."""
     recorded, warnings = load(request.pattern)
-    model = natural_model(recorded) if request.collectives == "model" else request.collectives
-    inputs = Inputs(request, recorded, expand(recorded, model), model, notes=warnings)
-    tree = load_tree(request)
-    if request.plan is not None:
-        inputs.plan = _core.load_plan(request.plan)
-        require_fitting(inputs.plan, recorded, request)
-    elif tree is not None:
-        inputs.plan = make_plan(tree, inputs)
-        inputs.placed_here = True
-    add_placements(inputs, tree)
-    if inputs.plan is not None:
-        check_traffic(inputs, inputs.plan)
+    plan = _core.load_plan(request.plan) if request.plan is not None else None
+    inputs = combine(request, recorded, plan, load_tree(request))
+    inputs.notes[:0] = warnings
     if request.runs is not None:
         inputs.runs = runs.load(request.runs)
     if request.log is not None:
         inputs.log = Path(request.log).read_text(encoding="utf-8", errors="replace").splitlines()
+    return inputs
+
+
+def combine(
+    request: Request, recorded: "_core.Pattern", plan: "_core.Plan | None", tree: "_core.Tree | None"
+) -> Inputs:
+    """The same of what is already loaded; the request's names only appear in messages and commands."""
+    model = natural_model(recorded) if request.collectives == "model" else request.collectives
+    inputs = Inputs(request, recorded, expand(recorded, model), model, plan=plan)
+    if plan is not None:
+        require_fitting(plan, recorded, request)
+    elif tree is not None:
+        inputs.plan = make_plan(tree, inputs)
+    add_placements(inputs, tree)
+    if inputs.plan is not None:
+        check_traffic(inputs, inputs.plan)
     return inputs
 
 

@@ -1,0 +1,92 @@
+"""A machine as an object for notebooks."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ranktree import _core
+from ranktree.machine_text import tree_lines
+from ranktree.notebook.pictures import Picture, levels
+from ranktree.placement import tree_of
+from ranktree.report.shape import Shape, of_tree
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class Machine:
+    """A machine as a tree of levels; its slots are the places of one rank each."""
+
+    def __init__(
+        self, machine: "str | _core.Tree" = "live", network: str | None = None, unit: str = "core", cost: str = "hops"
+    ) -> None:
+        """machine, network, unit, cost: as `ranktree map` takes them."""
+        self.text = machine if isinstance(machine, str) else "machine"
+        self.cost = cost
+        if network is not None and isinstance(machine, str):
+            machine = _core.load_machine(machine, network).with_metric(cost)
+            machine = machine.cut_at("Core") if unit == "core" else machine
+        self.tree: _core.Tree = tree_of(machine, unit, cost)
+
+    @property
+    def levels(self) -> list[str]:
+        """Kinds of the levels, root first."""
+        return self.tree.levels
+
+    @property
+    def costs(self) -> list[float]:
+        """Cost of two slots that meet on each level."""
+        return self.tree.costs
+
+    @property
+    def nodes(self) -> list[str]:
+        """Names of the nodes."""
+        return self.shape.nodes
+
+    @property
+    def shape(self) -> Shape:
+        """The tree as arrays over the slots."""
+        return of_tree(self.tree)
+
+    def __len__(self) -> int:
+        """Number of slots."""
+        return self.tree.leaf_count
+
+    def distances(self) -> npt.NDArray[np.float64]:
+        """The cost between every two slots."""
+        slots = np.arange(len(self))
+        if self.tree.network is not None:
+            return np.array([[self.tree.distance(a, b) for b in slots.tolist()] for a in slots.tolist()])
+        first, second = np.repeat(slots, len(self)), np.tile(slots, len(self))
+        found = np.array(self.costs)[self.shape.common_level(first, second)]
+        return found.reshape(len(self), len(self))
+
+    def to_networkx(self) -> "networkx.DiGraph":
+        """The tree as a directed graph from the root: nodes have `kind`, `name`, leaves also `slot` and `pus`."""
+        from networkx import DiGraph  # noqa: PLC0415  an optional package
+
+        graph = DiGraph()
+        for number in range(self.tree.object_count):
+            about = self.tree.describe(number)
+            graph.add_node(number, kind=about["kind"], name=about["name"])
+            if not about["children"]:
+                slot = about["first_leaf"]
+                graph.add_node(number, slot=slot, pus=self.tree.pus(slot))
+            first = about["first_child"]
+            graph.add_edges_from((number, child) for child in range(first, first + about["children"]))
+        return graph
+
+    def plot(self) -> Picture:
+        """A row a level."""
+        return levels(self.shape, f"{self.text}: {len(self)} slots")
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Machine {self.text}: {len(self.nodes)} nodes, {len(self)} slots>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the tree as `ranktree topo` prints it."""
+        lines = "\n".join(tree_lines(self.tree, self.cost))
+        return f"<pre>{escape(lines)}</pre>"

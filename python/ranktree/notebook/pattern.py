@@ -1,0 +1,163 @@
+"""A pattern as an object for notebooks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranktree import _core
+from ranktree import pattern as files
+from ranktree.notebook.machine import Machine
+from ranktree.notebook.pictures import Picture, heat_map
+from ranktree.notebook.tables import table
+from ranktree.placement import from_graph, from_sparse, is_array, numbers, require_square
+from ranktree.report.units import bytes_text, count_text
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+    from ranktree.notebook.plan import Plan
+
+AMOUNTS = ("bytes", "messages")
+
+
+class Pattern:
+    """Who talks to whom: messages and bytes of each directed pair of ranks.
+
+    Collective calls that a trace keeps as calls count as the messages that the traced MPI sends for them.
+    """
+
+    def __init__(self, core: "_core.Pattern", name: str = "pattern", collectives: str = "model") -> None:
+        """Of the extension's own pattern; use load() or from_matrix()."""
+        model = files.natural_model(core) if collectives == "model" else collectives
+        self.recorded: _core.Pattern = core
+        self.traffic: _core.Pattern = files.expand(core, model)
+        self.name = name
+        self.collectives = collectives
+
+    @classmethod
+    def load(cls, path: str | Path, collectives: str = "model") -> "Pattern":
+        """Any format of docs/pattern.md."""
+        core, _ = files.load(str(path))
+        return cls(core, str(path), collectives)
+
+    @classmethod
+    def from_matrix(cls, amounts: Any, messages: Any = None, name: str = "pattern") -> "Pattern":
+        """Bytes as a numpy array, a scipy matrix or a networkx graph: [i, j] goes from rank i to rank j.
+
+        Without `messages`, a matrix of the same shape, their number is unknown.
+        """
+        ranks, sizes = pairs_of(amounts)
+        counts = pairs_of(messages)[1] if messages is not None else {}
+        keys = sorted({*sizes, *counts})
+        ends = np.array(keys, dtype=np.int64).reshape(-1, 2)
+        core = _core.Pattern.from_pairs(
+            ranks,
+            ends[:, 0].copy(),
+            ends[:, 1].copy(),
+            np.array([counts.get(key, 0.0) for key in keys]),
+            np.array([sizes.get(key, 0.0) for key in keys]),
+        )
+        return cls(core, name)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return self.traffic.ranks
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Program, MPI, hosts and the like, where the pattern was traced."""
+        return self.recorded.metadata
+
+    def __len__(self) -> int:
+        """Number of directed pairs."""
+        return len(self.traffic)
+
+    def to_scipy(self, amount: str = "bytes") -> "scipy.sparse.csr_array":
+        """A sparse matrix: [i, j] is what rank i sends to rank j, in bytes or messages."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  an optional package
+
+        shape = (self.ranks, self.ranks)
+        return csr_array((self.amounts(amount), self.traffic.indices, self.traffic.indptr), shape=shape)
+
+    def to_networkx(self) -> "networkx.DiGraph":
+        """A directed graph; edges have `bytes`, `messages`, and `weight`, which equals bytes."""
+        from networkx import DiGraph  # noqa: PLC0415  an optional package
+
+        graph = DiGraph()
+        graph.add_nodes_from(range(self.ranks))
+        values = zip(self.amounts("bytes").tolist(), self.amounts("messages").tolist(), strict=True)
+        ends = zip(self.senders.tolist(), self.traffic.indices.tolist(), strict=True)
+        graph.add_edges_from(
+            (a, b, {"bytes": size, "messages": count, "weight": size})
+            for (a, b), (size, count) in zip(ends, values, strict=True)
+        )
+        return graph
+
+    def place(self, machine: "Machine | str", metric: str = "size", **options: Any) -> "Plan":
+        """Where each rank should sit; options as of `ranktree.place`."""
+        from ranktree.notebook.plan import Plan  # noqa: PLC0415  plans know patterns
+        from ranktree.placement import place  # noqa: PLC0415
+
+        where = machine if isinstance(machine, Machine) else Machine(machine)
+        core = place(self.recorded, where.tree, metric=metric, collectives=self.collectives, **options)
+        return Plan(core.core, pattern=self, machine=where)
+
+    def plot(self, amount: str = "bytes") -> Picture:
+        """A heat map, ranks in their own order."""
+        title = f"{self.name}: {amount} from rank (row) to rank (column), logarithmic"
+        return heat_map(self.ranks, self.senders, self.traffic.indices, self.amounts(amount), title)
+
+    @property
+    def senders(self) -> npt.NDArray[np.int64]:
+        """The sender of each pair; receivers are `traffic.indices`."""
+        return np.repeat(np.arange(self.ranks), np.diff(self.traffic.indptr))
+
+    def amounts(self, amount: str) -> npt.NDArray[np.float64]:
+        """Bytes or messages of each pair."""
+        if amount not in AMOUNTS:
+            raise ValueError(f"amount: expected {' or '.join(AMOUNTS)}, found '{amount}'")
+        return np.asarray(getattr(self.traffic, amount))
+
+    def __repr__(self) -> str:
+        """One line."""
+        sums = f"{count_text(self.amounts('messages').sum())} messages, {bytes_text(self.amounts('bytes').sum())}"
+        return f"<Pattern {self.name}: {self.ranks} ranks, {len(self)} pairs, {sums}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the sums and the heat map."""
+        facts = [
+            ["ranks", count_text(self.ranks)],
+            ["pairs", count_text(len(self))],
+            ["messages", count_text(self.amounts("messages").sum())],
+            ["bytes", bytes_text(self.amounts("bytes").sum())],
+        ]
+        facts += [[key, str(self.metadata[key])] for key in ("program", "mpi") if self.metadata[key]]
+        amount = "bytes" if self.amounts("bytes").any() else "messages"
+        return table(self.name, ["", ""], facts) + self.plot(amount).svg
+
+
+def pairs_of(amounts: Any) -> tuple[int, dict[tuple[int, int], float]]:
+    """Number of ranks, and the amounts above 0 by pair."""
+    if is_array(amounts):
+        matrix = numbers(amounts)
+        require_square(matrix.shape)
+        senders, receivers = np.nonzero(matrix)
+        values = matrix[senders, receivers]
+        ends = zip(senders.tolist(), receivers.tolist(), strict=True)
+        return len(matrix), dict(zip(ends, values.tolist(), strict=True))
+    if hasattr(amounts, "tocsr"):
+        from_sparse(amounts)  # refuses what is no pattern
+        matrix = amounts.tocoo()
+        found: dict[tuple[int, int], float] = {}
+        for a, b, value in zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True):
+            found[a, b] = found.get((a, b), 0.0) + float(value)
+        return matrix.shape[0], found
+    from_graph(amounts)
+    edges: dict[tuple[int, int], float] = {}
+    for a, b, value in amounts.edges(data="weight", default=1):
+        edges[a, b] = edges.get((a, b), 0.0) + float(value)
+    return amounts.number_of_nodes(), edges
