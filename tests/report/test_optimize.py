@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -168,6 +169,24 @@ def test_runs_take_turns_with_the_plan(ranktree: Callable, mpi: Any, tmp_path: P
     assert runs["series"][0]["command"] == list(map(str, words[1:]))
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Measured: Too few runs for a verdict" in page
+
+
+def test_it_finds_itself_when_python_runs_isolated(command: str, mpi: Any, tmp_path: Path) -> None:
+    """Without PYTHONPATH, and with a module of the program's in the current folder that hides one of Python's."""
+    (tmp_path / "re.py").write_text("raise ImportError", encoding="utf-8")
+    package = Path(command).resolve().parents[1] / "python"
+    start = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
+    words = ["optimize", "-o", "out", "--", f"mpiexec.{mpi.name}", "-n", "2", str(program_of(mpi, "stencil"))]
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", start, *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "out" / "report.html").exists()
 
 
 def test_refusals(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:

@@ -30,6 +30,14 @@ from ranktree.where.machine import machine_of
 FORMAT, VERSION = "ranktree-optimize", 1
 BEFORE = "before"
 Tell = Callable[[str], None]
+# The same command again, wherever this Python found it: it may run isolated from PYTHONPATH.
+OURSELVES = (
+    sys.executable,
+    "-P",
+    "-c",
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from ranktree.cli.main import main; main()",
+    str(Path(__file__).absolute().parents[2]),
+)
 
 
 @dataclass
@@ -96,7 +104,7 @@ def traced(wishes: Wishes, tell: Tell) -> Path:
     tell("tracing one run")
     path = wishes.folder / "pattern.npz"
     options = ["--mpi", wishes.mpi] if wishes.mpi else []
-    words = [sys.executable, "-m", "ranktree", "trace", "-q", "-o", str(path), *options, "--", *wishes.words]
+    words = [*OURSELVES, "trace", "-q", "-o", str(path), *options, "--", *wishes.words]
     outcome = run_once(words, os.environ, wishes.folder / "trace.output", wishes.limit)
     if outcome.late:
         raise RuntimeError(f"the traced run did not end in {wishes.limit:g} s")
