@@ -1,0 +1,75 @@
+"""Limits of the system that MPI programs run into."""
+
+import os
+import resource
+from collections.abc import Iterator
+
+from ranktree.doctor.system import NOTE, OK, WARNING, Finding, System
+
+MEGABYTE = 1 << 20
+LEAST_SHARED = 256 * MEGABYTE
+LEAST_FILES = 1024
+LEAST_LOCKED = 64 * MEGABYTE
+
+
+def shared_memory(system: System) -> Iterator[Finding]:
+    """/dev/shm holds what ranks of a node exchange."""
+    try:
+        status = os.statvfs(system.root / "dev/shm")
+    except OSError:
+        yield Finding("shared memory", WARNING, "/dev/shm is missing", "mount -t tmpfs tmpfs /dev/shm")
+        return
+    size, free = (count * status.f_frsize // MEGABYTE for count in (status.f_blocks, status.f_bavail))
+    text = f"/dev/shm has {size:,} MB, {free:,} MB free"
+    if free * MEGABYTE < LEAST_SHARED:
+        yield Finding("shared memory", WARNING, text, "docker: --shm-size=1g; else: mount -o remount,size=1G /dev/shm")
+    else:
+        yield Finding("shared memory", OK, text)
+
+
+def ptrace(system: System) -> Iterator[Finding]:
+    """Open MPI and MPICH copy large messages straight from the other process where ptrace may read it."""
+    scope = system.text("proc/sys/kernel/yama/ptrace_scope")
+    if scope is None or scope == "0":
+        yield Finding("ptrace", OK, "processes of one user may read each other's memory")
+        return
+    yield Finding(
+        "ptrace",
+        NOTE,
+        f"ptrace_scope is {scope}: messages inside a node are copied twice",
+        "sysctl kernel.yama.ptrace_scope=0",
+    )
+
+
+def perf(system: System) -> Iterator[Finding]:
+    """Hardware counters."""
+    paranoid = system.text("proc/sys/kernel/perf_event_paranoid")
+    if paranoid is None:
+        yield Finding("perf", NOTE, "the kernel has no performance counters")
+    elif int(paranoid) > 1:
+        mend = "sysctl kernel.perf_event_paranoid=1"
+        yield Finding("perf", NOTE, f"perf_event_paranoid is {paranoid}: no counters for this user", mend)
+    else:
+        yield Finding("perf", OK, f"perf_event_paranoid is {paranoid}")
+
+
+def resources(system: System) -> Iterator[Finding]:
+    """Open files, and locked memory where there is InfiniBand."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= files < LEAST_FILES:
+        yield Finding("open files", WARNING, f"{files} at most", f"ulimit -n {LEAST_FILES}")
+    else:
+        yield Finding("open files", OK, f"{files:,} at most" if files >= 0 else "no limit")
+    locked, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    if (system.root / "sys/class/infiniband").is_dir() and 0 <= locked < LEAST_LOCKED:
+        mend = "ulimit -l unlimited (in /etc/security/limits.d)"
+        yield Finding("locked memory", WARNING, f"{locked // 1024:,} kB at most, InfiniBand needs more", mend)
+
+
+def binding(system: System) -> Iterator[Finding]:
+    """The wrapper of `emit` and `run` binds with taskset."""
+    path = system.program("taskset")
+    if path:
+        yield Finding("taskset", OK, path)
+    else:
+        yield Finding("taskset", WARNING, "not found: the wrapper ranktree-bind cannot bind", "install util-linux")
