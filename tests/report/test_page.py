@@ -249,6 +249,24 @@ def test_nothing_is_wider_than_a_phone(page: Page) -> None:
         page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_paper_is_light(page: Page) -> None:
+    """Printed from dark colours, the page has black text, light cells for little, and no controls."""
+    if page.browser.find_element(By.TAG_NAME, "html").get_attribute("data-theme") != "dark":
+        page.press("theme", Keys.ENTER)
+    slots = unpacked(page.document["machine"]["placements"][0]["slot_of"])
+    at = slots.argsort(kind="stable").tolist().index
+    pair = ("heat-0", at(0), at(5), 30)  # among the heaviest
+    bright = page.probe("cellColour", *pair)
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        WebDriverWait(page.browser, SECONDS).until(lambda _: page.probe("cellColour", *pair) != bright)
+        assert sum(page.probe("cellColour", *pair)[:3]) < sum(bright[:3])
+        assert page.probe("lowestContrast")["value"] >= 4.5
+        assert not page.browser.find_element(By.ID, "zoom-in").is_displayed()
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_a_pattern_alone_has_one_picture_and_no_empty_chart(open_page: Callable[..., Page]) -> None:
     page = open_page((4, 4))
     assert page.browser.get_log("browser") == []

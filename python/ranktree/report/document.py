@@ -123,6 +123,8 @@ def absent(document: dict[str, Any]) -> list[str]:
         lines.append("Placements, traffic by level and links: name a machine (--machine) or a plan (--plan).")
     elif document["machine"] is None or document["machine"]["source"] is None:
         lines.append("Levels inside the nodes, links and the placement before the plan: name the machine (--machine).")
+    if document["levels"] is not None and "Network" in " ".join(document["levels"]["kinds"]):
+        lines.append("Links inside the network: it is no tree, so only what leaves and enters the nodes is shown.")
     if not document["traffic"]["bytes"]:
         lines.append("Bytes: the pattern holds numbers of messages only.")
     elif not document["traffic"]["messages"]:

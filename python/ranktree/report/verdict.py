@@ -34,10 +34,12 @@ def described(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
     """A pattern alone: no placement to judge."""
     size = bytes_text(traffic["bytes"]) if traffic["bytes"] else f"{count_text(traffic['messages'])} messages"
     ranks, pairs = inputs.recorded.ranks, traffic["pairs"]
+    exchange = f"{ranks:,} ranks exchange {size} in {count_text(pairs)} {'pair' if pairs == 1 else 'pairs'}."
+    if not pairs:
+        exchange = "No traffic between ranks is recorded."
     return {
         "result": "described",
-        "sentence": f"{ranks:,} ranks exchange {size} in {count_text(pairs)} pairs. "
-        "Name a machine (--machine) to see what a better placement saves.",
+        "sentence": f"{exchange} Name a machine (--machine) to see what a better placement saves.",
         "gain": None,
         "source": "pattern",
     }

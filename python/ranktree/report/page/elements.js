@@ -58,8 +58,11 @@ function cssColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+const PRINT = matchMedia("print");
+
+// Paper is light.
 function isDark() {
-  return document.documentElement.dataset.theme === "dark";
+  return document.documentElement.dataset.theme === "dark" && !PRINT.matches;
 }
 
 const SCALE_COLOURS = Array.from({ length: SCALE.length / 6 }, (_, step) => [0, 2, 4].map((offset) => parseInt(SCALE.substr(6 * step + offset, 2), 16)));

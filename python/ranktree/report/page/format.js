@@ -41,6 +41,12 @@ function percentText(fraction) {
   return `${Math.abs(value) >= 10 ? value.toFixed(0) : value.toFixed(1)} %`;
 }
 
+// Messages and bytes; one that a pattern does not know is 0 and left out.
+function amountText(messages, bytes) {
+  const exact = bytes >= 1000 ? ` (${countText(bytes)} bytes)` : "";
+  return [messages ? `${countText(messages)} messages` : null, bytes || !messages ? bytesText(bytes) + exact : null].filter(Boolean).join(", ");
+}
+
 // "3, 5-7" from sorted numbers, cut after `most` runs.
 function rangesText(numbers, most = 12) {
   const runs = [];

@@ -210,7 +210,7 @@ class HeatView {
     const who = senders.length === 1 && receivers.length === 1
       ? `rank ${senders[0]} \u2192 rank ${receivers[0]}` : `ranks ${rangesText(senders, 4)} \u2192 ranks ${rangesText(receivers, 4)}`;
     if (!sums.pairs[at]) return { text: `${order.title}: ${who}: nothing`, pair: null };
-    const amount = `${countText(sums.messages[at])} messages, ${bytesText(sums.bytes[at])} (${countText(sums.bytes[at])} bytes)`;
+    const amount = amountText(sums.messages[at], sums.bytes[at]);
     const heaviest = this.heaviest(order, sums, at);
     const several = sums.pairs[at] > 1 ? ` in ${countText(sums.pairs[at])} pairs${heaviest ? `, the heaviest ${heaviest[0]} \u2192 ${heaviest[1]}` : ""}` : "";
     return { text: `${order.title}: ${who}: ${amount}${several}${this.meeting(order, heaviest, sums.pairs[at])}`, pair: heaviest };

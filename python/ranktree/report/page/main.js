@@ -100,7 +100,8 @@ async function show() {
   document.getElementById("contents").append(...sections.map((each) => html("a", { href: `#${each.id}` }, each.querySelector("h2").textContent)));
   document.getElementById("theme").addEventListener("click", () => setTheme(!isDark(), views));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches, views));
-  addEventListener("beforeprint", () => views.forEach((view) => view.draw()));
+  for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => views.forEach((view) => view.draw()));
+  PRINT.addEventListener("change", () => views.forEach((view) => view.draw()));
   new ResizeObserver(() => views[0].draw()).observe(document.getElementById("heat-maps"));
   views.forEach((view) => view.draw());
   document.documentElement.dataset.ready = "true";
