@@ -5,18 +5,13 @@ import pytest
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree.runs import statistics
-from ranktree.runs.document import Series, document, median
+from ranktree.runs.document import Series, document
 from ranktree.runs.statistics import ratio_interval, student_quantile
 
 
 @pytest.mark.parametrize(("freedom", "expected"), [(1, 12.7062), (4, 2.7764), (9, 2.2622), (30, 2.0423)])
 def test_student_quantiles_are_those_of_the_tables(freedom: int, expected: float) -> None:
     assert student_quantile(0.975, freedom) == pytest.approx(expected, rel=1e-4)
-
-
-def test_median() -> None:
-    assert median([3.0, 1.0, 2.0]) == 2.0
-    assert median([4.0, 1.0, 2.0, 3.0]) == 2.5
 
 
 def misses(runs: int, ratio: float, monkeypatch: pytest.MonkeyPatch) -> float:

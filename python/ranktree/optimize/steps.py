@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ranktree import _core, verify
@@ -21,7 +22,7 @@ from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
 from ranktree.report.verdict import percent
 from ranktree.rewrite import launcher_for
-from ranktree.runs.document import Series, document, median, save
+from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
 from ranktree.where import launch as where

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ranktree.runs.statistics import CONFIDENCE, FEWEST, median_interval, ratio_interval
@@ -47,12 +48,6 @@ def described(series: Series, seed: int) -> dict[str, Any]:
         "median": median(series.values),
         "interval": list(median_interval(series.values, seed)),
     }
-
-
-def median(values: Sequence[float]) -> float:
-    """The middle value, or the mean of the middle two."""
-    ordered, half = sorted(values), len(values) // 2
-    return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def compared(baseline: Series, candidate: Series, paired: bool, seed: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ranktree import _core
 from ranktree.verify import numbers
 
 MARK = "ranktree-host "
@@ -58,19 +59,8 @@ def binding(pus: Sequence[int], host: Host) -> str:
     ):
         inside = [index for index, one in enumerate(objects) if set(one) <= chosen]
         if inside and {pu for index in inside for pu in objects[index]} == chosen:
-            return kind + ranges(inside)
-    return "PU P#" + ranges(sorted(chosen))
-
-
-def ranges(numbers_: Sequence[int]) -> str:
-    """`0-2,5`."""
-    runs: list[list[int]] = []
-    for number in numbers_:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+            return kind + _core.cpu_list(inside)
+    return "PU P#" + _core.cpu_list(sorted(chosen))
 
 
 def touched(pus: Sequence[int], objects: dict[int, list[int]]) -> list[int]:
