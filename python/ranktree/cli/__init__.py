@@ -13,6 +13,7 @@ VERBS = {
     "report": "Show a pattern, a plan and measured times as one page, as text or as JSON.",
     "compare": "Compare two commands by interleaved runs, two files of runs, or two plans.",
     "where": "Show the host and the binding of every rank, and the flag that corrects a wrong one.",
+    "doctor": "Check MPIs, launchers, libraries and limits, and show what corrects each problem.",
     "topo": "Show a machine as a tree, with the cost of each level.",
     "emit": "Write a launcher's own files for a plan and print the command.",
     "convert": "Convert a pattern between file formats: npz, mtx, mat, metis, scotch, csv, prof.",

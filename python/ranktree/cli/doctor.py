@@ -3,18 +3,18 @@
 import json as json_format
 from typing import Annotated
 
-import typer
+from ranktree.cli.options import Exit, Option, echo
 
-SETTINGS = {"epilog": "Example: ranktree doctor"}
+EXAMPLE = "ranktree doctor"
 WRONG = 3
 
 
-def command(json: Annotated[bool, typer.Option("--json", help="print JSON (docs/doctor.md)")] = False) -> None:
+def command(json: Annotated[bool, Option("--json", help="print JSON (docs/doctor.md)")] = False) -> None:
     """Check MPIs, launchers, libraries, Slurm, hwloc, limits and variables; exit code 3 where there is a problem."""
     from ranktree.doctor.checks import as_document, as_text, examine  # noqa: PLC0415  the extension, for this verb only
     from ranktree.doctor.system import PROBLEM, System  # noqa: PLC0415
 
     findings = examine(System())
-    typer.echo(json_format.dumps(as_document(findings), indent=1) if json else as_text(findings))
+    echo(json_format.dumps(as_document(findings), indent=1) if json else as_text(findings))
     if any(finding.status == PROBLEM for finding in findings):
-        raise typer.Exit(WRONG)
+        raise Exit(WRONG)
