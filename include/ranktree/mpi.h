@@ -54,8 +54,7 @@ extern "C" {
 /** Size of a buffer for any type name with its terminator. */
 enum { RANKTREE_MAX_TYPE = 32 };
 
-/** Split types for ranktree_Comm_split_type(). MPI's constants of these names, where they exist, have the same meaning.
- * */
+/** Split types for ranktree_Comm_split_type(). MPI's constants of these names, where they exist, mean the same. */
 enum {
   RANKTREE_COMM_TYPE_SHARED = 0x52540001,
   RANKTREE_COMM_TYPE_HW_UNGUIDED = 0x52540002,
@@ -166,8 +165,8 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * Info keys, equal on all ranks, besides those above:
  *
  * - ranktree_reorder_mode = auto (default) | central | node | distributed. central: one rank gathers tree and graph
- *   (reorder-2011 §3). node: ranks are exchanged only within their nodes (treematch-2013 §2.3). distributed: one rank
- *   places a coarsened graph on the tree's top levels, and every subtree places its own part; no rank holds more edges
+ *   (reorder-2011 §3). node: ranks are exchanged only within their nodes (treematch-2013 §2.3). distributed: a
+ *   coarsened graph is placed on the tree's top levels, and every subtree places its own part; no rank holds more edges
  *   than its subtree has. auto: central up to 4,096 ranks, distributed above.
  *
  * - ranktree_preset = fast | default | strong: the effort of the search (default: default).

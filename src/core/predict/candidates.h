@@ -32,9 +32,9 @@ struct Candidate {
 
 // At most `most`, cheapest first: the cheapest of each kind, then others. Never the native call, whose cost the model
 // does not know. Deterministic. Takes milliseconds at most for any number of ranks: closed forms, and evaluation of
-// schedules up to 16 ranks only. No algorithm appears twice with costs within 1 %. The result always has the best
-// shared-memory variant where one may be proposed, the best one with the fewest bytes between nodes, and the best one
-// with all messages in flight at once. It may have an expensive variant of another kind.
+// schedules up to 16 ranks only. No algorithm appears twice with costs within 1 %. Where shared memory may be proposed,
+// its best variant is always included, as is its best one with the fewest bytes between nodes. So is the best variant
+// with all messages in flight at once. An expensive variant of another kind may be included.
 std::vector<Candidate> candidates(const Question& question, const schedule::Hierarchy& machine,
                                   const Parameters& parameters, int most);
 

@@ -23,9 +23,10 @@ class Hierarchy {
   // ranks.
   static Hierarchy grouped(Rank ranks, Rank groups);
 
-  // Two ranks are in one group of level l if they are in one group of level l-1 and colours[l] is the same for both.
-  // Lists stand outermost first; the result has one level more than there are lists. Groups are numbered by their
-  // lowest ranks. O(ranks x levels x log). Throws Error(kInput) when lists differ in length or are empty.
+  // From lists of colours, one for each level of splits, outermost first. Two ranks are in one group of a list if their
+  // colours agree in this list and in all lists before it. The result has one level more than there are lists. Groups
+  // are numbered by their lowest ranks. O(ranks x levels x log). Throws Error(kInput) when lists differ in length or
+  // are empty.
   static Hierarchy from_colours(std::span<const std::vector<std::int32_t>> colours);
 
   // The number of levels, at least 1. Levels on which no group has two children are left out, so a hierarchy with one

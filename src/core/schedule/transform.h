@@ -1,9 +1,9 @@
 // The hierarchical transformation: from an algorithm for each level and a hierarchy of ranks to a schedule
 // (hier-bcast-2014 §3, hier-reduce-2016 §3, hsplit-2018 §6 for more than two levels).
 //
-// Which ranks take part on a level: the root's group and, above it, the groups that contain the root count as first;
-// elsewhere the lowest rank comes first. The leader of a group is its first rank. So the root leads its groups, and no
-// rank forwards data only because it is a leader.
+// Which ranks take part on a level: in a group that contains the root, the root or the child that contains it counts as
+// first; elsewhere the lowest rank comes first. The leader of a group is its first rank. So the root leads its groups,
+// and no rank forwards data only because it is a leader.
 //
 // Segments are pipelined across levels: while segment s is moved on one level, segment s-1 is on the next.
 #pragma once
