@@ -71,7 +71,7 @@ MODERN, MEMORY = Link(1.4e-6, 10e9), Link(0.4e-6, 12.5e9)
 
 
 def graphene(ranks: int, link: Link) -> Platform:
-    """Like Grid'5000 Graphene with one rank a node, all links alike as in the papers' models."""
+    """Like Grid'5000 Graphene with one rank a node, equal links as in the papers' models."""
     name = "Gigabit Ethernet" if link is GIGABIT else "20 Gb/s InfiniBand"
     return Platform(name, ranks, 1, 0.5e-6, link, link)
 

@@ -65,7 +65,7 @@ def run(name: str, build_folder: Path, words: list[str]) -> list[str]:
     return sorted(line.strip() for line in result.stdout.splitlines())
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) != 2, reason="ranks are dealt out to two PUs")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) != 2, reason="ranks are placed round robin on two PUs")
 @pytest.mark.parametrize("language", ["c", "fortran", "fortran77", "python"])
 def test_pairs(name: str, build_folder: Path, tmp_path: Path, language: str) -> None:
     lines = run(name, build_folder, make(name, build_folder, language, tmp_path))

@@ -26,7 +26,7 @@ MACHINE = {
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """64 nodes of one core, all links alike."""
+    """64 nodes of one core, with equal links."""
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(MACHINE))
     return path

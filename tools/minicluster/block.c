@@ -43,7 +43,7 @@ static int remember(int ready) {
   return ready;
 }
 
-// Another library's constructor may poll before ours has run.
+// Another library's constructor may poll before this one has run.
 static void initialize_if_early(void) {
   if (!settings.poll) {
     initialize();

@@ -26,7 +26,7 @@ void fabric_init(Fabric* fabric, int ports_per_switch, Link node_link, Link root
 // owns it from now on. One that finds no memory is lost, as on a real switch. Calls in order of the bursts' heads.
 void fabric_send(Fabric* fabric, Frame* frame);
 
-// The next frame that is at its destination by `time` (nanoseconds of the monotonic clock), given to the caller, who
+// The next frame that is at its destination by `time` (nanoseconds of the monotonic clock), passed to the caller, which
 // frees it; NULL when there is none. Frames come in order of their arrival, the burst's tail.
 Frame* fabric_receive(Fabric* fabric, int64_t time);
 

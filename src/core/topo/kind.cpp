@@ -19,7 +19,7 @@ struct Spelling {
 constexpr std::array<std::string_view, 14> kNames{"Cluster", "Switch", "Node", "Group", "Package", "Die",  "NUMANode",
                                                   "L5",      "L4",     "L3",   "L2",    "L1",      "Core", "PU"};
 
-// hwloc's synthetic grammar takes short and long words; ours adds the three in front.
+// hwloc's synthetic grammar accepts short and long words; Ranktree's grammar adds the first three kinds.
 constexpr std::array kSpellings{Spelling{"cluster", Kind::kCluster},
                                 Spelling{"switch", Kind::kSwitch},
                                 Spelling{"node", Kind::kNode},

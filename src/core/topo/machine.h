@@ -32,7 +32,7 @@ struct LinkCost {
 };
 
 struct Machine {
-  std::vector<Tree> shapes;  // each with a root of kind Node and no name; no two alike
+  std::vector<Tree> shapes;  // each with a root of kind Node and no name; all different
   NetworkPart network;
   // Where the network is not a tree: its hosts, in order, are those of `network`, which then has no switches.
   std::optional<Interconnect> interconnect;
