@@ -12,7 +12,7 @@
 
 #include "core/base/workers.h"
 #include "core/place/engine/bisection.h"
-#include "core/place/engine/effort.h"
+#include "core/place/engine/context.h"
 #include "core/place/engine/graph.h"
 #include "core/place/engine/refinement.h"
 #include "core/reorder/network.h"
@@ -39,13 +39,12 @@ std::int64_t left_weight(const WeightedGraph& graph, const Sides& sides) {
   return left;
 }
 
-place::engine::Effort effort() {
-  place::engine::Effort effort;
-  effort.coarsest = 80;
-  effort.starts = effort.most_starts = 6;
-  effort.passes = 12;
-  effort.patience = 120;
-  return effort;
+// Of the engine's parameters a bisection reads these two.
+place::engine::Context context() {
+  place::engine::Context context = place::engine::context_of(place::Preset::kDefault);
+  context.growths = 6;
+  context.passes = 12;
+  return context;
 }
 
 // What the engine divides, scaled so that the heaviest arc or pull is about 1.
@@ -79,9 +78,9 @@ Guided guided(const WeightedGraph& graph) {
 
 std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t excess, std::int64_t tolerance) {
   Workers workers(1);
-  const place::engine::Effort how = effort();
+  const place::engine::Context how = context();
   const Guided whole = guided(graph);
-  place::engine::Refinement refinement(how, workers);
+  place::engine::Refinement refinement(workers);
   const std::int64_t before = left_weight(graph, sides);
   const std::int64_t aim = before - excess;
   const std::int64_t slack = std::max<std::int64_t>(heaviest(graph), total_weight(graph) / 100);
@@ -103,7 +102,7 @@ double cut_between(const WeightedGraph& graph, const Sides& sides) {
 Sides find_halves(const WeightedGraph& graph, std::int64_t target, int tries, std::uint64_t seed) {
   if (graph.size() == 0) return {};
   Workers workers(1);
-  const place::engine::Effort how = effort();
+  const place::engine::Context how = context();
   const Guided whole = guided(graph);
   place::engine::Bisection bisection(how, workers);
   bisection.reseed(seed);

@@ -156,7 +156,7 @@ std::span<const double> Bisection::total_of(std::size_t level) const {
 
 double Bisection::divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim,
                          Sides& sides) {
-  size_ = total_size(graph);
+  size_ = std::accumulate(graph.size.begin(), graph.size.end(), std::int64_t{0});
   total_ = total;
   std::size_t level = 0;
   const Guide& smallest = coarsen(graph, level);
