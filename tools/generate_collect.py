@@ -5,36 +5,28 @@ the calls that make communicators (docs/collect-preload.md).
 
 from collections.abc import Iterator, Mapping
 
-# A call's Operation: the collective, the sides (buffer, count, type, lists), and the other members by the names of the
-# call's parameters.
-SEND = ".send = {sendbuf, sendcount, sendtype}"
-RECEIVE = ".receive = {recvbuf, recvcount, recvtype}"
-LISTS = "for_each_rank(recvcounts, size), for_each_rank(displs, size)"
-REDUCED = ".send = {sendbuf, count, datatype}, .receive = {recvbuf, count, datatype}, .op = op"
+# What makes a call's Operation (src/mpi/collect/operation.h), from the call's own parameters in their order.
 CALLS = {
-    "Allgather": f"kAllgather, {SEND}, {RECEIVE}",
-    "Allgatherv": f"kAllgather, .vector = true, {SEND}, .receive = {{recvbuf, 0, recvtype, {LISTS}}}",
-    "Allreduce": f"kAllreduce, {REDUCED}",
-    "Alltoall": f"kAlltoall, {SEND}, {RECEIVE}",
-    "Barrier": "kBarrier",
-    "Bcast": "kBroadcast, .receive = {buffer, count, datatype}, .root = root",
-    "Gather": f"kGather, {SEND}, {RECEIVE}, .root = root",
-    "Gatherv": f"kGather, .vector = true, {SEND}, .receive = {{recvbuf, 0, recvtype, {LISTS}}}, .root = root",
-    "Reduce": f"kReduce, {REDUCED}, .root = root",
-    "Reduce_scatter": (
-        "kReduceScatter, .vector = true, .send = {sendbuf, 0, datatype}, "
-        ".receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op"
-    ),
-    "Reduce_scatter_block": (
-        "kReduceScatter, .send = {sendbuf, recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op"
-    ),
-    "Scatter": f"kScatter, {SEND}, {RECEIVE}, .root = root",
-    "Scatterv": (
-        "kScatter, .vector = true, "
-        ".send = {sendbuf, 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, "
-        f"{RECEIVE}, .root = root"
-    ),
+    "Allgather": "allgather",
+    "Allgatherv": "allgatherv",
+    "Allreduce": "allreduce",
+    "Alltoall": "alltoall",
+    "Barrier": "barrier",
+    "Bcast": "broadcast",
+    "Gather": "gather",
+    "Gatherv": "gatherv",
+    "Reduce": "reduce",
+    "Reduce_scatter": "reduce_scatter",
+    "Reduce_scatter_block": "reduce_scatter_block",
+    "Scatter": "scatter",
+    "Scatterv": "scatterv",
 }
+# Lists with an entry for every rank, as those functions take them.
+LISTS = (
+    ("recvcounts, displs", "{recvcounts, displs, ranks}"),
+    ("sendcounts, displs", "{sendcounts, displs, ranks}"),
+    ("recvcounts", "{recvcounts, nullptr, ranks}"),
+)
 NONBLOCKING = {f"I{name.lower()}": name for name in ("Bcast", "Reduce", "Allreduce")}
 # Calls that make communicators, blocking, and where they put them.
 MAKING = {
@@ -62,12 +54,24 @@ def base_of(name: str) -> str:
     return name.removeprefix("MPI_").removesuffix("_c")
 
 
+def has_lists(base: str) -> bool:
+    """Whether its blocks may differ in size."""
+    return base.endswith("v") or base == "Reduce_scatter"
+
+
 def is_served(name: str) -> bool:
     """Lists of large counts are not ours."""
     base = base_of(name)
-    if base in MAKING or base in NONBLOCKING:
-        return True
-    return base in CALLS and not (name.endswith("_c") and ".vector" in CALLS[base])
+    return base in MAKING or base in NONBLOCKING or (base in CALLS and not (name.endswith("_c") and has_lists(base)))
+
+
+def described(base: str, arguments: str) -> str:
+    """The function that describes a call on a communicator of so many ranks."""
+    arguments = arguments.removesuffix(", request")
+    if not has_lists(base):
+        return f"[&](std::size_t) {{ return {CALLS[base]}({arguments}); }}"
+    found, lists = next(pair for pair in LISTS if pair[0] in arguments)
+    return f"[&](std::size_t ranks) {{ return {CALLS[base]}({arguments.replace(found, lists)}); }}"
 
 
 def entry(entry_name: str, expression: object) -> str:
@@ -78,17 +82,9 @@ def entry(entry_name: str, expression: object) -> str:
     head, next_call = f"RANKTREE_ENTRY int {entry_name}({parameters}) {{\n", f"RANKTREE_NEXT({entry_name})()"
     if base in MAKING:
         return f"{head}  return making({MAKING[base]}, {next_call}, {arguments});\n}}\n"
-    described = CALLS[NONBLOCKING.get(base, base)].replace("sendbuf,", "unwritten(sendbuf),")
-    size = "int size" if ", size)" in described else "int"
     serve = "serve_nonblocking(request, comm" if base in NONBLOCKING else "serve(comm"
-    return (
-        f"{head}"
-        f"  const auto describe = [&]({size}) -> Operation {{\n"
-        f"    return {{.collective = Collective::{described}, .comm = comm}};\n"
-        "  };\n"
-        f"  return {serve}, {next_call}, describe, {arguments});\n"
-        "}\n"
-    )
+    description = described(NONBLOCKING.get(base, base), arguments)
+    return f"{head}  return {serve}, {next_call}, {description}, {arguments});\n}}\n"
 
 
 def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) -> dict[str, str]:

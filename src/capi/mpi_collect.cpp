@@ -75,7 +75,7 @@ int ranktree_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtyp
 
 int ranktree_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
                             MPI_Op op, MPI_Comm comm) {
-  return collect::call(collect::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+  return collect::call(collect::reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr}, datatype, op, comm));
 }
 
 int ranktree_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,

@@ -67,7 +67,7 @@ int ranktree_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int ranktree_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
                               MPI_Op op, MPI_Comm comm) {
-  return call_large(collect::reduce_scatter(sendbuf, recvbuf, nullptr, datatype, op, comm), {recvcounts, nullptr});
+  return call_large(collect::reduce_scatter(sendbuf, recvbuf, {}, datatype, op, comm), {recvcounts, nullptr});
 }
 
 int ranktree_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -140,8 +140,7 @@ int ranktree_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
 int ranktree_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm,
                                ranktree_Request* request) {  // #lizard forgives: MPI's arguments
-  return begin_large(collect::reduce_scatter(sendbuf, recvbuf, nullptr, datatype, op, comm), {recvcounts, nullptr},
-                     request);
+  return begin_large(collect::reduce_scatter(sendbuf, recvbuf, {}, datatype, op, comm), {recvcounts, nullptr}, request);
 }
 
 int ranktree_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -221,7 +220,7 @@ int ranktree_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Dat
 int ranktree_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info /*info*/,
                                    ranktree_Request* request) {  // #lizard forgives: MPI's arguments
-  return prepare_large(collect::reduce_scatter(sendbuf, recvbuf, nullptr, datatype, op, comm), {recvcounts, nullptr},
+  return prepare_large(collect::reduce_scatter(sendbuf, recvbuf, {}, datatype, op, comm), {recvcounts, nullptr},
                        request);
 }
 

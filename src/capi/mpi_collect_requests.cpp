@@ -69,7 +69,7 @@ int ranktree_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendty
 int ranktree_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
                              MPI_Op op, MPI_Comm comm,
                              ranktree_Request* request) {  // #lizard forgives: MPI's arguments
-  return begin(collect::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), request);
+  return begin(collect::reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr}, datatype, op, comm), request);
 }
 
 int ranktree_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
@@ -146,7 +146,7 @@ int ranktree_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype se
 int ranktree_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
                                  MPI_Op op, MPI_Comm comm, MPI_Info /*info*/,
                                  ranktree_Request* request) {  // #lizard forgives: MPI's arguments
-  return prepare(collect::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), request);
+  return prepare(collect::reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr}, datatype, op, comm), request);
 }
 
 int ranktree_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,

@@ -115,7 +115,7 @@ collect::Operation operation_of(const Call& c, const Sentinels& sentinels) {
     case Name::kAllgatherv:
       return collect::allgatherv(from, c.sendcount, sent(), into, lists, got(), comm);
     case Name::kReduceScatter:
-      return collect::reduce_scatter(from, into, lists.counts, got(), op(), comm);
+      return collect::reduce_scatter(from, into, {lists.counts, nullptr}, got(), op(), comm);
     case Name::kReduceScatterBlock:
       return collect::reduce_scatter_block(from, into, c.recvcount, got(), op(), comm);
     case Name::kAlltoall:

@@ -9,6 +9,8 @@ from collect_log import served
 
 from tests.conftest import Mpi
 
+MOST_KEPT = 8192  # bytes, with a communicator that has not been tuned
+
 
 def run(  # noqa: PLR0913
     mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
@@ -104,3 +106,12 @@ def test_persistent_calls_alone(mpi: Mpi, rule: str, tmp_path: Path) -> None:
 def test_contexts_do_not_leak(mpi: Mpi) -> None:
     """More duplicates, one after the other, than MPICH has communicators."""
     run(mpi, 2, mpi.program("collect_calls"), 2500, rule="messages:binomial:groups=1")
+
+
+def test_a_communicator_that_is_not_tuned_keeps_little(mpi: Mpi) -> None:
+    """Whatever is called on it; and nothing once it is freed."""
+    command = mpi.launch(2, mpi.program("collect_state"))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    kept, left = map(int, done.stdout.split())
+    assert 4000 < kept <= MOST_KEPT  # the table alone has 4,800
+    assert left <= 0

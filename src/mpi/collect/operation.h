@@ -55,10 +55,11 @@ inline std::size_t list_length(MPI_Comm comm) {
 struct Lists {
   const int* counts = nullptr;
   const int* displacements = nullptr;
+  std::size_t length = 0;  // of both where it is known; else the communicator is asked
 };
 
 inline Operation::Side blocks(void* buffer, const Lists& lists, MPI_Datatype type, MPI_Comm comm) {
-  const std::size_t length = list_length(comm);
+  const std::size_t length = lists.length > 0 ? lists.length : list_length(comm);
   return {buffer, 0, type, {lists.counts, length}, {lists.displacements, lists.displacements == nullptr ? 0 : length}};
 }
 
@@ -142,12 +143,12 @@ inline Operation allgatherv(const void* from, std::int64_t count, MPI_Datatype t
   return made;
 }
 
-inline Operation reduce_scatter(const void* from, void* into, const int* counts, MPI_Datatype type, MPI_Op op,
+inline Operation reduce_scatter(const void* from, void* into, const Lists& lists, MPI_Datatype type, MPI_Op op,
                                 MPI_Comm comm) {
   return {.collective = core::schedule::Collective::kReduceScatter,
           .vector = true,
           .send = sent(from),
-          .receive = blocks(into, {counts, nullptr}, type, comm),
+          .receive = blocks(into, lists, type, comm),
           .op = op,
           .comm = comm};
 }

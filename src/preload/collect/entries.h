@@ -3,22 +3,16 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+
+#include "mpi/collect/operation.h"
 #include "preload/collect/nonblocking.h"
 #include "preload/collect/serve.h"
 #include "preload/next.h"
 #include "preload_has.h"
 
-namespace ranktree::preload {
-
-// A send buffer, as an operation has it.
-inline void* unwritten(const void* buffer) noexcept { return const_cast<void*>(buffer); }
-
-}  // namespace ranktree::preload
-
-using ranktree::preload::Collective;
-using ranktree::preload::for_each_rank;
+// NOLINTNEXTLINE(google-build-using-namespace): what makes operations
+using namespace ranktree::mpi::collect;
 using ranktree::preload::making;
-using ranktree::preload::Operation;
 using ranktree::preload::serve;
 using ranktree::preload::serve_nonblocking;
-using ranktree::preload::unwritten;

@@ -49,7 +49,7 @@ inline int serve_nonblocking(MPI_Request* request, MPI_Comm comm, Next next, Des
   CallTable* table = thread.known_table(comm);
   if (table == nullptr) table = served_by.find(comm, &thread);  // other ranks' threads may know it
   if (table == nullptr) return next(arguments...);
-  const Operation operation = describe(table->size);
+  const Operation operation = describe(static_cast<std::size_t>(table->size));
   const Kind kind = mpi::collect::kind_of(operation, table->rank, thread.types);
   int code = MPI_SUCCESS;
   if (kind.size <= kLargestServed && served_by.begin(table, &operation, &kind, request, &code)) return code;

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "core/schedule/makers.h"
 #include "mpi/collect/call_kind.h"
@@ -59,11 +58,6 @@ inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept 
   return *state_here;
 }
 
-inline int ranks_of(MPI_Comm comm) noexcept {
-  int size = 0;
-  return PMPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
-}
-
 // One call of the program. `describe` makes the operation for a communicator of so many ranks; each time anew, so that
 // nothing of it need exist where little is asked of it. Inlined into each wrapper, for which the collective is a
 // constant.
@@ -78,28 +72,24 @@ template <typename Next, typename Describe, typename... Arguments>
   if (slot != nullptr && slot->native) return next(arguments...);
   CallTable* table = slot == nullptr ? nullptr : slot->table;
   if (table == nullptr) [[unlikely]] {
-    table = find_table(*served_by, describe(ranks_of(comm)), thread);
+    table = find_table(*served_by, describe(mpi::collect::list_length(comm)), thread);
     if (table == nullptr) return next(arguments...);
   }
-  const Kind kind = mpi::collect::kind_of(describe(table->size), table->rank, thread.types);
+  const auto ranks = static_cast<std::size_t>(table->size);
+  const Kind kind = mpi::collect::kind_of(describe(ranks), table->rank, thread.types);
   if (kind.size > kLargestServed) return next(arguments...);
   if (!is_native(kind, *table)) {
-    const Operation operation = describe(table->size);
+    const Operation operation = describe(ranks);
     const Kind found = kind;  // its own lives in registers
     return served_by->serve(table, &operation, &found);
   }
   const int code = next(arguments...);
   if (code != MPI_SUCCESS) [[unlikely]] {
-    const Operation operation = describe(table->size);
+    const Operation operation = describe(ranks);
     const Kind found = kind;
     served_by->take_back_wrong(table, &operation, &found);
   }
   return code;
-}
-
-// A list that has an entry for every rank.
-inline std::span<const int> for_each_rank(const int* numbers, int size) noexcept {
-  return {numbers, static_cast<std::size_t>(size)};
 }
 
 }  // namespace ranktree::preload

@@ -4,151 +4,91 @@
 
 #if RANKTREE_HAS_MPI_Allgather
 RANKTREE_ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Allgather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Allgather)(), [&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Allgather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Allgather)(), [&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
 RANKTREE_ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Allgather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Allgather_c)(), [&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllgather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Allgather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Allgather_c)(), [&](std::size_t) { return allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
 RANKTREE_ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Allgatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Allgatherv)(), [&](std::size_t ranks) { return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kAllgather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Allgatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Allgatherv)(), [&](std::size_t ranks) { return allgatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
 RANKTREE_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Allreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Allreduce)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Allreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Allreduce)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
 RANKTREE_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Allreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Allreduce_c)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Allreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Allreduce_c)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
 RANKTREE_ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Alltoall)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Alltoall)(), [&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Alltoall)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Alltoall)(), [&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
 RANKTREE_ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Alltoall_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Alltoall_c)(), [&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 RANKTREE_ENTRY int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAlltoall, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Alltoall_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Alltoall_c)(), [&](std::size_t) { return alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
 RANKTREE_ENTRY int MPI_Barrier(MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBarrier, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Barrier)(), describe, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Barrier)(), [&](std::size_t) { return barrier(comm); }, comm);
 }
 RANKTREE_ENTRY int PMPI_Barrier(MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBarrier, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Barrier)(), describe, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Barrier)(), [&](std::size_t) { return barrier(comm); }, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
 RANKTREE_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Bcast)(), describe, buffer, count, datatype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Bcast)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Bcast)(), describe, buffer, count, datatype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Bcast)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
 RANKTREE_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Bcast_c)(), describe, buffer, count, datatype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Bcast_c)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Bcast_c)(), describe, buffer, count, datatype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Bcast_c)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm);
 }
 #endif
 
@@ -244,46 +184,28 @@ RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegr
 
 #if RANKTREE_HAS_MPI_Gather
 RANKTREE_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Gather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Gather)(), [&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Gather)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Gather)(), [&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
 RANKTREE_ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Gather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Gather_c)(), [&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kGather, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Gather_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Gather_c)(), [&](std::size_t) { return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
 RANKTREE_ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Gatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Gatherv)(), [&](std::size_t ranks) { return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kGather, .vector = true, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, 0, recvtype, for_each_rank(recvcounts, size), for_each_rank(displs, size)}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Gatherv)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Gatherv)(), [&](std::size_t ranks) { return gatherv(sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, ranks}, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 #endif
 
@@ -298,61 +220,37 @@ RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int in
 
 #if RANKTREE_HAS_MPI_Iallreduce
 RANKTREE_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
 RANKTREE_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Iallreduce_c)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kAllreduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Iallreduce_c)(), [&](std::size_t) { return allreduce(sendbuf, recvbuf, count, datatype, op, comm); }, sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
 RANKTREE_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast)(), describe, buffer, count, datatype, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm, request);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
 RANKTREE_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ibcast_c)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kBroadcast, .receive = {buffer, count, datatype}, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast_c)(), describe, buffer, count, datatype, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ibcast_c)(), [&](std::size_t) { return broadcast(buffer, count, datatype, root, comm); }, buffer, count, datatype, root, comm, request);
 }
 #endif
 
@@ -367,150 +265,90 @@ RANKTREE_ENTRY int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* 
 
 #if RANKTREE_HAS_MPI_Ireduce
 RANKTREE_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
 RANKTREE_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(MPI_Ireduce_c)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return serve_nonblocking(request, comm, RANKTREE_NEXT(PMPI_Ireduce_c)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
 RANKTREE_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Reduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Reduce)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Reduce)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Reduce)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
 RANKTREE_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Reduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Reduce_c)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduce, .send = {unwritten(sendbuf), count, datatype}, .receive = {recvbuf, count, datatype}, .op = op, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_c)(), describe, sendbuf, recvbuf, count, datatype, op, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_c)(), [&](std::size_t) { return reduce(sendbuf, recvbuf, count, datatype, op, root, comm); }, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
 RANKTREE_ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter)(), describe, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter)(), [&](std::size_t ranks) { return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm); }, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kReduceScatter, .vector = true, .send = {unwritten(sendbuf), 0, datatype}, .receive = {recvbuf, 0, datatype, for_each_rank(recvcounts, size), {}}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter)(), describe, sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter)(), [&](std::size_t ranks) { return reduce_scatter(sendbuf, recvbuf, {recvcounts, nullptr, ranks}, datatype, op, comm); }, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
 RANKTREE_ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block)(), [&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block)(), [&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
 RANKTREE_ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block_c)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Reduce_scatter_block_c)(), [&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 RANKTREE_ENTRY int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kReduceScatter, .send = {unwritten(sendbuf), recvcount, datatype}, .receive = {recvbuf, recvcount, datatype}, .op = op, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block_c)(), describe, sendbuf, recvbuf, recvcount, datatype, op, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Reduce_scatter_block_c)(), [&](std::size_t) { return reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm); }, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
 RANKTREE_ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Scatter)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Scatter)(), [&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Scatter)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Scatter)(), [&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
 RANKTREE_ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Scatter_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Scatter_c)(), [&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int) -> Operation {
-    return {.collective = Collective::kScatter, .send = {unwritten(sendbuf), sendcount, sendtype}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Scatter_c)(), describe, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Scatter_c)(), [&](std::size_t) { return scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
 RANKTREE_ENTRY int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(MPI_Scatterv)(), describe, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(MPI_Scatterv)(), [&](std::size_t ranks) { return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 RANKTREE_ENTRY int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const auto describe = [&](int size) -> Operation {
-    return {.collective = Collective::kScatter, .vector = true, .send = {unwritten(sendbuf), 0, sendtype, for_each_rank(sendcounts, size), for_each_rank(displs, size)}, .receive = {recvbuf, recvcount, recvtype}, .root = root, .comm = comm};
-  };
-  return serve(comm, RANKTREE_NEXT(PMPI_Scatterv)(), describe, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return serve(comm, RANKTREE_NEXT(PMPI_Scatterv)(), [&](std::size_t ranks) { return scatterv(sendbuf, {sendcounts, displs, ranks}, sendtype, recvbuf, recvcount, recvtype, root, comm); }, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 #endif

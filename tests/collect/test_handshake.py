@@ -1,0 +1,52 @@
+"""The preload library and a libranktree_mpi of another version: nothing is served, and it is said why."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Mpi
+
+RULE = "allreduce=messages:ring:groups=1"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["-DNEWER"], ["is another version's: expected version 1 of ", "found version 99 of 8 bytes, layout 7"]),
+        ([], ["is another version's: it has no ranktree_collect_handshake"]),
+        (None, ["cannot open shared object file"]),
+    ],
+    ids=["newer", "older", "missing"],
+)
+def test_another_version_is_refused(  # noqa: PLR0913
+    mpi: Mpi,
+    made: Callable[..., Path],
+    build_folder: Path,
+    tmp_path: Path,
+    options: list[str] | None,
+    expected: list[str],
+) -> None:
+    preload = shutil.copy(build_folder / "lib" / f"libranktree_collect_{mpi.name}.so", tmp_path)
+    if options is not None:
+        library = made(mpi.name, "other_version.c", "-shared", "-fPIC", *options)
+        shutil.copy(library, tmp_path / f"libranktree_mpi_{mpi.name}.so.0")
+    log = tmp_path / "log"
+    settings = {"LD_PRELOAD": preload, "RANKTREE_COLL": RULE, "RANKTREE_COLL_LOG": log, "RANKTREE_VERBOSE": "1"}
+    words = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), made(mpi.name, "every_call.c"), 4]
+    served = subprocess.run(
+        mpi.launch(2, *words), capture_output=True, text=True, timeout=120, check=True, env=os.environ
+    )
+    alone = subprocess.run(
+        mpi.launch(2, made(mpi.name, "every_call.c"), 4), capture_output=True, text=True, timeout=120, check=True
+    )
+    assert served.stdout == alone.stdout
+    assert not log.exists()
+    told = [line for line in served.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
+    assert len(told) == 2, "each rank says so"
+    for line in told:
+        assert all(part in line for part in expected), line
+        assert line.endswith("; collectives are left to the MPI")
