@@ -36,13 +36,12 @@ def test_another_version_is_refused(  # noqa: PLR0913
         shutil.copy(library, tmp_path / f"libranktree_mpi_{mpi.name}.so.0")
     log = tmp_path / "log"
     settings = {"LD_PRELOAD": preload, "RANKTREE_COLL": RULE, "RANKTREE_COLL_LOG": log, "RANKTREE_VERBOSE": "1"}
-    words = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), made(mpi.name, "every_call.c"), 4]
+    program = [made(mpi.name, "every_call.c"), 4]
+    words = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), *program]
     served = subprocess.run(
         mpi.launch(2, *words), capture_output=True, text=True, timeout=120, check=True, env=os.environ
     )
-    alone = subprocess.run(
-        mpi.launch(2, made(mpi.name, "every_call.c"), 4), capture_output=True, text=True, timeout=120, check=True
-    )
+    alone = subprocess.run(mpi.launch(2, *program), capture_output=True, text=True, timeout=120, check=True)
     assert served.stdout == alone.stdout
     assert not log.exists()
     told = [line for line in served.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
