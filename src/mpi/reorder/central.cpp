@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +19,6 @@
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/reorder/root.h"
-#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {

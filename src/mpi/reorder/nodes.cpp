@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,6 @@
 #include "mpi/reorder/options.h"
 #include "mpi/reorder/root.h"
 #include "mpi/split/chains.h"
-#include "mpi/text.h"
 
 namespace ranktree::mpi {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
