@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The gain of rank reordering on emulated clusters: prints the Markdown tables of docs/reorder.md.
 
-probe: the graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1, on 2 nodes of 2 ranks: the result of each MPI's
+probe: the graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1, on 2 nodes of 2 ranks: the result of the
 native MPI_Dist_graph_create(reorder=1), and of Ranktree's. Each runs in a launch of its own, under a time limit.
 
 work: rings, a 4x4 stencil and the exchanges of NAS CG with 16 ranks of Open MPI on 4 nodes, in every available order.
-All orders run in turn, so that other load on the machine affects all alike. Figures are medians of the runs, with minimum
-and maximum; bytes between nodes are counted on the emulated wires, without those of start and exit. The stencil's row
+All orders run in turn, so that other load on the machine affects all alike. Figures are medians, with minimum and
+maximum; bytes between nodes are counted on the emulated wires, without those of start and exit. The stencil's row
 `tiling` is ranktree_Cart_create started packed; its own order is row order, as in `packed`.
 """
 
