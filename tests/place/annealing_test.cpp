@@ -1,5 +1,5 @@
 // Divisions refined by annealing.
-#include "core/place/engine/annealing.h"
+#include "core/place/divide/annealing.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 #include "guide_rows.h"
 
 namespace {

@@ -13,9 +13,9 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
-#include "core/place/engine/coarsening.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/refinement.h"
+#include "core/place/divide/coarsening.h"
+#include "core/place/divide/refinement.h"
+#include "core/place/graph/graph.h"
 #include "guide_rows.h"
 
 namespace {

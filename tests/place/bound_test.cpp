@@ -245,7 +245,7 @@ TEST(LowerBound, IsNoMoreThanWhatAnyAlgorithmFinds) {
   }
 }
 
-TEST(LowerBound, RefusesMoreRanksThanSeats) {
+TEST(LowerBound, RefusesMoreRanksThanSlots) {
   EXPECT_THROW(lower_bound(machine({1, 2}), from_matrix({{0, 1, 1}, {1, 0, 1}, {1, 1, 0}}), {}), Error);
 }
 

@@ -9,9 +9,9 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/pattern/pattern.h"
-#include "core/place/engine/dense_pairs.h"
-#include "core/place/engine/dense_ties.h"
-#include "core/place/engine/dense_weights.h"
+#include "core/place/dense/dense_pairs.h"
+#include "core/place/dense/dense_ties.h"
+#include "core/place/dense/dense_weights.h"
 
 namespace {
 

@@ -17,8 +17,8 @@
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
+#include "core/place/dense/dense_scan.h"
 #include "core/place/engine.h"
-#include "core/place/engine/dense_scan.h"
 #include "core/place/placement.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
@@ -259,7 +259,7 @@ TEST(DenseEngine, TakesOneDirectionAndFloatsAsWell) {
 }
 
 TEST(DenseEngine, NeverCostsMoreThanTheStart) {
-  const Tree tree = machine({5, 3, 23});  // 345 seats
+  const Tree tree = machine({5, 3, 23});  // 345 slots
   for (const std::uint64_t seed : {1, 2, 3}) {
     for (const int ranks : {256, 301, 345}) {
       const auto matrix = random_matrix(ranks, 4, seed == 2, seed);
@@ -345,9 +345,9 @@ TEST(DenseEngine, AFewPairsThatExchangeMoreArePlacedAsLists) {
   }
 }
 
-// With seats to spare it does not: few subtrees are cheaper for all pairs, though the few that exchange more lose
+// With slots to spare it does not: few subtrees are cheaper for all pairs, though the few that exchange more lose
 // nothing where they are.
-TEST(DenseEngine, WithSeatsToSpareAllPairsCount) {
+TEST(DenseEngine, WithSlotsToSpareAllPairsCount) {
   const Tree tree = machine({8, 64});
   Numbers<> matrix(256);
   EngineOptions options;
@@ -453,7 +453,7 @@ TEST(DenseEngine, NamesTheEntryThatIsNoWeight) {
   expect_error(floats.view(), "[0, 256]");
 }
 
-TEST(DenseEngine, RefusesMoreRanksThanSeats) {
+TEST(DenseEngine, RefusesMoreRanksThanSlots) {
   const auto matrix = random_matrix(300, 9, true, 23);
   EXPECT_THROW(run_engine(machine({8, 32}), matrix.view(), {}), Error);
 }

@@ -42,7 +42,7 @@ using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::random_tree;
 using ranktree::test::relabelled;
-using ranktree::test::seats;
+using ranktree::test::slots;
 
 constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
 
@@ -61,7 +61,7 @@ TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {
     options.seed = seed;
     options.preset = kPresets[seed % 3];
     options.constraints.capacity = 1 + static_cast<int>(seed % 3);
-    const int room = seats(tree) * options.constraints.capacity;
+    const int room = slots(tree) * options.constraints.capacity;
     const int ranks = seed % 4 == 0 ? room : 1 + static_cast<int>(Random(seed).below(static_cast<std::uint64_t>(room)));
     const Affinity affinity = random_affinity(ranks, static_cast<int>(seed % 60), 1000, seed);
     if (seed % 2 == 0) options.start = random(tree, ranks, options.constraints, seed);

@@ -96,7 +96,7 @@ class Exhaustive {
 TEST(FewRanks, UpToEightRanksAreAsGoodAsTryingEverything) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Tree tree = random_tree(seed);
-    const int leaves = seats(tree);
+    const int leaves = slots(tree);
     const int room = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);
     const int ranks = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(room));
     const Affinity affinity = random_affinity(ranks, seed % 3 == 0 ? 100 : 50, 20, seed);

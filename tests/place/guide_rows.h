@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 
 namespace ranktree::core::place::engine {
 

@@ -1,5 +1,5 @@
 // Grids recognised and tiled whatever the numbering, and orders that follow the structure alone.
-#include "core/place/engine/lattice.h"
+#include "core/place/order/lattice.h"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@
 
 #include "core/base/random.h"
 #include "core/base/workers.h"
+#include "core/place/divide/regrouping.h"
 #include "core/place/engine.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/regrouping.h"
-#include "core/place/engine/structural_order.h"
+#include "core/place/graph/graph.h"
+#include "core/place/order/structural_order.h"
 #include "fixtures.h"
 
 namespace {

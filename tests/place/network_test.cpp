@@ -197,8 +197,8 @@ TEST(NetworkEngine, TheBoundOfAGridThatTilesIsItsCost) {
   EXPECT_EQ(gap(plan), 0);
 }
 
-// By hand: rank 0 exchanges 5, 4, 3 with three others; on a ring of 5 two seats are 1 away and two are 2 away.
-TEST(NetworkEngine, TheBoundCountsTheNearestSeats) {
+// By hand: rank 0 exchanges 5, 4, 3 with three others; on a ring of 5 two slots are 1 away and two are 2 away.
+TEST(NetworkEngine, TheBoundCountsTheNearestSlots) {
   const Affinity star = from_matrix({{0, 5, 4, 3}, {5, 0, 0, 0}, {4, 0, 0, 0}, {3, 0, 0, 0}});
   EXPECT_EQ(lower_bound(on(torus({5}), {1}), star, {}), (5 + 4 + 3 * 2 + 5 + 4 + 3) / 2.0);
 }

@@ -106,7 +106,7 @@ TEST(Pins, FewRanksCostWhatBruteForceFinds) {
 }
 
 TEST(Pins, EveryAlgorithmHonoursThemAndTheEngineCostsNoMoreThanTheOrderAroundThem) {
-  const Tree tree = machine({5, 2, 4});  // 40 seats
+  const Tree tree = machine({5, 2, 4});  // 40 slots
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Random random(seed);
     const int ranks = 30 + static_cast<int>(random.below(11));

@@ -42,7 +42,7 @@ inline Tree random_tree(std::uint64_t seed) {
   return tree.with_costs(costs);
 }
 
-inline int seats(const Tree& tree) {
+inline int slots(const Tree& tree) {
   int count = 0;
   for (core::topo::Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) count += tree.allowed(leaf) ? 1 : 0;
   return count;

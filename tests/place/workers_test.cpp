@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/structural_order.h"
+#include "core/place/graph/graph.h"
+#include "core/place/order/structural_order.h"
 #include "fixtures.h"
 #include "guide_rows.h"
 

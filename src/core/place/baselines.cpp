@@ -13,7 +13,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/pins.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
+#include "core/place/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -26,11 +26,11 @@ using topo::Tree;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// The seats of each node, in tree order. Without a Node level the children of the root count as nodes.
-std::vector<std::vector<Leaf>> seats_by_node(const Tree& tree, const Constraints& constraints) {
+// The slots of each node, in tree order. Without a Node level the children of the root count as nodes.
+std::vector<std::vector<Leaf>> slots_by_node(const Tree& tree, const Constraints& constraints) {
   std::vector<std::vector<Leaf>> nodes;
   Object last = -1;
-  for (const Leaf leaf : seats_of(tree, constraints)) {
+  for (const Leaf leaf : slots_of(tree, constraints)) {
     Object node = tree.node_of(leaf);
     if (node < 0) {
       node = tree.leaf_object(leaf);
@@ -43,14 +43,14 @@ std::vector<std::vector<Leaf>> seats_by_node(const Tree& tree, const Constraints
   return nodes;
 }
 
-// Counts the free seats below every object and finds the free seat nearest to a leaf.
-class FreeSeats {
+// Counts the free slots below every object and finds the free slot nearest to a leaf.
+class FreeSlots {
  public:
-  FreeSeats(const Tree& tree, const Constraints& constraints) : tree_(tree), free_(at(tree.object_count()), 0) {
-    for (const Leaf leaf : seats_of(tree, constraints)) change(leaf, 1);
+  FreeSlots(const Tree& tree, const Constraints& constraints) : tree_(tree), free_(at(tree.object_count()), 0) {
+    for (const Leaf leaf : slots_of(tree, constraints)) change(leaf, 1);
   }
 
-  // The first free seat, in logical order, below the lowest ancestor of `leaf` that has one; takes it. O(depth x
+  // The first free slot, in logical order, below the lowest ancestor of `leaf` that has one; takes it. O(depth x
   // arity).
   Leaf take_near(Leaf leaf) {
     Object object = tree_.leaf_object(leaf);
@@ -118,63 +118,63 @@ class Frontier {
 
 }  // namespace
 
-std::vector<Leaf> seats_of(const Tree& tree, const Constraints& constraints) {
-  std::vector<Leaf> seats;
+std::vector<Leaf> slots_of(const Tree& tree, const Constraints& constraints) {
+  std::vector<Leaf> slots;
   for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
-    if (tree.allowed(leaf)) seats.insert(seats.end(), at(constraints.capacity), leaf);
+    if (tree.allowed(leaf)) slots.insert(slots.end(), at(constraints.capacity), leaf);
   }
-  return seats;
+  return slots;
 }
 
-void require_seats(const Tree& tree, Rank ranks, const Constraints& constraints) {
-  const auto seats = static_cast<std::int64_t>(seats_of(tree, constraints).size());
-  if (ranks <= seats) {
+void require_slots(const Tree& tree, Rank ranks, const Constraints& constraints) {
+  const auto slots = static_cast<std::int64_t>(slots_of(tree, constraints).size());
+  if (ranks <= slots) {
     check_pins(tree, ranks, constraints);
     return;
   }
-  if (seats == 0) {
+  if (slots == 0) {
     throw Error(Fault::kMismatch,
                 "machine: expected a place that may be used, found none: all are forbidden, or fewer are together than "
                 "the threads of a rank");
   }
   throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
-                                    " places for the pattern's ranks, found " + std::to_string(seats) +
+                                    " places for the pattern's ranks, found " + std::to_string(slots) +
                                     "; name a larger machine or allow oversubscription");
 }
 
 Placement identity(const Tree& tree, Rank ranks, const Constraints& constraints) {
-  require_seats(tree, ranks, constraints);
-  return around_pins(seats_of(tree, constraints), ranks, constraints);
+  require_slots(tree, ranks, constraints);
+  return around_pins(slots_of(tree, constraints), ranks, constraints);
 }
 
 Placement round_robin(const Tree& tree, Rank ranks, const Constraints& constraints) {
-  require_seats(tree, ranks, constraints);
-  const auto nodes = seats_by_node(tree, constraints);
+  require_slots(tree, ranks, constraints);
+  const auto nodes = slots_by_node(tree, constraints);
   std::vector<Leaf> order;
   std::size_t most = 0;
-  for (const auto& seats : nodes) most = std::max(most, seats.size());
+  for (const auto& slots : nodes) most = std::max(most, slots.size());
   for (std::size_t turn = 0; turn < most; ++turn) {
-    for (const auto& seats : nodes) {
-      if (turn < seats.size()) order.push_back(seats[turn]);
+    for (const auto& slots : nodes) {
+      if (turn < slots.size()) order.push_back(slots[turn]);
     }
   }
   return around_pins(order, ranks, constraints);
 }
 
 Placement random(const Tree& tree, Rank ranks, const Constraints& constraints, std::uint64_t seed) {
-  require_seats(tree, ranks, constraints);
-  auto seats = seats_of(tree, constraints);
+  require_slots(tree, ranks, constraints);
+  auto slots = slots_of(tree, constraints);
   Random generator(seed);
-  const std::size_t drawn = constraints.pins.empty() ? at(ranks) : seats.size();
-  for (std::size_t i = 0; i < drawn; ++i) std::swap(seats[i], seats[i + generator.below(seats.size() - i)]);
-  return around_pins(seats, ranks, constraints);
+  const std::size_t drawn = constraints.pins.empty() ? at(ranks) : slots.size();
+  for (std::size_t i = 0; i < drawn; ++i) std::swap(slots[i], slots[i + generator.below(slots.size() - i)]);
+  return around_pins(slots, ranks, constraints);
 }
 
-// Each rank in turn goes to the free seat nearest to the placed rank it talks to most. O((pairs + n depth arity) log
+// Each rank in turn goes to the free slot nearest to the placed rank it talks to most. O((pairs + n depth arity) log
 // n).
 Placement greedy(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
-  require_seats(tree, affinity.ranks, constraints);
-  FreeSeats free(tree, constraints);
+  require_slots(tree, affinity.ranks, constraints);
+  FreeSlots free(tree, constraints);
   Frontier frontier(affinity);
   Placement placement{std::vector<Leaf>(at(affinity.ranks), -1)};
   for (const Pin& pin : constraints.pins) {

@@ -12,7 +12,7 @@
 #include "core/pattern/pattern.h"
 #include "core/place/network/network_bound.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
+#include "core/place/slots.h"
 #include "core/place/spreading.h"
 #include "core/topo/tree.h"
 
@@ -105,7 +105,7 @@ double LeavingBound::cost() const {
 }
 
 double lower_bound(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
-  require_seats(tree, affinity.ranks, constraints);
+  require_slots(tree, affinity.ranks, constraints);
   LeavingBound bound(tree, constraints);
   std::vector<double> weights;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {

@@ -11,18 +11,18 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
+#include "core/place/dense/dense_engine.h"
 #include "core/place/engine.h"
-#include "core/place/engine/dense_engine.h"
-#include "core/place/engine/seat_tree.h"
-#include "core/place/engine/start.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
+#include "core/place/slots.h"
+#include "core/place/slots/slot_tree.h"
+#include "core/place/slots/start.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
 namespace {
 
-using engine::SeatTree;
+using engine::SlotTree;
 using pattern::Matrix;
 using pattern::MatrixView;
 using pattern::Rank;
@@ -45,13 +45,13 @@ bool looks_dense(const MatrixView<Number>& matrix) {
 
 Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
                        const EngineOptions& options) {
-  const SeatTree seats(tree, options.constraints);
+  const SlotTree slots(tree, options.constraints);
   const auto place_lists = [&](const pattern::Affinity& lists) {
-    return engine::seats_of(seats, run_engine(tree, lists, options));
+    return engine::slots_of(slots, run_engine(tree, lists, options));
   };
-  auto seat_of = engine::seats_of(seats, start);
-  engine::place_dense(seats, matrix, options, place_lists, seat_of);
-  return engine::placement_of(seats, seat_of);
+  auto slot_of = engine::slots_of(slots, start);
+  engine::place_dense(slots, matrix, options, place_lists, slot_of);
+  return engine::placement_of(slots, slot_of);
 }
 
 Placement start_of(const topo::Tree& tree, Rank ranks, const EngineOptions& options) {
@@ -99,7 +99,7 @@ std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::
 Placement run_engine(const topo::Tree& tree, const Matrix& matrix, const EngineOptions& options) {
   if (!is_dense(matrix) || tree.interconnect() != nullptr) return run_engine(tree, affinity_of(matrix), options);
   const Rank ranks = pattern::ranks_of(matrix);
-  require_seats(tree, ranks, options.constraints);
+  require_slots(tree, ranks, options.constraints);
   return place_matrix(tree, matrix, start_of(tree, ranks, options), options);
 }
 

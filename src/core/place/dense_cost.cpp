@@ -14,7 +14,7 @@
 #include "core/place/bound.h"
 #include "core/place/dense.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
+#include "core/place/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -129,7 +129,7 @@ Cost evaluate(const Tree& tree, const pattern::Matrix& matrix, const Placement& 
 }
 
 double lower_bound(const Tree& tree, const pattern::Matrix& matrix, const Constraints& constraints) {
-  require_seats(tree, pattern::ranks_of(matrix), constraints);
+  require_slots(tree, pattern::ranks_of(matrix), constraints);
   LeavingBound bound(tree, constraints);
   const auto add = [&](std::vector<double>& weights) { bound.add(weights); };
   std::visit([&](const auto& view) { visit_exchanges(view, add); }, matrix);

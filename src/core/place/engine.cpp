@@ -13,17 +13,17 @@
 #include "core/pattern/pattern.h"
 #include "core/place/dense.h"
 #include "core/place/engine/context.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/lattice_tiling.h"
-#include "core/place/engine/objective.h"
-#include "core/place/engine/ordered.h"
 #include "core/place/engine/pipeline.h"
-#include "core/place/engine/seat_tree.h"
-#include "core/place/engine/start.h"
 #include "core/place/exact/exact_search.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/network_engine.h"
+#include "core/place/order/ordered.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
+#include "core/place/refine/objective.h"
+#include "core/place/slots.h"
+#include "core/place/slots/slot_tree.h"
+#include "core/place/slots/start.h"
+#include "core/place/tile/lattice_tiling.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -31,7 +31,7 @@ namespace {
 
 using engine::Context;
 using engine::Graph;
-using engine::SeatTree;
+using engine::SlotTree;
 using pattern::Rank;
 
 constexpr double kClearly = 1 - 1e-6;  // what is cheaper by that is, however sums are rounded
@@ -42,15 +42,15 @@ struct Found {
 };
 
 // `start`: the slot of each rank.
-Found place_in_order(const SeatTree& tree, const engine::Ordered& ordered, const EngineOptions& options,
-                     Workers& workers, const std::vector<SeatTree::Seat>& start) {
+Found place_in_order(const SlotTree& tree, const engine::Ordered& ordered, const EngineOptions& options,
+                     Workers& workers, const std::vector<SlotTree::Slot>& start) {
   const Graph& graph = ordered.graph;
   const Context context = engine::context_of(options.preset);
   const engine::ListsOnTree objective(tree, graph, context, workers);
   const engine::Problem problem{tree, objective, ordered.order, context, options.seed, graph.arcs.size()};
   engine::Pipeline pipeline(problem, workers, start);
   auto tiling = ordered.lattice ? engine::tile_lattice(tree, graph, *ordered.lattice) : std::nullopt;
-  if (tiling) pipeline.try_from(std::move(tiling->seat_of));
+  if (tiling) pipeline.try_from(std::move(tiling->slot_of));
   const bool settled = tiling && tiling->settled && tree.pinned().empty() && options.preset != Preset::kStrong;
   if (!settled) pipeline.try_divisions(engine::guide_of(graph, workers));
   pipeline.try_start();
@@ -66,18 +66,18 @@ Found place_as_lists(const topo::Tree& tree, const pattern::Affinity& affinity, 
                      const EngineOptions& options) {
   Workers workers(options.threads, options.keep_going);
   engine::Ordered ordered;
-  std::unique_ptr<SeatTree> seats;
-  std::vector<SeatTree::Seat> seat_of;
+  std::unique_ptr<SlotTree> slots;
+  std::vector<SlotTree::Slot> slot_of;
   workers.for_each(2, static_cast<std::int64_t>(affinity.indices.size()), [&](int i) {
     if (i == 0) {
       ordered = engine::put_in_order(affinity, workers);
     } else {
-      seats = std::make_unique<SeatTree>(tree, options.constraints);
-      seat_of = engine::seats_of(*seats, start);
+      slots = std::make_unique<SlotTree>(tree, options.constraints);
+      slot_of = engine::slots_of(*slots, start);
     }
   });
   if (ordered.graph.arcs.empty()) return {start};
-  return place_in_order(*seats, ordered, options, workers, seat_of);
+  return place_in_order(*slots, ordered, options, workers, slot_of);
 }
 
 Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& start,
@@ -99,7 +99,7 @@ std::optional<Preset> preset_from_name(std::string_view word) {
 }
 
 Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options) {
-  require_seats(tree, affinity.ranks, options.constraints);
+  require_slots(tree, affinity.ranks, options.constraints);
   Placement start = options.start ? *options.start : identity(tree, affinity.ranks, options.constraints);
   if (options.start) engine::check_start(tree, start, affinity.ranks, options.constraints);
   Found found = place(tree, affinity, start, options);

@@ -23,7 +23,7 @@ struct EngineOptions {
   Constraints constraints;
   std::uint64_t seed = 1;
   int threads = 1;  // at most so many; the answer does not depend on it
-  // Where the ranks are now: the result costs no more. Nothing: identity() in seat order.
+  // Where the ranks are now: the result costs no more. Nothing: identity() in slot order.
   std::optional<Placement> start;
   // Asked now and then, by the calling thread; false: stop and give the best placement found so far, which may be the
   // start.

@@ -46,7 +46,7 @@ void check_pins(const topo::Tree& tree, pattern::Rank ranks, const Constraints& 
   }
 }
 
-Placement around_pins(const std::vector<topo::Leaf>& seats, pattern::Rank ranks, const Constraints& constraints) {
+Placement around_pins(const std::vector<topo::Leaf>& slots, pattern::Rank ranks, const Constraints& constraints) {
   Placement placement{std::vector<topo::Leaf>(at(ranks), -1)};
   std::map<topo::Leaf, int> taken;
   for (const Pin& pin : constraints.pins) {
@@ -56,11 +56,11 @@ Placement around_pins(const std::vector<topo::Leaf>& seats, pattern::Rank ranks,
   std::size_t next = 0;
   for (topo::Leaf& leaf : placement.leaf_of) {
     if (leaf >= 0) continue;
-    for (auto held = taken.find(seats[next]); held != taken.end() && held->second > 0; held = taken.find(seats[next])) {
+    for (auto held = taken.find(slots[next]); held != taken.end() && held->second > 0; held = taken.find(slots[next])) {
       --held->second;
       ++next;
     }
-    leaf = seats[next++];
+    leaf = slots[next++];
   }
   return placement;
 }

@@ -13,7 +13,7 @@ namespace ranktree::core::place {
 // used or takes fewer ranks than are pinned there.
 void check_pins(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);
 
-// Pinned ranks on their leaves, the others in order on the rest of these seats.
-Placement around_pins(const std::vector<topo::Leaf>& seats, pattern::Rank ranks, const Constraints& constraints);
+// Pinned ranks on their leaves, the others in order on the rest of these slots.
+Placement around_pins(const std::vector<topo::Leaf>& slots, pattern::Rank ranks, const Constraints& constraints);
 
 }  // namespace ranktree::core::place

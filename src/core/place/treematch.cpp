@@ -13,8 +13,8 @@
 #include "core/place/grouping.h"
 #include "core/place/growth.h"
 #include "core/place/placement.h"
-#include "core/place/seats.h"
 #include "core/place/shape.h"
+#include "core/place/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -41,7 +41,7 @@ class Placer {
   Placer(const pattern::Affinity& affinity, const TreeMatchOptions& options)
       : affinity_(affinity), options_(options), placement_{std::vector<topo::Leaf>(at(affinity.ranks), -1)} {}
 
-  // Places `processes` (ascending) below `shape`, whose seats suffice.
+  // Places `processes` (ascending) below `shape`, whose slots suffice.
   void place(const Shape& shape, const Group& processes) {
     if (processes.empty()) return;
     if (auto arities = uniform_arities(shape)) {
@@ -65,9 +65,9 @@ class Placer {
     const auto steps = treematch_steps(arities, whole ? affinity_ : restrict_matrix(affinity_, processes), options_);
     std::vector<topo::Leaf> leaves;
     collect_leaves(shape, leaves);
-    const auto seats = map_groups(steps, static_cast<Item>(processes.size()));
+    const auto slots = map_groups(steps, static_cast<Item>(processes.size()));
     for (std::size_t i = 0; i < processes.size(); ++i) {
-      placement_.leaf_of[at(processes[i])] = leaves[at(seats[i] / options_.constraints.capacity)];
+      placement_.leaf_of[at(processes[i])] = leaves[at(slots[i] / options_.constraints.capacity)];
     }
   }
 
@@ -85,31 +85,31 @@ class Placer {
 class Mapper {
  public:
   Mapper(std::span<const TreeMatchStep> steps, Item processes)
-      : steps_(steps), processes_(processes), seats_(at(processes), 0), width_(steps.size() + 1, 1) {
+      : steps_(steps), processes_(processes), slots_(at(processes), 0), width_(steps.size() + 1, 1) {
     for (std::size_t i = 0; i < steps.size(); ++i) width_[i + 1] = width_[i] * steps[i].arity;
   }
 
   // `item` belongs to the groups of steps[height - 1]; height 0 is a process.
-  void walk(std::size_t height, Item item, std::int64_t seat) {
+  void walk(std::size_t height, Item item, std::int64_t slot) {
     if (height == 0) {
-      if (item < processes_) seats_[at(item)] = seat;
+      if (item < processes_) slots_[at(item)] = slot;
       return;
     }
     const Grouping& groups = steps_[height - 1].groups;
     if (at(item) >= groups.size()) return;
     for (const Item member : groups[at(item)]) {
-      walk(height - 1, member, seat);
-      seat += width_[height - 1];
+      walk(height - 1, member, slot);
+      slot += width_[height - 1];
     }
   }
 
-  [[nodiscard]] std::vector<std::int64_t> take() { return std::move(seats_); }
+  [[nodiscard]] std::vector<std::int64_t> take() { return std::move(slots_); }
 
  private:
   std::span<const TreeMatchStep> steps_;
   Item processes_;
-  std::vector<std::int64_t> seats_;
-  std::vector<std::int64_t> width_;  // seats below one item, by height
+  std::vector<std::int64_t> slots_;
+  std::vector<std::int64_t> width_;  // slots below one item, by height
 };
 
 }  // namespace
@@ -136,7 +136,7 @@ std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item 
 }
 
 Placement treematch(const topo::Tree& tree, const pattern::Affinity& affinity, const TreeMatchOptions& options) {
-  require_seats(tree, affinity.ranks, options.constraints);
+  require_slots(tree, affinity.ranks, options.constraints);
   if (!options.constraints.pins.empty()) {
     throw Error(Fault::kUnsupported, "treematch: expected no pinned ranks, found " +
                                          std::to_string(options.constraints.pins.size()) +

@@ -31,7 +31,7 @@ struct TreeMatchStep {
 std::vector<TreeMatchStep> treematch_steps(std::span<const int> arities, const pattern::Affinity& affinity,
                                            const TreeMatchOptions& options);
 
-// MapGroups: the seat of every process, seats numbered from the left; the first `processes` items of the first step are
+// MapGroups: the slot of every process, slots numbered from the left; the first `processes` items of the first step are
 // processes, the others artificial.
 std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item processes);
 

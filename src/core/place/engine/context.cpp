@@ -12,8 +12,6 @@ Context context_of(Preset preset) {
   switch (preset) {
     case Preset::kFast:
       return {.runs = 6,
-              .growths = 6,
-              .passes = 4,
               .repeats = 1,
               .most_repeats = 1,
               .regroupings = 0,
@@ -23,8 +21,6 @@ Context context_of(Preset preset) {
               .search_arcs = 16000};
     case Preset::kDefault:
       return {.runs = 8,
-              .growths = 12,
-              .passes = 6,
               .repeats = 2,
               .most_repeats = 3,
               .regroupings = 2,
@@ -36,8 +32,6 @@ Context context_of(Preset preset) {
       break;
   }
   return {.runs = 16,
-          .growths = 12,
-          .passes = 6,
           .repeats = 4,
           .most_repeats = 18,
           .regroupings = 3,

@@ -10,32 +10,32 @@
 #include "core/base/random.h"
 #include "core/base/workers.h"
 #include "core/pattern/pattern.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/multisection.h"
-#include "core/place/engine/seat_tree.h"
-#include "core/place/engine/start.h"
+#include "core/place/divide/multisection.h"
+#include "core/place/graph/graph.h"
+#include "core/place/slots/slot_tree.h"
+#include "core/place/slots/start.h"
 
 namespace ranktree::core::place::engine {
 namespace {
 
-using Seat = SeatTree::Seat;
+using Slot = SlotTree::Slot;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-std::vector<SeatTree::Pinned> pinned_vertices(const Problem& problem) {
-  std::map<pattern::Rank, Seat> seat_of;
-  for (const SeatTree::Pinned& pinned : problem.tree.pinned()) seat_of[pinned.rank] = pinned.seat;
-  std::vector<SeatTree::Pinned> result;
-  for (std::size_t i = 0; i < problem.order.size() && !seat_of.empty(); ++i) {
-    const auto found = seat_of.find(problem.order[i]);
-    if (found != seat_of.end()) result.push_back({static_cast<Vertex>(i), found->second});
+std::vector<SlotTree::Pinned> pinned_vertices(const Problem& problem) {
+  std::map<pattern::Rank, Slot> slot_of;
+  for (const SlotTree::Pinned& pinned : problem.tree.pinned()) slot_of[pinned.rank] = pinned.slot;
+  std::vector<SlotTree::Pinned> result;
+  for (std::size_t i = 0; i < problem.order.size() && !slot_of.empty(); ++i) {
+    const auto found = slot_of.find(problem.order[i]);
+    if (found != slot_of.end()) result.push_back({static_cast<Vertex>(i), found->second});
   }
   return result;
 }
 
 }  // namespace
 
-Pipeline::Pipeline(const Problem& problem, Workers& workers, const std::vector<Seat>& start)
+Pipeline::Pipeline(const Problem& problem, Workers& workers, const std::vector<Slot>& start)
     : problem_(problem), workers_(workers), pinned_(pinned_vertices(problem)) {
   start_.reserve(problem.order.size());
   for (const pattern::Rank rank : problem.order) start_.push_back(start[at(rank)]);
@@ -43,16 +43,16 @@ Pipeline::Pipeline(const Problem& problem, Workers& workers, const std::vector<S
   best_ = {start_, start_cost_};
 }
 
-std::vector<Seat> Pipeline::best_of_ranks() const {
-  std::vector<Seat> seats(best_.seats.size());
-  for (std::size_t i = 0; i < seats.size(); ++i) seats[at(problem_.order[i])] = best_.seats[i];
-  return seats;
+std::vector<Slot> Pipeline::best_of_ranks() const {
+  std::vector<Slot> slots(best_.slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) slots[at(problem_.order[i])] = best_.slots[i];
+  return slots;
 }
 
-void Pipeline::try_from(std::vector<Seat> seats) {
+void Pipeline::try_from(std::vector<Slot> slots) {
   if (!workers_.ask()) return;
-  Candidate candidate{std::move(seats)};
-  bring_home(problem_.tree, pinned_, candidate.seats);
+  Candidate candidate{std::move(slots)};
+  bring_home(problem_.tree, pinned_, candidate.slots);
   refine(seed_of(problem_.seed, 0), candidate);
   keep(std::move(candidate));
 }
@@ -64,7 +64,7 @@ int Pipeline::runs() const {
 }
 
 void Pipeline::try_divisions(const Piece& guide) {
-  const int spreads = problem_.order.size() < at(problem_.tree.seats()) ? 2 : 1;
+  const int spreads = problem_.order.size() < at(problem_.tree.slots()) ? 2 : 1;
   std::vector<Candidate> candidates(at(spreads) * at(runs()));
   const auto steps = static_cast<std::int64_t>(candidates.size() * problem_.work) * 10 * problem_.context.repeats;
   workers_.for_each(static_cast<int>(candidates.size()), steps, [&](int i) {
@@ -72,8 +72,8 @@ void Pipeline::try_divisions(const Piece& guide) {
     const auto spread = i % spreads == 0 ? Spread::kPacked : Spread::kLoose;
     const std::uint64_t seed = seed_of(problem_.seed, 1 + static_cast<std::uint64_t>(i));
     Candidate& candidate = candidates[at(i)];
-    candidate.seats = Multisection(problem_.tree, problem_.context, spread, workers_).place(guide, seed_of(seed, 0));
-    bring_home(problem_.tree, pinned_, candidate.seats);
+    candidate.slots = Multisection(problem_.tree, problem_.context, spread, workers_).place(guide, seed_of(seed, 0));
+    bring_home(problem_.tree, pinned_, candidate.slots);
     refine(seed_of(seed, 1), candidate);
   });
   for (Candidate& candidate : candidates) keep(std::move(candidate));
@@ -86,14 +86,14 @@ void Pipeline::try_start() {
 
 void Pipeline::refine(std::uint64_t seed, Candidate& candidate) const {
   if (std::cmp_less_equal(problem_.work, problem_.context.search_arcs)) {
-    problem_.objective.improve(seed, candidate.seats);
+    problem_.objective.improve(seed, candidate.slots);
   }
-  candidate.cost = problem_.objective.cost(candidate.seats);
+  candidate.cost = problem_.objective.cost(candidate.slots);
 }
 
-void Pipeline::keep(std::vector<Seat> seats) {
-  const double cost = problem_.objective.cost(seats);
-  keep(Candidate{std::move(seats), cost});
+void Pipeline::keep(std::vector<Slot> slots) {
+  const double cost = problem_.objective.cost(slots);
+  keep(Candidate{std::move(slots), cost});
 }
 
 void Pipeline::keep(Candidate candidate) {

@@ -11,15 +11,15 @@
 #include "core/base/workers.h"
 #include "core/pattern/pattern.h"
 #include "core/place/engine/context.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/objective.h"
-#include "core/place/engine/seat_tree.h"
+#include "core/place/graph/graph.h"
+#include "core/place/refine/objective.h"
+#include "core/place/slots/slot_tree.h"
 
 namespace ranktree::core::place::engine {
 
 // What is to be placed on a tree.
 struct Problem {
-  const SeatTree& tree;
+  const SlotTree& tree;
   const Objective& objective;
   const std::vector<pattern::Rank>& order;  // the rank of each vertex
   Context context;
@@ -31,12 +31,12 @@ struct Problem {
 class Pipeline {
  public:
   // `start`: by rank. All must outlive this.
-  Pipeline(const Problem& problem, Workers& workers, const std::vector<SeatTree::Seat>& start);
+  Pipeline(const Problem& problem, Workers& workers, const std::vector<SlotTree::Slot>& start);
 
   // From slots that something else has found, by vertex.
-  void try_from(std::vector<SeatTree::Seat> seats);
+  void try_from(std::vector<SlotTree::Slot> slots);
   // Slots as they are, by vertex.
-  void keep(std::vector<SeatTree::Seat> seats);
+  void keep(std::vector<SlotTree::Slot> slots);
   // Several divisions of a small pattern, one of a large one; with slots to spare, packed ones and spread ones. The
   // first of the cheapest is kept.
   void try_divisions(const Piece& guide);
@@ -45,13 +45,13 @@ class Pipeline {
 
   [[nodiscard]] double start_cost() const { return start_cost_; }
   [[nodiscard]] double best_cost() const { return best_.cost; }
-  [[nodiscard]] const std::vector<SeatTree::Seat>& best() const { return best_.seats; }
+  [[nodiscard]] const std::vector<SlotTree::Slot>& best() const { return best_.slots; }
   // By rank.
-  [[nodiscard]] std::vector<SeatTree::Seat> best_of_ranks() const;
+  [[nodiscard]] std::vector<SlotTree::Slot> best_of_ranks() const;
 
  private:
   struct Candidate {
-    std::vector<SeatTree::Seat> seats;
+    std::vector<SlotTree::Slot> slots;
     double cost = std::numeric_limits<double>::infinity();
   };
   [[nodiscard]] int runs() const;
@@ -60,8 +60,8 @@ class Pipeline {
 
   const Problem& problem_;
   Workers& workers_;
-  std::vector<SeatTree::Pinned> pinned_;  // vertices, not ranks
-  std::vector<SeatTree::Seat> start_;
+  std::vector<SlotTree::Pinned> pinned_;  // vertices, not ranks
+  std::vector<SlotTree::Slot> start_;
   double start_cost_;
   Candidate best_;
 };

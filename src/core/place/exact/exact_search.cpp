@@ -11,19 +11,19 @@
 #include <vector>
 
 #include "core/base/workers.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/seat_tree.h"
 #include "core/place/exact/branch_and_bound.h"
+#include "core/place/graph/graph.h"
+#include "core/place/slots/slot_tree.h"
 
 namespace ranktree::core::place::exact {
 namespace {
 
 using engine::Arc;
 using engine::Graph;
-using engine::SeatTree;
+using engine::SlotTree;
 using engine::Vertex;
-using Seat = SeatTree::Seat;
-using Group = SeatTree::Group;
+using Slot = SlotTree::Slot;
+using Group = SlotTree::Group;
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
@@ -31,24 +31,24 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 class ExactSearch {
  public:
-  ExactSearch(const SeatTree& tree, const Graph& graph, Workers& workers, const std::vector<Seat>& seat_of)
+  ExactSearch(const SlotTree& tree, const Graph& graph, Workers& workers, const std::vector<Slot>& slot_of)
       : tree_(tree), workers_(workers), sets_(std::size_t{1} << at(graph.vertices())) {
     add_between(graph);
     solved_.resize(at(tree.levels()) + 1);
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-      if (tree.held(tree.levels(), seat_of[at(vertex)])) pinned_[seat_of[at(vertex)]] = Ranks{1} << at(vertex);
+      if (tree.held(tree.levels(), slot_of[at(vertex)])) pinned_[slot_of[at(vertex)]] = Ranks{1} << at(vertex);
     }
   }
 
   // Nothing when the time is up, or no placement costs what a double holds.
-  std::optional<std::vector<Seat>> run() {
+  std::optional<std::vector<Slot>> run() {
     if (!solve(0, 0) || solved_[0].at(key(0, 0)).cost.back() == kImpossible) return std::nullopt;
-    std::vector<Seat> seat_of(at(std::countr_zero(sets_)));
-    put(0, 0, static_cast<Ranks>(sets_ - 1), seat_of);
-    return seat_of;
+    std::vector<Slot> slot_of(at(std::countr_zero(sets_)));
+    put(0, 0, static_cast<Ranks>(sets_ - 1), slot_of);
+    return slot_of;
   }
 
-  std::optional<std::vector<Seat>> run(const Graph& graph, const Network& network, double bound) {
+  std::optional<std::vector<Slot>> run(const Graph& graph, const Network& network, double bound) {
     Assignment given{graph.vertices(), tree_.groups(1), {}, {}, {}, {}, {}, network.between, network.alike};
     given.weights.assign(at(given.ranks) * at(given.ranks), 0);
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
@@ -57,7 +57,7 @@ class ExactSearch {
       }
     }
     given.pinned.assign(at(given.nodes), 0);
-    for (const auto& [seat, ranks] : pinned_) given.pinned[at(tree_.group(1, seat))] |= ranks;
+    for (const auto& [slot, ranks] : pinned_) given.pinned[at(tree_.group(1, slot))] |= ranks;
     for (Group group = 0; group < given.nodes; ++group) {
       if (!solve(1, group)) return std::nullopt;
       given.inside.push_back(&solved_[1].at(key(1, group)).cost);
@@ -68,9 +68,9 @@ class ExactSearch {
     if (!node_of) return std::nullopt;
     std::vector<Ranks> held(at(given.nodes), 0);
     for (std::size_t rank = 0; rank < node_of->size(); ++rank) held[at((*node_of)[rank])] |= Ranks{1} << rank;
-    std::vector<Seat> seat_of(node_of->size());
-    for (Group group = 0; group < given.nodes; ++group) put(1, group, held[at(group)], seat_of);
-    return seat_of;
+    std::vector<Slot> slot_of(node_of->size());
+    for (Group group = 0; group < given.nodes; ++group) put(1, group, held[at(group)], slot_of);
+    return slot_of;
   }
 
  private:
@@ -114,8 +114,8 @@ class ExactSearch {
   // What two ranks in a group cost at least: two slots that stand side by side cost as little as any.
   [[nodiscard]] double nearest_inside(Group group) const {
     double least = kImpossible;
-    for (Seat seat = tree_.first_seat(1, group) + 1; seat < tree_.first_seat(1, group + 1); ++seat) {
-      least = std::min(least, tree_.distance(seat - 1, seat));
+    for (Slot slot = tree_.first_slot(1, group) + 1; slot < tree_.first_slot(1, group + 1); ++slot) {
+      least = std::min(least, tree_.distance(slot - 1, slot));
     }
     return least == kImpossible ? 0 : least;
   }
@@ -127,7 +127,7 @@ class ExactSearch {
     Solution& solution = place->second;
     solution.cost.assign(sets_, kImpossible);
     if (level == tree_.levels()) {
-      solve_seat(group, solution);
+      solve_slot(group, solution);
       return true;
     }
     solution.cost[0] = 0;
@@ -148,9 +148,9 @@ class ExactSearch {
     return true;
   }
 
-  void solve_seat(Seat seat, Solution& solution) const {
-    if (tree_.held(tree_.levels(), seat)) {
-      const auto found = pinned_.find(seat);
+  void solve_slot(Slot slot, Solution& solution) const {
+    if (tree_.held(tree_.levels(), slot)) {
+      const auto found = pinned_.find(slot);
       solution.cost[found == pinned_.end() ? 0 : found->second] = 0;
       return;
     }
@@ -177,26 +177,26 @@ class ExactSearch {
     return of_use;
   }
 
-  void put(int level, Group group, Ranks ranks, std::vector<Seat>& seat_of) const {
+  void put(int level, Group group, Ranks ranks, std::vector<Slot>& slot_of) const {
     if (ranks == 0) return;
     if (level == tree_.levels()) {
-      seat_of[at(std::countr_zero(ranks))] = group;
+      slot_of[at(std::countr_zero(ranks))] = group;
       return;
     }
     const Solution& solution = solved_[at(level)].at(key(level, group));
     const Group first = tree_.first_child(level, group);
     for (std::size_t i = solution.shares.size(); i-- > 0;) {
       const Share& share = solution.shares[i];
-      put(level + 1, first + share.child, share.holds[ranks], seat_of);
+      put(level + 1, first + share.child, share.holds[ranks], slot_of);
       ranks &= ~Ranks{share.holds[ranks]};
     }
   }
 
-  const SeatTree& tree_;
+  const SlotTree& tree_;
   Workers& workers_;
   std::size_t sets_;
   std::vector<double> between_;
-  std::map<Seat, Ranks> pinned_;
+  std::map<Slot, Ranks> pinned_;
   std::vector<std::map<std::int64_t, Solution>> solved_;  // by level
 };
 
@@ -204,13 +204,13 @@ static_assert(kMostRanks <= 8, "a set of ranks is kept in a byte");
 
 }  // namespace
 
-std::optional<std::vector<Seat>> cheapest(const SeatTree& tree, const Graph& graph, Workers& workers,
-                                          const std::vector<Seat>& start) {
+std::optional<std::vector<Slot>> cheapest(const SlotTree& tree, const Graph& graph, Workers& workers,
+                                          const std::vector<Slot>& start) {
   return ExactSearch(tree, graph, workers, start).run();
 }
 
-std::optional<std::vector<Seat>> cheapest(const SeatTree& tree, const Graph& graph, const Network& network,
-                                          double bound, Workers& workers, const std::vector<Seat>& start) {
+std::optional<std::vector<Slot>> cheapest(const SlotTree& tree, const Graph& graph, const Network& network,
+                                          double bound, Workers& workers, const std::vector<Slot>& start) {
   if (tree.groups(1) > kMostNodes) return std::nullopt;
   return ExactSearch(tree, graph, workers, start).run(graph, network, bound);
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/workers.h"
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
 #include "core/place/network/search.h"
 
@@ -16,13 +16,13 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Contents::Contents(const SearchInput& input, const std::vector<Seat>& seat_of) : input_(input), seat_of_(seat_of) {
+Contents::Contents(const SearchInput& input, const std::vector<Slot>& slot_of) : input_(input), slot_of_(slot_of) {
   std::vector<int> vertex_at(at(input.distances.nodes()), -1);
-  for (const Seat seat : seat_of) {
-    int& vertex = vertex_at[at(input.distances.node(seat))];
+  for (const Slot slot : slot_of) {
+    int& vertex = vertex_at[at(input.distances.node(slot))];
     if (vertex < 0) {
       vertex = static_cast<int>(node_of_.size());
-      node_of_.push_back(input.distances.node(seat));
+      node_of_.push_back(input.distances.node(slot));
     }
     part_of_.push_back(vertex);
   }
@@ -40,12 +40,12 @@ std::vector<std::uint8_t> Contents::fixed() const {
   return result;
 }
 
-std::vector<Seat> Contents::seats() const {
-  std::vector<Seat> result(seat_of_.size());
+std::vector<Slot> Contents::slots() const {
+  std::vector<Slot> result(slot_of_.size());
   for (std::size_t rank = 0; rank < result.size(); ++rank) {
     const auto part = at(part_of_[rank]);
     result[rank] =
-        seat_of_[rank] - input_.distances.first_seat(first_[part]) + input_.distances.first_seat(node_of_[part]);
+        slot_of_[rank] - input_.distances.first_slot(first_[part]) + input_.distances.first_slot(node_of_[part]);
   }
   return result;
 }

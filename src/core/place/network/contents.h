@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
 #include "core/place/network/search.h"
 
@@ -13,7 +13,7 @@ namespace ranktree::core::place::network {
 class Contents {
  public:
   // Both must outlive this. O(arcs).
-  Contents(const SearchInput& input, const std::vector<Seat>& seat_of);
+  Contents(const SearchInput& input, const std::vector<Slot>& slot_of);
 
   [[nodiscard]] const engine::Graph& graph() const { return graph_; }
   // Where each vertex is; what the search changes.
@@ -21,11 +21,11 @@ class Contents {
   // Vertices that hold a pinned rank; empty: none does.
   [[nodiscard]] std::vector<std::uint8_t> fixed() const;
   // Where the ranks are now that the contents have moved.
-  [[nodiscard]] std::vector<Seat> seats() const;
+  [[nodiscard]] std::vector<Slot> slots() const;
 
  private:
   const SearchInput& input_;
-  const std::vector<Seat>& seat_of_;
+  const std::vector<Slot>& slot_of_;
   engine::Graph graph_;
   std::vector<engine::Vertex> part_of_;
   std::vector<int> first_, node_of_;

@@ -15,12 +15,12 @@ namespace ranktree::core::place::network {
 namespace {
 
 constexpr int kTableNodes = 1024;         // up to so many nodes, all their distances are kept: 8 MB
-constexpr std::size_t kTableSeats = 512;  // and those of all seats in a node of so many
+constexpr std::size_t kTableSlots = 512;  // and those of all slots in a node of so many
 
 }  // namespace
 
 Distances::Distances(const topo::Tree& tree, const Constraints& constraints) : tree_(&tree), way_(tree.cost(1)) {
-  collect_seats(constraints);
+  collect_slots(constraints);
   compare_nodes();
   if (nodes() <= kTableNodes) {
     std::vector<double> table(at(nodes()) * at(nodes()), 0);
@@ -34,10 +34,10 @@ Distances::Distances(const topo::Tree& tree, const Constraints& constraints) : t
   find_least();
 }
 
-void Distances::collect_seats(const Constraints& constraints) {
+void Distances::collect_slots(const Constraints& constraints) {
   for (int node = 0; node < tree_->child_count(0); ++node) {
     const topo::Object object = tree_->first_child(0) + node;
-    first_seat_.push_back(seats());
+    first_slot_.push_back(slots());
     const topo::Leaf end = tree_->first_leaf(object) + tree_->leaves_below(object);
     for (topo::Leaf leaf = tree_->first_leaf(object); leaf < end; ++leaf) {
       if (!tree_->allowed(leaf)) continue;
@@ -45,15 +45,15 @@ void Distances::collect_seats(const Constraints& constraints) {
       node_.insert(node_.end(), at(constraints.capacity), node);
     }
   }
-  first_seat_.push_back(seats());
+  first_slot_.push_back(slots());
 }
 
 void Distances::compare_nodes() {
-  std::map<std::pair<Seat, std::vector<int>>, int> known;
+  std::map<std::pair<Slot, std::vector<int>>, int> known;
   for (int node = 0; node < nodes(); ++node) {
     std::vector<int> meets;
-    for (Seat seat = first_seat(node) + 1; seat < first_seat(node) + capacity(node); ++seat) {
-      meets.push_back(tree_->common_level(leaf(seat - 1), leaf(seat)));
+    for (Slot slot = first_slot(node) + 1; slot < first_slot(node) + capacity(node); ++slot) {
+      meets.push_back(tree_->common_level(leaf(slot - 1), leaf(slot)));
     }
     const auto [found, added] = known.try_emplace({capacity(node), meets}, static_cast<int>(forms_.size()));
     form_.push_back(found->second);
@@ -63,13 +63,13 @@ void Distances::compare_nodes() {
   }
 }
 
-// Seats stand in the order of the tree: two of them meet on the highest level on which neighbours between them meet.
+// Slots stand in the order of the tree: two of them meet on the highest level on which neighbours between them meet.
 void Distances::finish(Form& form) const {
   const std::size_t count = form.meets.size() + 1;
   const auto levels = at(tree_->level_count());
   std::vector<int> first;
-  if (count <= kTableSeats) form.cost.assign(count * count, 0);
-  for (std::size_t i = 0; i < count && (count <= kTableSeats || form.uniform); ++i) {
+  if (count <= kTableSlots) form.cost.assign(count * count, 0);
+  for (std::size_t i = 0; i < count && (count <= kTableSlots || form.uniform); ++i) {
     std::vector<int> seen(levels, 0);
     const auto meet = [&](std::size_t other, int level) {
       ++seen[at(level)];
@@ -84,13 +84,13 @@ void Distances::finish(Form& form) const {
   }
 }
 
-int Distances::level_inside(Seat a, Seat b) const { return tree_->common_level(leaf(a), leaf(b)); }
+int Distances::level_inside(Slot a, Slot b) const { return tree_->common_level(leaf(a), leaf(b)); }
 
-double Distances::inside(Seat a, Seat b) const {
+double Distances::inside(Slot a, Slot b) const {
   const int home = node(a);
   const Form& form = forms_[at(form_[at(home)])];
   if (form.cost.empty()) return tree_->cost(level_inside(a, b));
-  return form.cost[at(a - first_seat(home)) * (form.meets.size() + 1) + at(b - first_seat(home))];
+  return form.cost[at(a - first_slot(home)) * (form.meets.size() + 1) + at(b - first_slot(home))];
 }
 
 void Distances::find_least() {
@@ -102,19 +102,19 @@ void Distances::find_least() {
   least_ = least == std::numeric_limits<double>::infinity() ? 0 : least;
 }
 
-std::vector<Seat> Distances::seats_of(const Placement& placement) const {
-  std::vector<Seat> next(at(tree_->leaf_count()), -1);
-  for (Seat seat = seats(); seat-- > 0;) next[at(leaf(seat))] = seat;
-  std::vector<Seat> result;
+std::vector<Slot> Distances::slots_of(const Placement& placement) const {
+  std::vector<Slot> next(at(tree_->leaf_count()), -1);
+  for (Slot slot = slots(); slot-- > 0;) next[at(leaf(slot))] = slot;
+  std::vector<Slot> result;
   result.reserve(placement.leaf_of.size());
   for (const topo::Leaf leaf : placement.leaf_of) result.push_back(next[at(leaf)]++);
   return result;
 }
 
-Placement Distances::placement_of(std::span<const Seat> seats) const {
+Placement Distances::placement_of(std::span<const Slot> slots) const {
   Placement placement;
-  placement.leaf_of.reserve(seats.size());
-  for (const Seat seat : seats) placement.leaf_of.push_back(leaf(seat));
+  placement.leaf_of.reserve(slots.size());
+  for (const Slot slot : slots) placement.leaf_of.push_back(leaf(slot));
   return placement;
 }
 

@@ -1,4 +1,4 @@
-// What two seats cost on a machine whose network is no tree.
+// What two slots cost on a machine whose network is no tree.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace ranktree::core::place::network {
 
-using Seat = std::int32_t;
+using Slot = std::int32_t;
 
-// Seats are the allowed leaves in logical order, each as often as it takes ranks; those of a node are consecutive.
+// Slots are the allowed leaves in logical order, each as often as it takes ranks; those of a node are consecutive.
 class Distances {
  public:
   // The tree has an interconnect and must outlive this. O(leaves x depth + nodes^2 up to 1,024 nodes).
@@ -23,16 +23,16 @@ class Distances {
 
   [[nodiscard]] const topo::Tree& tree() const { return *tree_; }
   [[nodiscard]] const topo::Interconnect& interconnect() const { return *tree_->interconnect(); }
-  [[nodiscard]] int nodes() const { return static_cast<int>(first_seat_.size()) - 1; }
-  [[nodiscard]] Seat seats() const { return static_cast<Seat>(leaf_.size()); }
-  [[nodiscard]] topo::Leaf leaf(Seat seat) const { return leaf_[at(seat)]; }
-  [[nodiscard]] int node(Seat seat) const { return node_[at(seat)]; }
-  [[nodiscard]] Seat first_seat(int node) const { return first_seat_[at(node)]; }
-  [[nodiscard]] Seat capacity(int node) const { return first_seat_[at(node) + 1] - first_seat_[at(node)]; }
+  [[nodiscard]] int nodes() const { return static_cast<int>(first_slot_.size()) - 1; }
+  [[nodiscard]] Slot slots() const { return static_cast<Slot>(leaf_.size()); }
+  [[nodiscard]] topo::Leaf leaf(Slot slot) const { return leaf_[at(slot)]; }
+  [[nodiscard]] int node(Slot slot) const { return node_[at(slot)]; }
+  [[nodiscard]] Slot first_slot(int node) const { return first_slot_[at(node)]; }
+  [[nodiscard]] Slot capacity(int node) const { return first_slot_[at(node) + 1] - first_slot_[at(node)]; }
 
-  // Nodes of the same form can be swapped as they are: their seats are as far from each other.
+  // Nodes of the same form can be swapped as they are: their slots are as far from each other.
   [[nodiscard]] int form(int node) const { return form_[at(node)]; }
-  // Whether all seats of a node of this form see the same.
+  // Whether all slots of a node of this form see the same.
   [[nodiscard]] bool uniform(int form) const { return forms_[at(form)].uniform; }
 
   // Of two nodes that differ, with the way out of one and into the other.
@@ -40,25 +40,25 @@ class Distances {
     if (!table_.empty()) return table_[at(a) * at(nodes()) + at(b)];
     return way_ + interconnect().distance(a, b);
   }
-  [[nodiscard]] double distance(Seat a, Seat b) const {
+  [[nodiscard]] double distance(Slot a, Slot b) const {
     return node(a) == node(b) ? inside(a, b) : between(node(a), node(b));
   }
-  // The level on which two seats of one node meet.
-  [[nodiscard]] int level_inside(Seat a, Seat b) const;
-  // The least that two seats that differ cost.
+  // The level on which two slots of one node meet.
+  [[nodiscard]] int level_inside(Slot a, Slot b) const;
+  // The least that two slots that differ cost.
   [[nodiscard]] double least() const { return least_; }
 
-  [[nodiscard]] std::vector<Seat> seats_of(const Placement& placement) const;
-  [[nodiscard]] Placement placement_of(std::span<const Seat> seats) const;
+  [[nodiscard]] std::vector<Slot> slots_of(const Placement& placement) const;
+  [[nodiscard]] Placement placement_of(std::span<const Slot> slots) const;
 
  private:
   struct Form {
-    std::vector<int> meets;    // the level on which each seat but the first meets the one before
-    std::vector<double> cost;  // of two seats, row by row; empty where there are too many
+    std::vector<int> meets;    // the level on which each slot but the first meets the one before
+    std::vector<double> cost;  // of two slots, row by row; empty where there are too many
     bool uniform = true;
   };
-  [[nodiscard]] double inside(Seat a, Seat b) const;
-  void collect_seats(const Constraints& constraints);
+  [[nodiscard]] double inside(Slot a, Slot b) const;
+  void collect_slots(const Constraints& constraints);
   void compare_nodes();
   void finish(Form& form) const;
   void find_least();
@@ -69,7 +69,7 @@ class Distances {
   double least_ = 0;
   std::vector<topo::Leaf> leaf_;
   std::vector<int> node_;
-  std::vector<Seat> first_seat_;
+  std::vector<Slot> first_slot_;
   std::vector<int> form_;
   std::vector<Form> forms_;
   std::vector<double> table_;

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/place/engine/lattice.h"
 #include "core/place/network/distances.h"
+#include "core/place/order/lattice.h"
 #include "core/topo/interconnect.h"
 
 namespace ranktree::core::place::network {
@@ -44,17 +44,17 @@ class Fitting {
     const topo::Interconnect& network = distances.interconnect();
     for (int host = 0; host < network.hosts(); ++host) {
       auto& there = slots_[at(network.positions()[at(host)] / torus.nodes_per_router)];
-      for (Seat i = 0; i < distances.capacity(host); ++i) there.push_back(distances.first_seat(host) + i);
+      for (Slot i = 0; i < distances.capacity(host); ++i) there.push_back(distances.first_slot(host) + i);
     }
     for (const auto& each : slots_) most_ = std::max(most_, each.size());
   }
 
-  std::vector<std::vector<Seat>> run() {
-    std::vector<std::vector<Seat>> found;
+  std::vector<std::vector<Slot>> run() {
+    std::vector<std::vector<Slot>> found;
     if (lattice_.sizes.size() > torus_.sizes.size()) return found;
     for (const std::vector<int>& block : products(static_cast<int>(most_), torus_.sizes.size())) {
-      auto seats = placed(block);
-      if (seats) found.push_back(std::move(*seats));
+      auto slots = placed(block);
+      if (slots) found.push_back(std::move(*slots));
     }
     return found;
   }
@@ -80,11 +80,11 @@ class Fitting {
     return result;
   }
 
-  [[nodiscard]] std::optional<std::vector<Seat>> placed(const std::vector<int>& block) const {
+  [[nodiscard]] std::optional<std::vector<Slot>> placed(const std::vector<int>& block) const {
     const auto dimension = along(block);
     if (!dimension) return std::nullopt;
-    std::vector<Seat> seats(lattice_.vertex_at.size());
-    for (std::size_t place = 0; place < seats.size(); ++place) {
+    std::vector<Slot> slots(lattice_.vertex_at.size());
+    for (std::size_t place = 0; place < slots.size(); ++place) {
       std::vector<int> where = lattice_.coordinates(static_cast<std::int64_t>(place));
       where.push_back(0);
       std::size_t router = 0;
@@ -94,22 +94,22 @@ class Fitting {
         inside = inside * at(block[i]) + at(where[(*dimension)[i]] % block[i]);
       }
       if (inside >= slots_[router].size()) return std::nullopt;
-      seats[at(lattice_.vertex_at[place])] = slots_[router][inside];
+      slots[at(lattice_.vertex_at[place])] = slots_[router][inside];
     }
-    return seats;
+    return slots;
   }
 
   const topo::Torus& torus_;
   const Lattice& lattice_;
-  std::vector<std::vector<Seat>> slots_;  // by router
+  std::vector<std::vector<Slot>> slots_;  // by router
   std::size_t most_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::vector<Seat>> fitted_placements(const Distances& distances, const Lattice& lattice) {
+std::vector<std::vector<Slot>> fitted_placements(const Distances& distances, const Lattice& lattice) {
   const auto* torus = std::get_if<topo::Torus>(&distances.interconnect().network());
-  return torus == nullptr ? std::vector<std::vector<Seat>>{} : Fitting(distances, *torus, lattice).run();
+  return torus == nullptr ? std::vector<std::vector<Slot>>{} : Fitting(distances, *torus, lattice).run();
 }
 
 }  // namespace ranktree::core::place::network

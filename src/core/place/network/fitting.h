@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/place/engine/lattice.h"
 #include "core/place/network/distances.h"
+#include "core/place/order/lattice.h"
 
 namespace ranktree::core::place::network {
 
@@ -12,6 +12,6 @@ namespace ranktree::core::place::network {
 // longest first. Of several slots a router, the network is refined to one place a slot, for every way to cut a router's
 // slots into a block. One placement for each way that fits; none where the network is no torus or routers that the grid
 // needs have fewer slots than others. O(ways x ranks).
-std::vector<std::vector<Seat>> fitted_placements(const Distances& distances, const engine::Lattice& lattice);
+std::vector<std::vector<Slot>> fitted_placements(const Distances& distances, const engine::Lattice& lattice);
 
 }  // namespace ranktree::core::place::network

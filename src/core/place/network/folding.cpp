@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/lattice.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
+#include "core/place/order/lattice.h"
 #include "core/topo/interconnect.h"
 
 namespace ranktree::core::place::network {
@@ -34,10 +34,10 @@ std::vector<int> prime_factors(int number) {
   return factors;
 }
 
-// A torus in which every router has as many seats: these are its last dimension.
+// A torus in which every router has as many slots: these are its last dimension.
 struct Host {
   std::vector<int> sizes;
-  std::vector<Seat> seat_at;  // row by row
+  std::vector<Slot> slot_at;  // row by row
 };
 
 // No sizes: the network is another.
@@ -45,13 +45,13 @@ Host host_of(const Distances& distances) {
   const topo::Interconnect& network = distances.interconnect();
   const auto* torus = std::get_if<topo::Torus>(&network.network());
   if (torus == nullptr || topo::node_count(network.network()) != network.hosts()) return {};
-  const Seat capacity = distances.capacity(0);
+  const Slot capacity = distances.capacity(0);
   Host host{torus->sizes, {}};
   host.sizes.push_back(torus->nodes_per_router * capacity);
   for (int position = 0; position < network.hosts(); ++position) {
     const int node = network.host_at(position);
     if (distances.capacity(node) != capacity) return {};
-    for (Seat i = 0; i < capacity; ++i) host.seat_at.push_back(distances.first_seat(node) + i);
+    for (Slot i = 0; i < capacity; ++i) host.slot_at.push_back(distances.first_slot(node) + i);
   }
   return host;
 }
@@ -64,8 +64,8 @@ class Folding {
         lattice_(lattice),
         host_(std::move(host)),
         random_(seed),
-        seats_(lattice.vertex_at.size()) {
-    for (std::size_t place = 0; place < seats_.size(); ++place) {
+        slots_(lattice.vertex_at.size()) {
+    for (std::size_t place = 0; place < slots_.size(); ++place) {
       const auto where = lattice.coordinates(static_cast<std::int64_t>(place));
       where_.insert(where_.end(), where.begin(), where.end());
     }
@@ -124,11 +124,11 @@ class Folding {
   [[nodiscard]] double cost() const { return cost_; }
   [[nodiscard]] std::size_t digits() const { return radix_.size(); }
   [[nodiscard]] std::int64_t steps_of_count() const {
-    return static_cast<std::int64_t>(graph_.arcs.size() / 2 + seats_.size() * radix_.size() / 4);
+    return static_cast<std::int64_t>(graph_.arcs.size() / 2 + slots_.size() * radix_.size() / 4);
   }
-  std::vector<Seat> seats() {
+  std::vector<Slot> slots() {
     count();
-    return seats_;
+    return slots_;
   }
 
  private:
@@ -179,7 +179,7 @@ class Folding {
         }
         cell = cell * at(host_.sizes[j]) + at(coordinate);
       }
-      seats_[at(lattice_.vertex_at[place])] = host_.seat_at[cell];
+      slots_[at(lattice_.vertex_at[place])] = host_.slot_at[cell];
     }
   }
 
@@ -189,7 +189,7 @@ class Folding {
     double cost = 0;
     for (Vertex vertex = 0; vertex < graph_.vertices(); ++vertex) {
       for (const Arc& arc : graph_.arcs_of(vertex)) {
-        if (arc.to > vertex) cost += arc.weight * distances_.distance(seats_[at(vertex)], seats_[at(arc.to)]);
+        if (arc.to > vertex) cost += arc.weight * distances_.distance(slots_[at(vertex)], slots_[at(arc.to)]);
       }
     }
     return cost;
@@ -205,20 +205,20 @@ class Folding {
   std::vector<std::size_t> dimension_;  // of the grid that it belongs to
   Digits guest_, hosts_;
   std::vector<std::vector<int>> values_;
-  std::vector<Seat> seats_;  // by vertex
+  std::vector<Slot> slots_;  // by vertex
   double cost_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::vector<Seat>> folded_placements(const Distances& distances, const Graph& graph, const Lattice& lattice,
+std::vector<std::vector<Slot>> folded_placements(const Distances& distances, const Graph& graph, const Lattice& lattice,
                                                  std::int64_t steps, std::uint64_t seed,
                                                  const std::function<bool()>& go_on) {
-  if (distances.seats() != graph.vertices()) return {};
+  if (distances.slots() != graph.vertices()) return {};
   Host host = host_of(distances);
   if (host.sizes.empty()) return {};
   Folding folding(distances, graph, lattice, std::move(host), seed);
-  std::vector<std::vector<Seat>> found;
+  std::vector<std::vector<Slot>> found;
   double best = std::numeric_limits<double>::infinity();
   while (steps > 0 && go_on()) {
     if (!folding.begin()) return {};
@@ -231,7 +231,7 @@ std::vector<std::vector<Seat>> folded_placements(const Distances& distances, con
     steps -= folding.steps_of_count();
     if (folding.cost() >= best) continue;
     best = folding.cost();
-    found.insert(found.begin(), folding.seats());
+    found.insert(found.begin(), folding.slots());
     found.resize(std::min<std::size_t>(found.size(), 2));
   }
   return found;

@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "core/place/engine/graph.h"
-#include "core/place/engine/lattice.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
+#include "core/place/order/lattice.h"
 
 namespace ranktree::core::place::network {
 
@@ -15,8 +15,8 @@ namespace ranktree::core::place::network {
 // step changes one digit by one; a fold says which digit of the grid is which of the network. Folds are looked for by
 // exchanging digits while that is no dearer, again and again from other ones, for about so many steps (an arc looked
 // at is one). The cheapest found, at most two, the cheapest first; none where the network is no torus or has not
-// exactly a seat for each rank, the same number everywhere, or the digits differ.
-std::vector<std::vector<Seat>> folded_placements(const Distances& distances, const engine::Graph& graph,
+// exactly a slot for each rank, the same number everywhere, or the digits differ.
+std::vector<std::vector<Slot>> folded_placements(const Distances& distances, const engine::Graph& graph,
                                                  const engine::Lattice& lattice, std::int64_t steps, std::uint64_t seed,
                                                  const std::function<bool()>& go_on);
 

@@ -20,11 +20,11 @@ constexpr int kCounted = 4096;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// least[i]: no seat has its (i + 1)-th nearest other seat nearer.
-class NearestSeats {
+// least[i]: no slot has its (i + 1)-th nearest other slot nearer.
+class NearestSlots {
  public:
-  NearestSeats(const Distances& distances, std::size_t most) : distances_(distances) {
-    const auto others = at(std::max(distances.seats() - 1, 0));
+  NearestSlots(const Distances& distances, std::size_t most) : distances_(distances) {
+    const auto others = at(std::max(distances.slots() - 1, 0));
     least_.assign(std::min(most, others), -1);
     if (distances.nodes() <= kCounted) {
       for (int node = 0; node < distances.nodes(); ++node) add_node(node);
@@ -36,11 +36,11 @@ class NearestSeats {
   [[nodiscard]] const std::vector<double>& least() const { return least_; }
 
  private:
-  // From the node's seats: of its own seats the nearest of any, then the other nodes'.
+  // From the node's slots: of its own slots the nearest of any, then the other nodes'.
   void add_node(int node) {
-    const Seat own = distances_.capacity(node);
+    const Slot own = distances_.capacity(node);
     if (own == 0) return;
-    std::vector<std::pair<double, Seat>> groups;  // distance, seats
+    std::vector<std::pair<double, Slot>> groups;  // distance, slots
     for (int other = 0; other < distances_.nodes(); ++other) {
       if (other != node) groups.emplace_back(distances_.between(node, other), distances_.capacity(other));
     }
@@ -51,7 +51,7 @@ class NearestSeats {
   }
 
   void add_any_node() {
-    Seat most = 0;
+    Slot most = 0;
     std::vector<double> inside;
     for (int node = 0; node < distances_.nodes(); ++node) most = std::max(most, distances_.capacity(node));
     std::vector<std::uint8_t> seen;
@@ -61,27 +61,27 @@ class NearestSeats {
       if (std::exchange(seen[form], std::uint8_t{1}) != 0) continue;
       lower(inside, nearest_inside(node));
     }
-    std::vector<std::pair<double, Seat>> groups;
+    std::vector<std::pair<double, Slot>> groups;
     groups.reserve(inside.size() + 1);
     for (const double each : inside) groups.emplace_back(each, 1);
-    // A node that has fewer seats has more outside; those cost no less than the nearest node.
-    groups.emplace_back(distances_.tree().cost(0), distances_.seats());
+    // A node that has fewer slots has more outside; those cost no less than the nearest node.
+    groups.emplace_back(distances_.tree().cost(0), distances_.slots());
     std::sort(groups.begin(), groups.end());
     take(groups);
   }
 
-  // For each i the least distance of a seat of the node to its i-th nearest seat there.
+  // For each i the least distance of a slot of the node to its i-th nearest slot there.
   [[nodiscard]] std::vector<double> nearest_inside(int node) const {
-    const Seat first = distances_.first_seat(node);
-    const Seat count = distances_.capacity(node);
+    const Slot first = distances_.first_slot(node);
+    const Slot count = distances_.capacity(node);
     // Of large nodes, none is nearer than the nearest.
-    constexpr Seat kLarge = 512;
+    constexpr Slot kLarge = 512;
     if (count > kLarge) return std::vector<double>(at(count - 1), distances_.least());
     std::vector<double> result;
-    for (Seat seat = first; seat < first + count; ++seat) {
+    for (Slot slot = first; slot < first + count; ++slot) {
       std::vector<double> row;
-      for (Seat other = first; other < first + count; ++other) {
-        if (other != seat) row.push_back(distances_.distance(seat, other));
+      for (Slot other = first; other < first + count; ++other) {
+        if (other != slot) row.push_back(distances_.distance(slot, other));
       }
       std::sort(row.begin(), row.end());
       lower(result, row);
@@ -98,10 +98,10 @@ class NearestSeats {
     }
   }
 
-  void take(const std::vector<std::pair<double, Seat>>& groups) {
+  void take(const std::vector<std::pair<double, Slot>>& groups) {
     std::size_t next = 0;
-    for (const auto& [distance, seats] : groups) {
-      for (Seat i = 0; i < seats && next < least_.size(); ++i, ++next) {
+    for (const auto& [distance, slots] : groups) {
+      for (Slot i = 0; i < slots && next < least_.size(); ++i, ++next) {
         least_[next] = least_[next] < 0 ? distance : std::min(least_[next], distance);
       }
     }
@@ -117,7 +117,7 @@ double lower_bound(const topo::Tree& tree, const pattern::Affinity& affinity, co
   std::size_t most = 0;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) most = std::max(most, affinity.neighbours(rank).size());
   const Distances distances(tree, constraints);
-  const NearestSeats nearest(distances, most);
+  const NearestSlots nearest(distances, most);
   double sum = 0;
   std::vector<double> weights;
   for (pattern::Rank rank = 0; rank < affinity.ranks; ++rank) {

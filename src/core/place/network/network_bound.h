@@ -7,9 +7,9 @@
 
 namespace ranktree::core::place::network {
 
-// The partners of a rank sit on different seats, wherever it sits itself: its heaviest pair costs at least what the
-// nearest two seats cost, its second heaviest what the second nearest seat of any costs, and so on. Half of the sum
-// over all ranks, since a pair has two ends. Up to 4,096 nodes the seats that are nearest are counted node by node; of
+// The partners of a rank sit on different slots, wherever it sits itself: its heaviest pair costs at least what the
+// nearest two slots cost, its second heaviest what the second nearest slot of any costs, and so on. Half of the sum
+// over all ranks, since a pair has two ends. Up to 4,096 nodes the slots that are nearest are counted node by node; of
 // more, all other nodes are taken as near as the nearest. O(nodes^2 log nodes + pairs log pairs) at most.
 double lower_bound(const topo::Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints);
 

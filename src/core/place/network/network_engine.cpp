@@ -14,17 +14,17 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine.h"
 #include "core/place/engine/context.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/lattice.h"
-#include "core/place/engine/ordered.h"
-#include "core/place/engine/seat_tree.h"
 #include "core/place/exact/exact_search.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
 #include "core/place/network/fitting.h"
 #include "core/place/network/folding.h"
 #include "core/place/network/search.h"
 #include "core/place/network/surrogate.h"
+#include "core/place/order/lattice.h"
+#include "core/place/order/ordered.h"
 #include "core/place/placement.h"
+#include "core/place/slots/slot_tree.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/tree.h"
 
@@ -70,10 +70,10 @@ class NetworkEngine {
   }
 
   Placement run(const Placement& start) {
-    best_ = distances_.seats_of(start);
+    best_ = distances_.slots_of(start);
     if (graph_.arcs.empty()) return start;
     best_cost_ = cost_of(input_, best_);
-    const std::vector<Seat> first = best_;
+    const std::vector<Slot> first = best_;
     const double first_cost = best_cost_;
     if (options_.constraints.pins.empty() && ask()) try_grid();
     if (unfinished()) try_surrogate(start);
@@ -92,17 +92,17 @@ class NetworkEngine {
     return !stopped_;
   }
 
-  // Nothing is cheaper than all pairs on seats as near as any.
+  // Nothing is cheaper than all pairs on slots as near as any.
   bool unfinished() {
     double weight = 0;
     for (const engine::Arc& arc : graph_.arcs) weight += arc.weight / 2;
     return best_cost_ > weight * distances_.least() && ask();
   }
 
-  void improve(std::vector<Seat>& seats) const {
-    swap_nodes(input_, seats);
-    const bool one_each = distances_.seats() == distances_.nodes();
-    if (!one_each || !input_.fixed.empty()) swap_ranks(input_, seats);
+  void improve(std::vector<Slot>& slots) const {
+    swap_nodes(input_, slots);
+    const bool one_each = distances_.slots() == distances_.nodes();
+    if (!one_each || !input_.fixed.empty()) swap_ranks(input_, slots);
   }
 
   // Recognised, since a local search does not find the one placement in which all neighbours are a step apart.
@@ -110,28 +110,28 @@ class NetworkEngine {
     Workers workers(1, input_.go_on);
     const auto lattice = engine::find_lattice(graph_, workers);
     if (!lattice) return;
-    for (auto& seats : fitted_placements(distances_, *lattice)) try_from(std::move(seats));
+    for (auto& slots : fitted_placements(distances_, *lattice)) try_from(std::move(slots));
     if (!unfinished()) return;
-    for (auto& seats : folded_placements(distances_, graph_, *lattice, kFolding, options_.seed, input_.go_on)) {
-      try_from(std::move(seats));
+    for (auto& slots : folded_placements(distances_, graph_, *lattice, kFolding, options_.seed, input_.go_on)) {
+      try_from(std::move(slots));
     }
   }
 
   void try_surrogate(const Placement& start) {
     EngineOptions there = options_;
     there.keep_going = input_.go_on;
-    try_from(distances_.seats_of(place_on(surrogate_of(distances_), affinity_, there, start)));
+    try_from(distances_.slots_of(place_on(surrogate_of(distances_), affinity_, there, start)));
   }
 
-  void try_from(std::vector<Seat> seats) {
-    improve(seats);
-    keep(std::move(seats));
+  void try_from(std::vector<Slot> slots) {
+    improve(slots);
+    keep(std::move(slots));
   }
 
   void anneal(std::uint64_t seed) {
-    std::vector<Seat> seats = best_;
-    anneal_nodes(input_, seed, seats);
-    try_from(std::move(seats));
+    std::vector<Slot> slots = best_;
+    anneal_nodes(input_, seed, slots);
+    try_from(std::move(slots));
   }
 
   // On the machine's tree whose root costs more than all below it, so that its groups stay the nodes.
@@ -141,13 +141,13 @@ class NetworkEngine {
     std::vector<double> costs;
     for (int level = 0; level + 1 < machine.level_count(); ++level) costs.push_back(machine.cost(level));
     costs.front() = 1 + *std::max_element(costs.begin(), costs.end());
-    const engine::SeatTree seats(machine.with_costs(costs), options_.constraints);
-    if (seats.levels() == 0 || seats.groups(1) < 2) return;
-    const auto node = [&](engine::SeatTree::Group group) { return distances_.node(seats.first_seat(1, group)); };
+    const engine::SlotTree slots(machine.with_costs(costs), options_.constraints);
+    if (slots.levels() == 0 || slots.groups(1) < 2) return;
+    const auto node = [&](engine::SlotTree::Group group) { return distances_.node(slots.first_slot(1, group)); };
     const exact::Network network{[&](auto a, auto b) { return distances_.between(node(a), node(b)); },
                                  all_nodes_alike()};
     Workers workers(1, input_.go_on);
-    auto found = exact::cheapest(seats, graph_, network, best_cost_, workers, best_);
+    auto found = exact::cheapest(slots, graph_, network, best_cost_, workers, best_);
     if (found) keep(std::move(*found));
   }
 
@@ -166,11 +166,11 @@ class NetworkEngine {
     return true;
   }
 
-  void keep(std::vector<Seat> seats) {
-    const double cost = cost_of(input_, seats);
+  void keep(std::vector<Slot> slots) {
+    const double cost = cost_of(input_, slots);
     if (cost >= best_cost_) return;
     best_cost_ = cost;
-    best_ = std::move(seats);
+    best_ = std::move(slots);
   }
 
   const pattern::Affinity& affinity_;
@@ -178,7 +178,7 @@ class NetworkEngine {
   Distances distances_;
   engine::Graph graph_;
   SearchInput input_;
-  std::vector<Seat> best_;
+  std::vector<Slot> best_;
   double best_cost_ = 0;
   bool stopped_ = false;
 };

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/contents.h"
 #include "core/place/network/distances.h"
 
@@ -45,12 +45,12 @@ class NearNodes {
   std::vector<std::uint8_t> known_;
 };
 
-// Places are seats, vertices ranks.
-class SeatSpace {
+// Places are slots, vertices ranks.
+class SlotSpace {
  public:
-  SeatSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
+  SlotSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
 
-  [[nodiscard]] int places() const { return distances_.seats(); }
+  [[nodiscard]] int places() const { return distances_.slots(); }
   [[nodiscard]] double distance(int a, int b) const { return distances_.distance(a, b); }
   [[nodiscard]] static bool alike(int /*a*/, int /*b*/) { return true; }
   template <class Visit>
@@ -62,8 +62,8 @@ class SeatSpace {
  private:
   template <class Visit>
   void visit_node(int node, Visit visit) {
-    const Seat end = distances_.first_seat(node) + distances_.capacity(node);
-    for (Seat seat = distances_.first_seat(node); seat < end; ++seat) visit(seat);
+    const Slot end = distances_.first_slot(node) + distances_.capacity(node);
+    for (Slot slot = distances_.first_slot(node); slot < end; ++slot) visit(slot);
   }
 
   const Distances& distances_;
@@ -318,32 +318,32 @@ class Annealing {
 
 }  // namespace
 
-double cost_of(const SearchInput& input, const std::vector<Seat>& seat_of) {
+double cost_of(const SearchInput& input, const std::vector<Slot>& slot_of) {
   double sum = 0;
   for (Vertex vertex = 0; vertex < input.graph.vertices(); ++vertex) {
     for (const Arc& arc : input.graph.arcs_of(vertex)) {
-      if (arc.to > vertex) sum += arc.weight * input.distances.distance(seat_of[at(vertex)], seat_of[at(arc.to)]);
+      if (arc.to > vertex) sum += arc.weight * input.distances.distance(slot_of[at(vertex)], slot_of[at(arc.to)]);
     }
   }
   return sum;
 }
 
-void swap_ranks(const SearchInput& input, std::vector<Seat>& seat_of) {
-  SeatSpace space(input.distances, input.effort.near);
-  Exchange<SeatSpace> exchange(space, input.graph, input.fixed, seat_of);
-  Descent<SeatSpace>(exchange, input).run();
+void swap_ranks(const SearchInput& input, std::vector<Slot>& slot_of) {
+  SlotSpace space(input.distances, input.effort.near);
+  Exchange<SlotSpace> exchange(space, input.graph, input.fixed, slot_of);
+  Descent<SlotSpace>(exchange, input).run();
 }
 
-void swap_nodes(const SearchInput& input, std::vector<Seat>& seat_of) {
-  Contents contents(input, seat_of);
+void swap_nodes(const SearchInput& input, std::vector<Slot>& slot_of) {
+  Contents contents(input, slot_of);
   NodeSpace space(input.distances, input.effort.near);
   Exchange<NodeSpace> exchange(space, contents.graph(), contents.fixed(), contents.node_of());
   Descent<NodeSpace>(exchange, input).run();
-  seat_of = contents.seats();
+  slot_of = contents.slots();
 }
 
-void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Seat>& seat_of) {
-  Contents contents(input, seat_of);
+void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Slot>& slot_of) {
+  Contents contents(input, slot_of);
   if (contents.graph().vertices() < 2 || contents.graph().arcs.empty()) return;
   NodeSpace space(input.distances, input.effort.near);
   std::vector<int> best = contents.node_of();
@@ -352,7 +352,7 @@ void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Seat
     Annealing(exchange, input, seed).run([&] { best = contents.node_of(); });
   }
   contents.node_of() = std::move(best);
-  seat_of = contents.seats();
+  slot_of = contents.slots();
 }
 
 }  // namespace ranktree::core::place::network

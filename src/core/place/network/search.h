@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/place/engine/graph.h"
+#include "core/place/graph/graph.h"
 #include "core/place/network/distances.h"
 
 namespace ranktree::core::place::network {
@@ -27,17 +27,17 @@ struct SearchInput {
   std::function<bool()> go_on;  // false: stop
 };
 
-double cost_of(const SearchInput& input, const std::vector<Seat>& seat_of);
+double cost_of(const SearchInput& input, const std::vector<Slot>& slot_of);
 
-// Two ranks change seats, or one takes a free one, while that makes the placement cheaper; never dearer. A vertex is
-// looked at again when a partner has moved. O(partners x near x seats of a node x degree) a look.
-void swap_ranks(const SearchInput& input, std::vector<Seat>& seat_of);
+// Two ranks change slots, or one takes a free one, while that makes the placement cheaper; never dearer. A vertex is
+// looked at again when a partner has moved. O(partners x near x slots of a node x degree) a look.
+void swap_ranks(const SearchInput& input, std::vector<Slot>& slot_of);
 
 // The same for all that two nodes of the same form hold.
-void swap_nodes(const SearchInput& input, std::vector<Seat>& seat_of);
+void swap_nodes(const SearchInput& input, std::vector<Slot>& slot_of);
 
 // Simulated annealing of what nodes hold: dearer exchanges are taken too, ever less often, and the cheapest placement
 // seen is kept, which may be the first.
-void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Seat>& seat_of);
+void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Slot>& slot_of);
 
 }  // namespace ranktree::core::place::network

@@ -1,0 +1,338 @@
+#include "core/place/dense/dense_scan.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/pattern/matrix.h"
+#include "core/pattern/pattern.h"
+#include "core/place/graph/graph.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+using pattern::MatrixView;
+using pattern::Rank;
+
+constexpr Rank kTile = 32;
+constexpr std::size_t kLanes = 8;  // sums that are added up side by side, in vectors
+
+constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+template <class Number>
+bool sound(Number value) {
+  return value >= 0 && value <= std::numeric_limits<Number>::max();
+}
+
+// The whole matrix, tile by tile beside its mirror image.
+template <class Number>
+class Mirror {
+ public:
+  explicit Mirror(const MatrixView<Number>& matrix) : matrix_(matrix) {}
+
+  struct Found {
+    unsigned unsound = 0;
+    unsigned apart = 0;  // entries that differ from their mirror image
+    Number highest = 0;
+  };
+
+  Found look() {
+    Found found;
+    for (Rank row = 0; row < matrix_.ranks; row += kTile) {
+      for (Rank column = row; column < matrix_.ranks; column += kTile) look_at(row, column, found);
+    }
+    return found;
+  }
+
+  // sums[i][j]: what goes from row + i to column + j and back.
+  void add_directions(Rank row, Rank column, double scale, std::span<double> sums) {
+    const Rank columns = turn(row, column);
+    for (Rank i = 0; i < std::min<Rank>(kTile, matrix_.ranks - row); ++i) {
+      const Number* there = matrix_.row(row + i) + column;
+      double* sum = &sums[at(i) * at(matrix_.ranks) + at(column)];
+      for (Rank j = 0; j < columns; ++j) {
+        sum[j] = static_cast<double>(there[j]) * scale + static_cast<double>(turned_[at(i)][at(j)]) * scale;
+      }
+    }
+  }
+
+ private:
+  // turned_[i][j] becomes the entry from column + j to row + i. The number of columns.
+  Rank turn(Rank row, Rank column) {
+    const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
+    const Rank columns = std::min<Rank>(kTile, matrix_.ranks - column);
+    for (Rank j = 0; j < columns; ++j) {
+      const Number* from = matrix_.row(column + j) + row;
+      for (Rank i = 0; i < rows; ++i) turned_[at(i)][at(j)] = from[i];
+    }
+    return columns;
+  }
+
+  void look_at(Rank row, Rank column, Found& found) {
+    const Rank columns = turn(row, column);
+    const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
+    for (Rank i = 0; i < rows; ++i) {
+      const Number* there = matrix_.row(row + i) + column;
+      const Number* back = turned_[at(i)].data();
+      if (row == column) {  // what a rank sends to itself counts for nothing but has to be sound
+        found.unsound |= sound(there[i]) ? 0U : 1U;
+        compare(there, back, i, found);
+        compare(there + i + 1, back + i + 1, columns - i - 1, found);
+      } else if (columns == kTile) {  // a length that the compiler knows makes vectors
+        compare(there, back, kTile, found);
+      } else {
+        compare(there, back, columns, found);
+      }
+    }
+  }
+
+  static void compare(const Number* there, const Number* back, Rank count, Found& found) {
+    unsigned unsound = 0;
+    unsigned apart = 0;
+    Number highest = 0;
+    for (Rank j = 0; j < count; ++j) {
+      unsound |= (sound(there[j]) ? 0U : 1U) | (sound(back[j]) ? 0U : 1U);
+      apart |= there[j] == back[j] ? 0U : 1U;
+      highest = std::max(highest, std::max(there[j], back[j]));
+    }
+    found.unsound |= unsound;
+    found.apart |= apart;
+    found.highest = std::max(found.highest, highest);
+  }
+
+  // A pitch that is no power of two: columns of a tile would meet in a few lines of a cache otherwise.
+  static constexpr std::size_t kPitch = at(kTile) + 4;
+  const MatrixView<Number>& matrix_;
+  std::array<std::array<Number, kPitch>, at(kTile)> turned_{};
+};
+
+template <class Number>
+[[noreturn]] void name_unsound(const MatrixView<Number>& matrix) {
+  for (Rank i = 0; i < matrix.ranks; ++i) {
+    for (Rank j = 0; j < matrix.ranks; ++j) {
+      if (sound(matrix.at(i, j))) continue;
+      std::ostringstream text;
+      text << "weights: [" << i << ", " << j << "]: expected a finite number, at least 0, found " << matrix.at(i, j);
+      throw Error(Fault::kInput, text.str());
+    }
+  }
+  throw Error(Fault::kInput, "weights: expected finite numbers, at least 0");
+}
+
+// Calls `visit` with each rank and what it exchanges with all, both directions added; its own entry counts as any.
+template <class Number, class Visit>
+void for_each_row(const MatrixView<Number>& matrix, bool symmetric, double scale, Visit visit) {
+  const std::size_t ranks = at(matrix.ranks);
+  std::vector<double> rows((symmetric ? 1 : at(kTile)) * ranks);
+  Mirror<Number> mirror(matrix);
+  for (Rank rank = 0; rank < matrix.ranks; ++rank) {
+    if (symmetric) {
+      const Number* row = matrix.row(rank);
+      for (std::size_t i = 0; i < ranks; ++i) rows[i] = 2 * scale * static_cast<double>(row[i]);
+      visit(rank, rows.data());
+      continue;
+    }
+    if (rank % kTile == 0) {
+      for (Rank column = 0; column < matrix.ranks; column += kTile) mirror.add_directions(rank, column, scale, rows);
+    }
+    visit(rank, &rows[at(rank % kTile) * ranks]);
+  }
+}
+
+struct Sums {
+  double weights = 0;
+  double squares = 0;
+  double lowest = std::numeric_limits<double>::infinity();
+};
+
+// Of a part of a row.
+Sums sums_of(const double* begin, const double* end) {
+  std::array<double, kLanes> weights{};
+  std::array<double, kLanes> squares{};
+  std::array<double, kLanes> lowest;
+  lowest.fill(std::numeric_limits<double>::infinity());
+  const double* const whole = begin + (end - begin) / static_cast<std::ptrdiff_t>(kLanes * kLanes) * kLanes * kLanes;
+  const auto add = [&](std::size_t lane, double weight) {
+    weights[lane] += weight;
+    squares[lane] += weight * weight;
+    lowest[lane] = weight < lowest[lane] ? weight : lowest[lane];
+  };
+  for (; begin < whole; begin += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, begin[lane]);
+  }
+  for (; begin < end; ++begin) add(0, *begin);
+  Sums sums;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    sums.weights += weights[lane];
+    sums.squares += squares[lane];
+    sums.lowest = std::min(sums.lowest, lowest[lane]);
+  }
+  return sums;
+}
+
+// What ranks are called by: a hash of what each exchanges in all. Ranks that share it get their numbers in it.
+struct Names {
+  std::vector<std::uint32_t> of;
+  bool differ = false;  // three quarters of them
+};
+
+// 24 bits of a sum's mantissa: the numbering decides how sums are rounded, and the exponent depends on the scale.
+std::uint64_t rounded(double sum) {
+  return (std::bit_cast<std::uint64_t>(sum) & ((std::uint64_t{1} << 52U) - 1)) >> 28U;
+}
+
+Names names_of(const std::vector<Sums>& sums) {
+  std::vector<std::uint64_t> name;
+  name.reserve(sums.size());
+  for (const Sums& each : sums) name.push_back(seed_of(rounded(each.weights), rounded(each.squares)));
+  std::vector<std::uint64_t> sorted = name;
+  std::sort(sorted.begin(), sorted.end());
+  const auto is_shared = [&](std::uint64_t one) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), one);
+    return last - first > 1;
+  };
+  Names names;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    names.of.push_back(static_cast<std::uint32_t>(is_shared(name[i]) ? seed_of(name[i], i) : name[i]));
+  }
+  const auto different = std::unique(sorted.begin(), sorted.end()) - sorted.begin();
+  names.differ = 4 * at(different) > 3 * sums.size();
+  return names;
+}
+
+// Symmetric in its ends, without any order.
+std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
+  const auto low = std::uint64_t{std::min(a, b)};
+  const auto high = std::uint64_t{std::max(a, b)};
+  std::uint64_t value = (low << 32U | high) * 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 29U)) * 0xbf58476d1ce4e5b9U;
+  return static_cast<std::uint32_t>(value >> 32U);
+}
+
+struct Candidate {
+  double weight;
+  Rank to;
+  std::uint32_t hash;
+};
+
+// The strongest pairs of one rank after the other, of those that weigh more than the lightest.
+class Strongest {
+ public:
+  Strongest(const Names& names, std::size_t count, double lightest)
+      : names_(names), count_(count), lightest_(lightest), room_(2 * count + 128) {}
+
+  // In no order.
+  std::span<const Candidate> of(Rank rank, const double* row) {
+    constexpr std::size_t kPiece = 256;
+    candidates_.clear();
+    least_ = std::nextafter(lightest_, std::numeric_limits<double>::infinity());
+    hash_ = 0;
+    const std::size_t ranks = names_.of.size();
+    std::array<Rank, kPiece + 1> near;
+    for (std::size_t begin = 0; begin < ranks; begin += kPiece) {
+      std::size_t found = 0;  // without a branch, which no processor could foresee
+      for (std::size_t i = begin; i < std::min(begin + kPiece, ranks); ++i) {
+        near[found] = static_cast<Rank>(i);
+        found += row[i] >= least_ && i != at(rank) ? 1 : 0;
+      }
+      for (std::size_t i = 0; i < found; ++i) offer(rank, near[i], row[at(near[i])]);
+    }
+    if (candidates_.size() > count_) keep_strongest();
+    return candidates_;
+  }
+
+ private:
+  void offer(Rank rank, Rank to, double weight) {
+    const std::uint32_t hash = pair_hash(names_.of[at(rank)], names_.of[at(to)]);
+    if (weight < least_ || (weight == least_ && hash < hash_)) return;
+    candidates_.push_back({weight, to, hash});
+    if (candidates_.size() == room_) keep_strongest();
+  }
+
+  void keep_strongest() {
+    const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
+    std::nth_element(candidates_.begin(), last, candidates_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.weight != b.weight ? a.weight > b.weight : a.hash > b.hash;
+    });
+    candidates_.resize(count_);
+    least_ = candidates_.back().weight;
+    hash_ = candidates_.back().hash;
+  }
+
+  const Names& names_;
+  std::size_t count_;
+  double lightest_;
+  std::size_t room_;
+  std::vector<Candidate> candidates_;
+  double least_ = 0;
+  std::uint32_t hash_ = 0;  // of the weakest of as many as are kept
+};
+
+// What each rank keeps, and what others keep of it, ascending.
+Graph graph_of(const std::vector<std::vector<Arc>>& kept) {
+  std::vector<std::vector<Arc>> rows(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (const Arc& arc : kept[i]) {
+      rows[i].push_back(arc);
+      rows[at(arc.to)].push_back({static_cast<Vertex>(i), arc.weight});
+    }
+  }
+  Graph graph;
+  graph.size.assign(rows.size(), 1);
+  for (auto& row : rows) {
+    std::sort(row.begin(), row.end(), [](const Arc& a, const Arc& b) { return a.to < b.to; });
+    const auto end = std::unique(row.begin(), row.end(), [](const Arc& a, const Arc& b) { return a.to == b.to; });
+    graph.arcs.insert(graph.arcs.end(), row.begin(), end);
+    graph.offset.push_back(static_cast<std::int64_t>(graph.arcs.size()));
+  }
+  return graph;
+}
+
+}  // namespace
+
+template <class Number>
+DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
+  constexpr int kLargest = 900;  // the exponent from which sums might overflow
+  const auto found = Mirror<Number>(matrix).look();
+  if (found.unsound != 0) name_unsound(matrix);
+  DenseScan result;
+  result.symmetric = found.apart == 0;
+  const double highest = static_cast<double>(found.highest);
+  if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
+  std::vector<Sums> sums;
+  double lightest = std::numeric_limits<double>::infinity();
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
+    const Sums before = sums_of(row, row + rank);
+    const Sums after = sums_of(row + rank + 1, row + matrix.ranks);
+    sums.push_back({before.weights + after.weights, before.squares + after.squares, 0});
+    result.total += sums.back().weights / 2;
+    lightest = std::min({lightest, before.lowest, after.lowest});
+  });
+  const Names names = names_of(sums);
+  result.named = names.differ;
+  result.whole = true;
+  Strongest search(names, strongest, lightest);
+  std::vector<std::vector<Arc>> kept(at(matrix.ranks));
+  for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
+    const auto pairs = search.of(rank, row);
+    for (const Candidate& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
+    result.whole = result.whole && pairs.size() < strongest;
+  });
+  result.strongest = graph_of(kept);
+  return result;
+}
+
+template DenseScan scan(const MatrixView<double>& matrix, std::size_t strongest);
+template DenseScan scan(const MatrixView<float>& matrix, std::size_t strongest);
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,33 @@
+// What a dense pattern is before it is placed: whether it is sound, what it sums up to, its strongest pairs.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/pattern/matrix.h"
+#include "core/place/graph/graph.h"
+
+namespace ranktree::core::place::engine {
+
+struct DenseScan {
+  double scale = 1;  // a power of two: weights times it have finite sums
+  bool symmetric = true;
+  // What a rank exchanges in all, and the squares of it, differ for three quarters of the ranks: these sums, not the
+  // numbers of ranks, decide between equal pairs.
+  bool named = false;
+  double total = 0;  // of all pairs, each once, both directions added, scaled
+  // The strongest pairs of every rank, less what all pairs exchange at least, scaled. Empty: all pairs are alike.
+  Graph strongest;
+  bool whole = false;  // `strongest` has all pairs that weigh more than the least does
+};
+
+// Reads the matrix three times: in square tiles beside their mirror images, then twice row by row. A rank keeps its
+// `strongest` pairs and those that another end keeps; a hash of both ends' sums decides between equal ones. O(ranks^2)
+// time, O(ranks x strongest) memory. Throws Error(kInput), naming the entry, when one is negative or not finite.
+template <class Number>
+DenseScan scan(const pattern::MatrixView<Number>& matrix, std::size_t strongest);
+
+extern template DenseScan scan(const pattern::MatrixView<double>& matrix, std::size_t strongest);
+extern template DenseScan scan(const pattern::MatrixView<float>& matrix, std::size_t strongest);
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,99 @@
+#include "core/place/dense/dense_ties.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/place/dense/dense_weights.h"
+
+namespace ranktree::core::place::engine {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// Whole cache lines, an odd number of them: a member's ties to all children then lie in different sets of a cache.
+std::size_t pitch_of(std::size_t members) {
+  constexpr std::size_t kLine = 8;
+  return ((members + kLine - 1) / kLine | 1U) * kLine;
+}
+
+}  // namespace
+
+template <class Number>
+DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& division)
+    : weights_(weights),
+      division_(division),
+      pitch_(pitch_of(division.members.size())),
+      ties_(division.room.size() * pitch_, 0),
+      held_(division.room.size()),
+      place_(division.members.size()) {
+  for (std::size_t i = 0; i < place_.size(); ++i) {
+    const std::int32_t member = visited(i);
+    auto& held = held_[at(child_of(member))];
+    place_[at(member)] = static_cast<std::int32_t>(held.size());
+    held.push_back(member);
+  }
+  fill();
+}
+
+// One child after the other, so that its sums stay near while its members' rows pass by.
+template <class Number>
+void DenseTies<Number>::fill() {
+  for (std::size_t child = 0; child < held_.size(); ++child) {
+    double* sums = sums_of(static_cast<std::int32_t>(child));
+    for (const std::int32_t member : held_[child]) {
+      const double own = sums[member];
+      weights_.add_row(rank(member), division_.members, 1, sums);
+      sums[member] = own;
+    }
+  }
+}
+
+template <class Number>
+void DenseTies<Number>::rehouse(std::int32_t member, std::int32_t to) {
+  auto& left = held_[at(child_of(member))];
+  const std::int32_t last = left.back();
+  left[at(place_[at(member)])] = last;
+  place_[at(last)] = place_[at(member)];
+  left.pop_back();
+  place_[at(member)] = static_cast<std::int32_t>(held_[at(to)].size());
+  held_[at(to)].push_back(member);
+  division_.child_of[at(member)] = to;
+}
+
+template <class Number>
+void DenseTies<Number>::move(std::int32_t member, std::int32_t to) {
+  double* left = sums_of(child_of(member));
+  double* joined = sums_of(to);
+  const double own_left = left[member];
+  const double own_joined = joined[member];
+  weights_.add_row(rank(member), division_.members, -1, left);
+  weights_.add_row(rank(member), division_.members, 1, joined);
+  left[member] = own_left;
+  joined[member] = own_joined;
+  rehouse(member, to);
+}
+
+template <class Number>
+void DenseTies<Number>::exchange(std::int32_t one, std::int32_t other) {
+  const std::int32_t from = child_of(one);
+  const std::int32_t to = child_of(other);
+  double* left = sums_of(from);
+  double* joined = sums_of(to);
+  const double between = weight(one, other);
+  const std::array<double, 4> own{left[one] + between, joined[one] - between, left[other] - between,
+                                  joined[other] + between};
+  weights_.shift_rows(rank(one), rank(other), division_.members, joined, left);
+  left[one] = own[0];
+  joined[one] = own[1];
+  left[other] = own[2];
+  joined[other] = own[3];
+  rehouse(one, to);
+  rehouse(other, from);
+}
+
+template class DenseTies<double>;
+template class DenseTies<float>;
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,62 @@
+// Hierarchical multisection: from the root down, the ranks of a subtree are divided among its children, each taking no
+// more than it has slots.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/workers.h"
+#include "core/place/divide/annealing.h"
+#include "core/place/divide/bisection.h"
+#include "core/place/engine/context.h"
+#include "core/place/graph/graph.h"
+#include "core/place/slots/slot_tree.h"
+
+namespace ranktree::core::place::engine {
+
+// How ranks use a machine with slots to spare.
+enum class Spread : std::uint8_t {
+  kPacked,  // as few subtrees as hold them, the largest first
+  kLoose    // whichever cut is the smallest
+};
+
+// Subtrees, and what is tried several times, are shared among the workers; each has a seed by where it is, so that the
+// answer does not depend on who does what. When the workers are to stop, the remaining ranks sit as they come.
+class Multisection {
+ public:
+  Multisection(const SlotTree& tree, const Context& context, Spread spread, Workers& workers)
+      : tree_(tree), context_(context), spread_(spread), workers_(workers), bisections_(workers) {}
+
+  // The slot of each vertex; all of size 1, no more than slots.
+  std::vector<SlotTree::Slot> place(const Piece& guide, std::uint64_t seed);
+
+ private:
+  struct Child {
+    SlotTree::Group group;
+    std::int64_t capacity;
+    Vertex index = 0;  // among the children that get ranks
+  };
+  [[nodiscard]] std::vector<Child> children_for(int level, SlotTree::Group group, std::int64_t ranks) const;
+  static void fill(std::span<const Child> children, std::span<const Vertex> name, std::vector<Vertex>& part_of);
+  Sides best_division(const Guide& graph, Window window, std::int64_t aim, std::uint64_t seed);
+  void divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name, std::uint64_t seed,
+              std::vector<Vertex>& part_of, Piece* spent = nullptr);
+  std::vector<Vertex> divide_among(std::span<const Child> children, const Guide& graph, std::uint64_t seed);
+  void regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
+                     std::vector<Vertex>& part_of);
+  [[nodiscard]] AnnealingEffort annealing_of(int level, std::uint64_t seed) const;
+  void place_below(int level, SlotTree::Group group, const Piece& piece, std::uint64_t seed);
+
+  const SlotTree& tree_;
+  const Context& context_;
+  Spread spread_;
+  Workers& workers_;
+  Bisections bisections_;
+  bool hubs_ = false;                    // in what is divided
+  std::atomic<bool> unsettled_ = false;  // the two best of some bisections were not alike
+  std::vector<SlotTree::Slot> slot_of_;
+};
+
+}  // namespace ranktree::core::place::engine

@@ -1,0 +1,34 @@
+// Ranks put in order, and what they exchange as a graph in that order.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/base/workers.h"
+#include "core/pattern/affinity.h"
+#include "core/pattern/pattern.h"
+#include "core/place/graph/graph.h"
+#include "core/place/order/lattice.h"
+
+namespace ranktree::core::place::engine {
+
+// Vertex i of the graph is rank order[i].
+struct Ordered {
+  std::vector<pattern::Rank> order;
+  Graph graph;
+  std::optional<Lattice> lattice;
+};
+
+// Ranks that talk come near each other, in an order that follows from what they exchange: row by row where they are a
+// grid. Without arcs where no rank talks. Throws Error(kInput) where a weight is negative or not finite, or a neighbour
+// is no rank.
+Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers);
+
+// The largest weight. Throws as put_in_order().
+double largest_weight(const pattern::Affinity& affinity, Workers& workers);
+
+// Weights are scaled by a power of two, so that sums of the largest doubles stay finite; nothing else changes. Pairs of
+// no weight and ranks' own entries are left out. Neighbours ascend. O(arcs).
+Graph graph_of(const pattern::Affinity& affinity, const std::vector<pattern::Rank>& order, double largest);
+
+}  // namespace ranktree::core::place::engine

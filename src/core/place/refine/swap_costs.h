@@ -1,0 +1,89 @@
+// What the search by swaps counts costs with.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/workers.h"
+#include "core/place/graph/graph.h"
+#include "core/place/slots/slot_tree.h"
+
+namespace ranktree::core::place::engine {
+
+// Distances between the groups of one level (positions), each called by its first slot's path from the root: what two
+// have in common is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
+class Distances {
+ public:
+  using Group = SlotTree::Group;
+
+  Distances(const SlotTree& tree, int level) : tree_(tree), level_(level), cost_of_bit_(tree.cost_of_bit()) {
+    cost_of_bit_[0] = tree.cost(level - 1);
+  }
+
+  [[nodiscard]] bool fit() const { return tree_.has_paths(); }
+  [[nodiscard]] std::uint64_t path(Group position) const {
+    return fit() ? tree_.path(tree_.first_slot(level_, position)) : 0;
+  }
+  [[nodiscard]] double of_paths(std::uint64_t a, std::uint64_t b) const {
+    return cost_of_bit_[static_cast<std::size_t>(std::bit_width(a ^ b))];
+  }
+  // The same position costs what another one of the same home does.
+  [[nodiscard]] double operator()(Group a, Group b) const {
+    if (fit()) return of_paths(path(a), path(b));
+    return a == b ? tree_.cost(level_ - 1) : tree_.distance(tree_.first_slot(level_, a), tree_.first_slot(level_, b));
+  }
+
+ private:
+  const SlotTree& tree_;
+  int level_;
+  std::array<double, 65> cost_of_bit_;
+};
+
+// The weight that ties each vertex to each group of the levels above some level, where that takes little memory: costs
+// are then sums over levels instead of over arcs, which is what vertices of many arcs need.
+class Aggregates {
+ public:
+  using Group = SlotTree::Group;
+
+  Aggregates(const SlotTree& tree, int level, const Graph& graph, const std::vector<Group>& position_of,
+             Workers& workers);
+
+  [[nodiscard]] bool known() const { return !weight_.empty(); }
+
+  // One of the vertex's partners goes from a position to another one.
+  void move(Vertex vertex, Group from, Group to, double weight) {
+    const SlotTree::Slot here = tree_.first_slot(level_, from);
+    const SlotTree::Slot there = tree_.first_slot(level_, to);
+    for (int i = level_ - 1; i >= 0 && tree_.group(i, here) != tree_.group(i, there); --i) {
+      const std::size_t row = at(vertex) * at(tree_.groups(i));
+      weight_[at(i)][row + at(tree_.group(i, here))] -= weight;
+      weight_[at(i)][row + at(tree_.group(i, there))] += weight;
+    }
+  }
+
+  // Arcs that end in the position's home cost what they cost within it.
+  [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
+    const SlotTree::Slot slot = tree_.first_slot(level_, position);
+    double cost = 0;
+    double below = 0;
+    for (int i = level_ - 1; i >= 0; --i) {
+      const double weight = weight_[at(i)][at(vertex) * at(tree_.groups(i)) + at(tree_.group(i, slot))];
+      cost += (weight - below) * tree_.cost(i);
+      below = weight;
+    }
+    return cost;
+  }
+
+ private:
+  void add_all(Vertex vertex, const Graph& graph, const std::vector<Group>& position_of);
+  static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+  const SlotTree& tree_;
+  int level_;
+  std::vector<std::vector<double, Unwritten<double>>> weight_;  // level -> vertex x group
+};
+
+}  // namespace ranktree::core::place::engine

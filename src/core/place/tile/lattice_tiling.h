@@ -1,0 +1,25 @@
+// A recognised grid cut into equal boxes on every level of a machine whose subtrees are all alike.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/place/graph/graph.h"
+#include "core/place/order/lattice.h"
+#include "core/place/slots/slot_tree.h"
+
+namespace ranktree::core::place::engine {
+
+struct LatticeTiling {
+  std::vector<SlotTree::Slot> slot_of;  // by vertex
+  // All of the grid talks alike, and no part of as many vertices has a border that is clearly shorter than the boxes'
+  // (B. Bollobas, I. Leader, Edge-isoperimetric inequalities in the grid, Combinatorica 11, 1991): not worth looking
+  // for anything better.
+  bool settled = false;
+};
+
+// The cheapest tiling (core/place/tiling.h), arcs that are no links of the grid counted, too; nothing where there are
+// slots to spare, subtrees differ, or no tiling comes out even. O(arcs) and the search.
+std::optional<LatticeTiling> tile_lattice(const SlotTree& tree, const Graph& graph, const Lattice& lattice);
+
+}  // namespace ranktree::core::place::engine
