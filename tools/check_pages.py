@@ -53,7 +53,7 @@ def main() -> int:
     faults = []
     for page in pages():
         found = list(broken_links(page))
-        is_decision = page.parent.name == "decisions" and page.name != "README.md" and not page.name[0].isdigit()
+        is_decision = page.parent.name == "decisions" and page.name != "README.md"
         if is_decision:
             found += decision_faults(page)
         faults += [f"{page.relative_to(ROOT)}: {fault}" for fault in found]

@@ -40,7 +40,6 @@ PENDING = (
     "docs/collect-reproducible.md",
     "docs/collect-shared.md",
     "docs/collect.md",
-    "docs/decisions/0",
     "docs/launch.md",
     "docs/notebook.md",
     "docs/formats/plan.md",

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/base/workers.h"
-#include "core/place/engine/bisection.h"
+#include "core/place/divide/bisection.h"
+#include "core/place/divide/refinement.h"
 #include "core/place/engine/context.h"
-#include "core/place/engine/graph.h"
-#include "core/place/engine/refinement.h"
+#include "core/place/graph/graph.h"
 #include "core/reorder/network.h"
 #include "core/reorder/spread_graph.h"
 
