@@ -128,20 +128,20 @@ class Planner {
     return best;
   }
 
-  // Where the ranks sat while they were traced, as far as hosts tell: each on the next free slot of its host. Nothing
+  // Where the ranks sat while they were traced, as far as hosts tell: each on the next free seat of its host. Nothing
   // when the hosts are unknown, or not all in the machine, or too small.
   [[nodiscard]] std::optional<Candidate> traced(const std::vector<std::string>& hosts) const {
     if (hosts.empty()) return std::nullopt;
-    std::map<std::string, std::vector<Leaf>, std::less<>> slots;
+    std::map<std::string, std::vector<Leaf>, std::less<>> seats;
     for (const Leaf leaf : slots_of(tree_, constraints_)) {
       const Object node = tree_.node_of(leaf);
-      if (node >= 0) slots[std::string(tree_.name(node))].push_back(leaf);
+      if (node >= 0) seats[std::string(tree_.name(node))].push_back(leaf);
     }
     std::map<std::string, std::size_t, std::less<>> taken;
     Placement placement;
     for (const std::string& host : hosts) {
-      const auto found = slots.find(host);
-      if (found == slots.end() || taken[host] == found->second.size()) return std::nullopt;
+      const auto found = seats.find(host);
+      if (found == seats.end() || taken[host] == found->second.size()) return std::nullopt;
       placement.leaf_of.push_back(found->second[taken[host]++]);
     }
     for (const Pin& pin : constraints_.pins) {
@@ -236,11 +236,11 @@ void list_hosts(Plan& plan, const Tree& tree) {
   }
 }
 
-void slot_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
+void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
   for (const Leaf leaf : placement.leaf_of) {
     const Object node = tree.node_of(leaf);
     const auto pus = tree.pus(leaf);
-    plan.slots.push_back({node < 0 ? std::string() : std::string(tree.name(node)), {pus.begin(), pus.end()}});
+    plan.seats.push_back({node < 0 ? std::string() : std::string(tree.name(node)), {pus.begin(), pus.end()}});
   }
 }
 
@@ -259,7 +259,7 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
 
   Plan plan;
   list_hosts(plan, tree);
-  slot_ranks(plan, tree, best->placement);
+  seat_ranks(plan, tree, best->placement);
   plan.algorithm = best->name;
   plan.metric = metric_name(options.metric);
   plan.seed = options.seed;

@@ -17,7 +17,7 @@
 
 namespace ranktree::core::place {
 
-struct Slot {
+struct Seat {
   std::string host;      // name of the Node; empty when the tree has none
   std::vector<int> pus;  // operating-system numbers of the PUs the rank is bound to, ascending, at least one
 };
@@ -30,7 +30,7 @@ struct CostRow {
 };
 
 struct Plan {
-  std::vector<Slot> slots;  // by rank
+  std::vector<Seat> seats;  // by rank
   // Kind names of the tree's levels, root first; where the network is no tree, "Network" and a distance for each
   // distance that matters, the farthest first, then the kinds from Node on.
   std::vector<std::string> levels;

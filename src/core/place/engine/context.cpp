@@ -22,9 +22,9 @@ Context context_of(Preset preset) {
     case Preset::kDefault:
       return {.runs = 8,
               .repeats = 2,
-              .most_repeats = 3,
-              .regroupings = 2,
-              .annealing = 200,
+              .most_repeats = 2,
+              .regroupings = 1,
+              .annealing = 150,
               .search_passes = 2,
               .search_groups = 3,
               .search_arcs = kAny};
@@ -33,9 +33,9 @@ Context context_of(Preset preset) {
   }
   return {.runs = 16,
           .repeats = 4,
-          .most_repeats = 18,
+          .most_repeats = 12,
           .regroupings = 3,
-          .annealing = 2000,
+          .annealing = 1500,
           .search_passes = 20,
           .search_groups = 6,
           .search_arcs = kAny};
