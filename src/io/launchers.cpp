@@ -36,12 +36,12 @@ constexpr std::array<std::pair<Launcher, std::string_view>, 8> kNames = {{{Launc
 
 std::string in(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
-std::string ranks_of(const Plan& plan) { return std::to_string(plan.slots.size()); }
+std::string ranks_of(const Plan& plan) { return std::to_string(plan.seats.size()); }
 
 // Launchers address hosts; a machine without a Node level has none to name.
 void need_host_names(const Plan& plan, Launcher launcher) {
-  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
-    if (!plan.slots[rank].host.empty()) continue;
+  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
+    if (!plan.seats[rank].host.empty()) continue;
     throw Error(Fault::kUnsupported, "launcher " + std::string(launcher_name(launcher)) + ": rank " +
                                          std::to_string(rank) +
                                          " has no host name: map onto a machine with a node level, or use 'generic'");
@@ -154,7 +154,7 @@ std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::stri
           .append(host + " " + std::to_string(ranks.size()));
     }
     const auto seat = [&](int rank) -> const std::vector<int>& {
-      return plan.slots[static_cast<std::size_t>(rank)].pus;
+      return plan.seats[static_cast<std::size_t>(rank)].pus;
     };
     for (std::size_t j = 0; j < ranks.size(); ++j) {
       if (seat(ranks[j]) == seat(first_ranks[j]) && seat(ranks[j]).size() == 1) continue;
@@ -173,7 +173,7 @@ Launch cray(const Plan& plan, const std::string& folder) {
   }
   std::string pus;
   for (const int rank : hosts.front().second) {
-    pus += (pus.empty() ? "" : ",") + cpu_list(plan.slots[static_cast<std::size_t>(rank)].pus);
+    pus += (pus.empty() ? "" : ",") + cpu_list(plan.seats[static_cast<std::size_t>(rank)].pus);
   }
   Launch launch;
   launch.starter = "srun";

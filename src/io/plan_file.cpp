@@ -26,7 +26,7 @@ using core::Error;
 using core::Fault;
 using core::place::CostRow;
 using core::place::Plan;
-using core::place::Slot;
+using core::place::Seat;
 using nlohmann::json;
 
 constexpr std::string_view kFormat = "ranktree-plan";
@@ -68,8 +68,8 @@ void read_hosts(const JsonPlace& hosts, Plan& plan) {
   }
 }
 
-Slot read_seat(const JsonPlace& place) {
-  Slot seat{place.field("host").text(), {}};
+Seat read_seat(const JsonPlace& place) {
+  Seat seat{place.field("host").text(), {}};
   const JsonPlace pus = place.field("pus");
   if (pus.size() == 0) pus.expected("at least one PU");
   for (std::size_t i = 0; i < pus.size(); ++i) {
@@ -86,7 +86,7 @@ void read_seats(const JsonPlace& seats, Plan& plan) {
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) index.emplace(plan.hosts[i], i);
   std::vector<std::set<int>> used(plan.hosts.size());
   for (std::size_t i = 0; i < seats.size(); ++i) {
-    Slot seat = read_seat(seats.item(i));
+    Seat seat = read_seat(seats.item(i));
     const auto host = index.find(seat.host);
     if (host == index.end() && !(plan.hosts.empty() && seat.host.empty())) {
       seats.item(i).field("host").mismatch("host '" + seat.host + "' is not one of the machine's hosts");
@@ -99,7 +99,7 @@ void read_seats(const JsonPlace& seats, Plan& plan) {
                                " PUs, the seats up to this one use " + std::to_string(pus.size()));
       }
     }
-    plan.slots.push_back(std::move(seat));
+    plan.seats.push_back(std::move(seat));
   }
 }
 
@@ -141,7 +141,7 @@ Plan plan_from(const json& document, const std::string& origin) {
 }
 
 json header_of(const Plan& plan) {
-  json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.slots.size()},
+  json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.seats.size()},
                    {"metric", plan.metric}, {"seed", plan.seed},   {"algorithm", plan.algorithm},
                    {"gain", plan.gain}};
   if (plan.bound) document["bound"] = *plan.bound;
@@ -172,7 +172,7 @@ std::string write_plan(const Plan& plan) {
   json document = header_of(plan);
   const auto level = [&](std::size_t i) { return json{{"kind", plan.levels[i]}, {"cost", plan.level_costs[i]}}; };
   const auto host = [&](std::size_t i) { return json{{"name", plan.hosts[i]}, {"pus", plan.pus_per_host[i]}}; };
-  const auto seat = [&](std::size_t i) { return json{{"host", plan.slots[i].host}, {"pus", plan.slots[i].pus}}; };
+  const auto seat = [&](std::size_t i) { return json{{"host", plan.seats[i].host}, {"pus", plan.seats[i].pus}}; };
   const auto cost = [&](std::size_t i) {
     const CostRow& row = plan.costs[i];
     return json{{"placement", row.placement}, {"weight", row.weight}, {"total", row.total}};
@@ -180,7 +180,7 @@ std::string write_plan(const Plan& plan) {
   const std::vector<std::pair<std::string, json>> lists = {{"levels", list_of(plan.levels.size(), level)},
                                                            {"hosts", list_of(plan.hosts.size(), host)},
                                                            {"costs", list_of(plan.costs.size(), cost)},
-                                                           {"seats", list_of(plan.slots.size(), seat)}};
+                                                           {"seats", list_of(plan.seats.size(), seat)}};
   std::string text = "{\n";
   for (const auto& [key, value] : document.items()) text += " \"" + key + "\": " + value.dump() + ",\n";
   for (const auto& [name, list] : lists) {

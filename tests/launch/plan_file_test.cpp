@@ -53,9 +53,9 @@ std::string refusal(const std::string& text) {
 
 TEST(ReadPlan, TakesEveryField) {
   const Plan plan = read_plan(kDocument, "p.json");
-  ASSERT_EQ(plan.slots.size(), 3U);
-  EXPECT_EQ(plan.slots[0].host, "n1.cluster");
-  EXPECT_EQ(plan.slots[1].pus, (std::vector<int>{1, 5}));
+  ASSERT_EQ(plan.seats.size(), 3U);
+  EXPECT_EQ(plan.seats[0].host, "n1.cluster");
+  EXPECT_EQ(plan.seats[1].pus, (std::vector<int>{1, 5}));
   EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "PU"}));
   EXPECT_EQ(plan.level_costs, (std::vector<double>{4, 2.5, 0}));
   EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1.cluster"}));
@@ -77,8 +77,8 @@ TEST(WritePlan, WritesWhatReadPlanReads) {
   const Plan again = read_plan(write_plan(plan), "again");
   EXPECT_EQ(again.seed, plan.seed);
   EXPECT_EQ(again.costs[0].total, plan.costs[0].total) << "doubles survive to the last bit";
-  EXPECT_EQ(again.slots[1].host, plan.slots[1].host);
-  EXPECT_EQ(again.slots[1].pus, plan.slots[1].pus);
+  EXPECT_EQ(again.seats[1].host, plan.seats[1].host);
+  EXPECT_EQ(again.seats[1].pus, plan.seats[1].pus);
   EXPECT_EQ(write_plan(again), write_plan(plan));
 }
 
@@ -96,7 +96,7 @@ TEST(WritePlan, RefusesWhatCouldNotBeRead) {
   plan.costs[0].total = std::numeric_limits<double>::infinity();
   EXPECT_THROW(write_plan(plan), Error);
   plan = read_plan(kDocument, "p.json");
-  plan.slots[0].host = "n7";
+  plan.seats[0].host = "n7";
   EXPECT_THROW(write_plan(plan), Error);
   plan = read_plan(kDocument, "p.json");
   plan.level_costs.pop_back();
@@ -109,7 +109,7 @@ TEST(ReadPlan, TakesAMachineWithoutHosts) {
   for (const std::string_view host : {"\"n0\"", "\"n1.cluster\"", "\"n1.cluster\""}) {
     text.replace(text.find(host), host.size(), "\"\"");
   }
-  EXPECT_EQ(read_plan(text, "p.json").slots[2].host, "");
+  EXPECT_EQ(read_plan(text, "p.json").seats[2].host, "");
 }
 
 TEST(ReadPlan, SaysWhereATruncatedFileEnds) {
@@ -186,7 +186,7 @@ TEST(PlanFile, KeepsTheOldFileWhenTheNewOneIsRefused) {
   const auto size = std::filesystem::file_size(path);
   EXPECT_THROW(save_plan(path, Plan{}), Error);
   EXPECT_EQ(std::filesystem::file_size(path), size);
-  EXPECT_EQ(load_plan(path).slots.size(), 3U);
+  EXPECT_EQ(load_plan(path).seats.size(), 3U);
   std::filesystem::remove(path);
 }
 
