@@ -34,7 +34,7 @@ def test_the_order_of_the_ranks_is_decided(ranktree: Callable, mpi, compiled: Ca
     """Unbound ranks on one node have nothing to gain: the printed reason comes from the library."""
     (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
     monkeypatch.setenv("RANKTREE_VERBOSE", "1")
-    program = compiled(mpi.name, HERE.parent / "enforce/world/first.c", "-O1")
+    program = compiled(mpi.name, HERE.parent / "reorder/world/first.c", "-O1")
     result = ranktree("run", "--reorder", tmp_path / "pairs.mtx", "--", *mpi.launch(3, program))
     assert result.returncode == 0, result.stdout + result.stderr
     assert len([line for line in result.stdout.splitlines() if line]) == 3
