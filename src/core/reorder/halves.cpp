@@ -13,7 +13,6 @@
 #include "core/base/workers.h"
 #include "core/place/divide/bisection.h"
 #include "core/place/divide/refinement.h"
-#include "core/place/engine/context.h"
 #include "core/place/graph/graph.h"
 #include "core/reorder/network.h"
 #include "core/reorder/spread_graph.h"
@@ -39,13 +38,7 @@ std::int64_t left_weight(const WeightedGraph& graph, const Sides& sides) {
   return left;
 }
 
-// Of the engine's parameters a bisection reads these two.
-place::engine::Context context() {
-  place::engine::Context context = place::engine::context_of(place::Preset::kDefault);
-  context.growths = 6;
-  context.passes = 12;
-  return context;
-}
+constexpr int kPasses = 12;  // of refinement at most
 
 // What the engine divides, scaled so that the heaviest arc or pull is about 1.
 struct Guided {
@@ -78,13 +71,12 @@ Guided guided(const WeightedGraph& graph) {
 
 std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t excess, std::int64_t tolerance) {
   Workers workers(1);
-  const place::engine::Context how = context();
   const Guided whole = guided(graph);
   place::engine::Refinement refinement(workers);
   const std::int64_t before = left_weight(graph, sides);
   const std::int64_t aim = before - excess;
   const std::int64_t slack = std::max<std::int64_t>(heaviest(graph), total_weight(graph) / 100);
-  refinement.run(whole.graph, {whole.totals, {}, whole.pull}, {aim - tolerance, aim + tolerance}, slack, how.passes,
+  refinement.run(whole.graph, {whole.totals, {}, whole.pull}, {aim - tolerance, aim + tolerance}, slack, kPasses,
                  sides);
   return excess + left_weight(graph, sides) - before;
 }
@@ -102,9 +94,8 @@ double cut_between(const WeightedGraph& graph, const Sides& sides) {
 Sides find_halves(const WeightedGraph& graph, std::int64_t target, int tries, std::uint64_t seed) {
   if (graph.size() == 0) return {};
   Workers workers(1);
-  const place::engine::Context how = context();
   const Guided whole = guided(graph);
-  place::engine::Bisection bisection(how, workers);
+  place::engine::Bisection bisection(workers);
   bisection.reseed(seed);
   Sides best;
   std::pair<std::int64_t, double> least;  // how far from the target, then the cut
