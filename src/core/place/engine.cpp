@@ -1,6 +1,5 @@
 #include "core/place/engine.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -6,14 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/base/workers.h"
 #include "core/place/graph/graph.h"
 #include "core/place/graph/visiting_order.h"
 

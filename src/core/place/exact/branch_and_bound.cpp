@@ -107,6 +107,7 @@ class Search {
     }
     std::sort(weights.begin(), weights.end(), std::greater<>());
     std::vector<double> result;
+    result.reserve(nearest_slots_.size());
     for (const auto& nearest : nearest_slots_) {
       result.push_back(std::inner_product(weights.begin(), weights.end(), nearest.begin(), 0.0) / 2);
     }
