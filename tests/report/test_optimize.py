@@ -245,6 +245,7 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     made.call("down")
 
 
+@pytest.mark.timeout(600)
 def test_on_a_cluster_the_plan_is_verified_and_measured(
     cluster: MiniCluster, ranktree: Callable, build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,16 +257,20 @@ def test_on_a_cluster_the_plan_is_verified_and_measured(
         pytest.skip("the build has no Open MPI")
     words = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node", program,
              "--bytes", 131072, "--iterations", 2]  # fmt: skip
-    options = ["--machine", "node:4 core:4", "--verify-hosts", "--metric-regex", "([0-9.]+) s an iteration"]
-    result = ranktree("optimize", *options, "-o", tmp_path / "out", "--json", "--", *words, cwd=tmp_path, timeout=280)
+    options = [
+        "--machine",
+        "node:4 core:4",
+        "--verify-hosts",
+        "--metric-regex",
+        "([0-9.]+) s an iteration",
+        "--runs",
+        2,
+    ]
+    result = ranktree("optimize", *options, "-o", tmp_path / "out", "--json", "--", *words, cwd=tmp_path, timeout=550)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert set(found["model_gains"]) == {"plan for bytes", "plan for messages"}
     assert min(found["model_gains"].values()) > 0.02
-    assert [len(series["values"]) for series in found["runs"]["series"]] == [5, 5, 5]
+    assert [len(series["values"]) for series in found["runs"]["series"]] == [2, 2, 2]
     assert found["replaced_options"] == ["--map-by node"]
-    assert found["result"] in {"faster", "no difference", "slower", "not worthwhile"}
-    if found["result"] == "faster":
-        assert found["sentence"].split(": run it with: ")[1].startswith("ranktree run --plan ")
-        again = ranktree(*found["command"][1:], cwd=tmp_path)
-        assert again.returncode == 0, again.stderr
+    assert found["result"] == "too few runs"
