@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 PYTEST ?= -q -rs -n 3 --dist loadfile
 
 .PHONY: help setup mpis configure build demo test lint fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-simulate install clean
+  bench-collect bench-simulate bench-scale install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -116,6 +116,10 @@ bench-collect: mpis
 ## make bench-simulate  collectives at 128 to 1,024 ranks on SimGrid, beside the models (needs Debian's simgrid)
 bench-simulate: build
 	$(VENV)/bin/python bench/collect/simulate.py --build $(BUILD)
+
+## make bench-scale  replayed patterns beside measured times on an emulated cluster (10 minutes, needs simgrid and root)
+bench-scale: build
+	$(VENV)/bin/python bench/scale/replay.py --build $(BUILD) --tie 0.05
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build

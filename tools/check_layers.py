@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a module includes a header of a module above it, or core touches files, MPI, hwloc, clocks or environment.
 
-The order of the modules (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core.
+The order of the modules (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core; simulate -> preload.
 """
 
 import re
@@ -16,6 +16,7 @@ ALLOWED = {
     "preload": {"core", "io", "hw", "mpi", "preload", "ranktree"},
     "capi": {"core", "io", "hw", "mpi", "capi", "ranktree"},
     "programs": {"core", "io", "hw", "mpi", "programs", "ranktree"},
+    "simulate": {"core", "io", "preload", "simulate"},
 }
 STAGES = {
     "base": set(),
@@ -26,6 +27,7 @@ STAGES = {
     "reorder": {"base", "topo", "pattern", "place", "split"},
     "schedule": {"base"},
     "predict": {"base", "schedule"},
+    "simulate": {"base", "topo", "predict"},
     "shared": {"base"},
 }
 FORBIDDEN = {

@@ -34,6 +34,7 @@ using nlohmann::json;
 constexpr std::int64_t kMost = 1'048'576;
 constexpr std::size_t kMaxDimensions = 8;
 constexpr std::size_t kMaxSwitchLevels = 24;
+const std::string kBandwidth = "bandwidth_bytes_per_s";
 
 int whole(const JsonPlace& network, const std::string& key, int otherwise) {
   return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMost)) : otherwise;
@@ -49,12 +50,22 @@ double cost_at(const JsonPlace& costs, const std::string& key, std::size_t index
   return place.item(index).cost();
 }
 
+std::optional<double> bandwidth_at(const JsonPlace& bandwidths, const std::string& key, std::size_t index = 0,
+                                   std::size_t items = 0) {
+  if (!bandwidths.has(key)) return std::nullopt;
+  const double value = cost_at(bandwidths, key, index, items);
+  if (!(value >= 1 / kMaxCost)) bandwidths.field(key).expected("numbers above 1e-100");
+  return value;
+}
+
 Step step_at(const JsonPlace& network, const std::string& key, double otherwise, std::size_t index = 0,
              std::size_t items = 0) {
   Step step{network.has(key) ? cost_at(network, key, index, items) : otherwise};
-  if (!network.has("latency_s")) return step;
-  const JsonPlace latency = network.field("latency_s");
-  if (latency.has(key)) step.latency = cost_at(latency, key, index, items);
+  if (network.has("latency_s")) {
+    const JsonPlace latency = network.field("latency_s");
+    if (latency.has(key)) step.latency = cost_at(latency, key, index, items);
+  }
+  if (network.has(kBandwidth)) step.bandwidth = bandwidth_at(network.field(kBandwidth), key, index, items);
   return step;
 }
 
@@ -100,6 +111,7 @@ DistanceTable read_table(const JsonPlace& network, int nodes, const FileReader& 
     table.seconds = unit.text() == "s";
     if (!table.seconds && unit.text() != "hops") unit.expected("\"hops\" or \"s\"");
   }
+  if (network.has(kBandwidth)) table.bandwidth = bandwidth_at(network.field(kBandwidth), "node_link");
   const auto count = static_cast<std::size_t>(nodes) * static_cast<std::size_t>(nodes);
   if (network.has("file") == network.has("distances")) network.expected("one of \"distances\" and \"file\"");
   if (network.has("file")) {
@@ -160,12 +172,16 @@ NetworkPart spread_hosts(std::vector<Host>::iterator& next, const std::vector<st
 void write_step(json& network, const std::string& key, const std::vector<Step>& steps) {
   json hops = json::array();
   json latency = json::array();
+  json bandwidth = json::array();
   for (const Step& step : steps) {
     hops.push_back(step.hops);
     if (step.latency) latency.push_back(*step.latency);
+    if (step.bandwidth) bandwidth.push_back(*step.bandwidth);
   }
-  network[key] = hops.size() == 1 ? hops[0] : hops;
-  if (latency.size() == steps.size()) network["latency_s"][key] = latency.size() == 1 ? latency[0] : latency;
+  const auto one_or_all = [](const json& list) { return list.size() == 1 ? list[0] : list; };
+  network[key] = one_or_all(hops);
+  if (latency.size() == steps.size()) network["latency_s"][key] = one_or_all(latency);
+  if (bandwidth.size() == steps.size()) network[kBandwidth][key] = one_or_all(bandwidth);
 }
 
 void write_network(const Torus& torus, json& network) {
@@ -191,6 +207,7 @@ void write_network(const Dragonfly& dragonfly, json& network) {
 void write_network(const DistanceTable& table, json& network) {
   network["kind"] = "matrix";
   network["unit"] = table.seconds ? "s" : "hops";
+  if (table.bandwidth) network[kBandwidth]["node_link"] = *table.bandwidth;
   const auto nodes = static_cast<std::ptrdiff_t>(table.nodes);
   for (std::ptrdiff_t i = 0; i < nodes; ++i) {
     const auto row = table.values.begin() + i * nodes;
@@ -263,6 +280,30 @@ std::vector<double> read_distances(std::string_view bytes, const std::string& or
                                                " distances in all, found " + std::to_string(values.size()));
   }
   return values;
+}
+
+std::vector<core::topo::Uplinks> read_uplinks(const JsonPlace& place, std::size_t levels) {
+  if (place.is_list() && place.size() != levels) {
+    place.expected("an object, or one for each level of switches (" + std::to_string(levels) + ")");
+  }
+  std::vector<core::topo::Uplinks> uplinks(levels);
+  for (std::size_t i = 0; i < levels; ++i) {
+    const JsonPlace each = place.is_list() ? place.item(i) : place;
+    uplinks[i].bandwidth = bandwidth_at(each, kBandwidth);
+    if (!each.has("oversubscription")) continue;
+    uplinks[i].oversubscription = each.field("oversubscription").cost();
+    if (uplinks[i].oversubscription < 1 / kMaxCost) each.field("oversubscription").expected("a number above 1e-100");
+  }
+  return uplinks;
+}
+
+void write_uplinks(const std::vector<core::topo::Uplinks>& uplinks, json& network) {
+  for (const core::topo::Uplinks& each : uplinks) {
+    json entry = json::object();
+    if (each.bandwidth) entry[kBandwidth] = *each.bandwidth;
+    if (!each.bandwidth) entry["oversubscription"] = each.oversubscription;
+    network["uplinks"].push_back(std::move(entry));
+  }
 }
 
 void write_interconnect(const Interconnect& interconnect, json& network) {

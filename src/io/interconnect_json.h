@@ -1,6 +1,7 @@
 // Networks that are not trees, and fat trees by their arities, as the machine file describes them.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -27,6 +28,11 @@ core::topo::NetworkPart read_fat_tree(const JsonPlace& network, core::topo::Netw
 // A text of `count` numbers separated by blanks and line ends; a `#` begins a comment. Throws
 // core::Error(kInput) naming origin and line.
 std::vector<double> read_distances(std::string_view bytes, const std::string& origin, std::size_t count);
+
+// "uplinks" of a network of switches with so many levels of them: one object for all, or a list, one a level.
+std::vector<core::topo::Uplinks> read_uplinks(const JsonPlace& place, std::size_t levels);
+// Adds to the JSON of a network what read_uplinks() reads.
+void write_uplinks(const std::vector<core::topo::Uplinks>& uplinks, nlohmann::json& network);
 
 // Adds the fields that read_interconnect() reads to the JSON of a network.
 void write_interconnect(const core::topo::Interconnect& interconnect, nlohmann::json& network);

@@ -208,6 +208,12 @@ class MachineReader {
     const JsonPlace network = root_.field("network");
     machine_.network = read_part(network);
     if (network.has("kind")) read_kind(network);
+    if (network.has("uplinks")) {
+      const JsonPlace uplinks = network.field("uplinks");
+      const int levels = core::topo::switch_depth(machine_.network);
+      if (levels == 0) uplinks.expected("none in a network without switches");
+      machine_.uplinks = read_uplinks(uplinks, static_cast<std::size_t>(levels));
+    }
     if (root_.has("costs")) read_costs(root_.field("costs"));
     return std::move(machine_);
   }
@@ -318,6 +324,7 @@ Machine load_machine(const std::string& path) {
 std::string write_machine(const Machine& machine) {
   json document{{"format", kFormat}, {"version", 1}, {"network", part_json(machine.network)}};
   if (machine.interconnect) write_interconnect(*machine.interconnect, document["network"]);
+  write_uplinks(machine.uplinks, document["network"]);
   for (std::size_t i = 0; i < machine.shapes.size(); ++i) {
     document["shapes"][shape_name(static_cast<int>(i))] = shape_json(machine.shapes[i], 0);
   }

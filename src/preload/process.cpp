@@ -94,6 +94,7 @@ std::string command_line() {
 
 // Processes started by MPI_Comm_spawn are another world; their output would overwrite their parents'.
 bool is_spawned() {
+  if (kSimulated) return false;
   MPI_Comm parent = MPI_COMM_NULL;
   PMPI_Comm_get_parent(&parent);
   return parent != MPI_COMM_NULL;
@@ -108,7 +109,8 @@ void say(const std::string& line) noexcept {
 }
 
 Process& Process::instance() noexcept {
-  static auto* const process = new Process;  // NOLINT(bugprone-unhandled-exception-at-new): nothing works without
+  RANKTREE_ONE_A_PROCESS auto* const process =
+      new Process;  // NOLINT(bugprone-unhandled-exception-at-new): nothing works without
   return *process;
 }
 
@@ -143,7 +145,7 @@ void Process::describe_owner(MPI_Group world) {
   PMPI_Group_size(world, &owner_.ranks);
   owner_.host = host_name();
   owner_.mpi = library_version();
-  owner_.program = command_line();
+  owner_.program = kSimulated ? environment("RANKTREE_SIMULATE_PROGRAM") : command_line();
   if (!output_.empty()) mkdir((output_ + ".parts").c_str(), 0755);
 }
 
@@ -298,14 +300,14 @@ void Process::finish() noexcept {
   const Call call;
   bool written = false;
   shielded([&] {
-    if (output_.empty()) return;
+    if (output_.empty() || kSimulated) return;
     written = gather_records([this] { return merged_records(); },
                              [this](io::TraceRecords&& all) {
                                io::save_pattern(output_, io::to_pattern(std::move(all)), io::PatternFormat::kNpz);
                              });
   });
   close_parts(written);
-  if (!written && !output_.empty() && owner_.rank == 0)
+  if (!written && !output_.empty() && !kSimulated && owner_.rank == 0)
     say(output_ + ": not written; the records are in " + output_ + ".parts");
   if (written && owner_.rank == 0) say(output_ + ": written");
   PMPI_Group_free(&world_group_);

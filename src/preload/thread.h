@@ -15,6 +15,16 @@
 
 namespace ranktree::preload {
 
+// Simulated ranks are threads of one process: what is one a process elsewhere is one a thread. They leave their records
+// in parts, since SMPI lacks what gathering them takes.
+#ifdef RANKTREE_SIMULATED
+inline constexpr bool kSimulated = true;
+#define RANKTREE_ONE_A_PROCESS thread_local
+#else
+inline constexpr bool kSimulated = false;
+#define RANKTREE_ONE_A_PROCESS static
+#endif
+
 struct Communicator;
 
 // Direct-mapped caches. A slot holds when its generation is the present one: freeing a communicator or a datatype,

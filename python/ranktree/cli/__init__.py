@@ -20,5 +20,6 @@ VERBS = {
     "bench": "Time a collective: native and hierarchical variants, taking turns in one process.",
     "calibrate": "Measure latency, bandwidth, overhead and gap of each level of the machine.",
     "predict": "Predict what each algorithm costs, which hierarchy is best, and how many groups.",
+    "simulate": "Run a program, or replay a pattern, with any number of ranks on a simulated machine.",
     "tune": "Measure which variants of collectives are faster, and write rules for them.",
 }

@@ -12,6 +12,7 @@ from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option
 from ranktree.cli.output import require_writable
 from ranktree.shim import choose, handed_on, read_command, with_shim
+from ranktree.simulate.tracing import trace_simulated
 
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
@@ -33,6 +34,11 @@ def command(
             "--mpi", envvar="RANKTREE_MPI", help="The preload library to use where program and launcher do not tell."
         ),
     ] = None,
+    simulated: Annotated[
+        bool,
+        Option("--simulate", help="Simulate the ranks of a program compiled by `ranktree simulate --compile`."),
+    ] = False,
+    ranks: Annotated[int | None, Option("--np", min=1, help="Ranks to simulate.")] = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="No line about a complete trace.")] = False,
 ) -> None:
     """Run a launcher's command with tracing on; the program is unchanged, its exit code and signals pass through."""
@@ -41,9 +47,11 @@ def command(
             raise BadParameter("--recover runs no program: leave the command out")
         recover_only(recover, output or recover)
         return
+    if simulated != (ranks is not None):
+        raise BadParameter("expected both or neither of --simulate and --np")
     if not words or output is None:
         raise BadParameter("needs -o APP.npz and a launcher's command (or --recover APP.npz)")
-    result = trace(words, output, mpi, quiet)
+    result = trace_without_run(words, output, ranks, quiet) if ranks else trace(words, output, mpi, quiet)
     become_result(result)
 
 
@@ -61,6 +69,14 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
         leftover(parts)
         return result
     return result if recover_after(path, parts) else result or NO_TRACE
+
+
+def trace_without_run(words: list[str], output: Path, ranks: int, quiet: bool) -> int:
+    """Simulates the program; its records are put together afterwards."""
+    path = check_output(output)
+    parts = parts_folder(path)
+    result = trace_simulated(words, path, ranks)
+    return result if recover_after(path, parts, quiet) else result or NO_TRACE
 
 
 def check_output(output: Path) -> Path:
@@ -99,25 +115,25 @@ def recover_only(recover: Path, output: Path) -> None:
     put_together(parts, output)
 
 
-def recover_after(path: Path, parts: Path) -> bool:
+def recover_after(path: Path, parts: Path, quiet: bool = False) -> bool:
     """Makes the pattern from what the ranks left behind; false when they left nothing."""
     if not parts.is_dir() or not any(parts.iterdir()):
         leftover(parts)
         note(f"{path}: no trace was made: no rank came through MPI_Init")
         return False
     try:
-        put_together(parts, path)
+        put_together(parts, path, quiet)
     except (ValueError, OSError, RuntimeError) as error:
         note(f"{path}: no trace was made: {error}; the ranks' records are in {parts}")
         return False
     return True
 
 
-def put_together(parts: Path, output: Path) -> None:
+def put_together(parts: Path, output: Path, quiet: bool = False) -> None:
     """Writes the pattern and removes the parts."""
     found = _core.recover_trace(str(parts), str(output))
     shutil.rmtree(parts)
-    tell(output, False)
+    tell(output, quiet)
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")

@@ -28,9 +28,15 @@ void require_cost(double value, const std::string& name) {
   refuse(name + ": expected a finite number, at least 0, found " + std::to_string(value));
 }
 
+void require_bandwidth(double value, const std::string& name) {
+  if (std::isfinite(value) && value > 0) return;
+  refuse(name + " (bandwidth): expected a finite number above 0, found " + std::to_string(value));
+}
+
 void require_step(const Step& step, const std::string& name) {
   require_cost(step.hops, name);
   if (step.latency) require_cost(*step.latency, name + " (latency)");
+  if (step.bandwidth) require_bandwidth(*step.bandwidth, name);
 }
 
 std::int64_t product(std::int64_t before, std::int64_t size, const std::string& name) {
@@ -73,6 +79,7 @@ std::int64_t count_nodes(const Dragonfly& dragonfly) {
 
 std::int64_t count_nodes(const DistanceTable& table) {
   const std::int64_t nodes = product(1, table.nodes, "nodes");
+  if (table.bandwidth) require_bandwidth(*table.bandwidth, "node link");
   if (table.values.size() != static_cast<std::size_t>(nodes * nodes)) {
     refuse("expected " + std::to_string(nodes) + " x " + std::to_string(nodes) + " distances, found " +
            std::to_string(table.values.size()));
@@ -102,9 +109,6 @@ int links_of(const Dragonfly& dragonfly) {
   return std::max((dragonfly.groups - 2 + dragonfly.routers_per_group) / dragonfly.routers_per_group, 1);
 }
 
-// The router of a group that has the link to another group: the links lead to the other groups in order.
-int gateway(const Dragonfly& dragonfly, int group, int to) { return (to < group ? to : to - 1) / links_of(dragonfly); }
-
 double value_of(const Step& step, bool latency, const std::string& name) {
   if (!latency) return step.hops;
   if (step.latency) return *step.latency;
@@ -118,6 +122,10 @@ double link_value(const Step& link, bool latency) {
 }
 
 }  // namespace
+
+int gateway_router(const Dragonfly& dragonfly, int group, int to) {
+  return (to < group ? to : to - 1) / links_of(dragonfly);
+}
 
 std::int64_t node_count(const Interconnect::Network& network) {
   return std::visit([](const auto& each) { return count_nodes(each); }, network);
@@ -197,8 +205,8 @@ double Interconnect::dragonfly_distance(const Dragonfly& dragonfly, int a, int b
   const int group_a = router_a / dragonfly.routers_per_group;
   const int group_b = router_b / dragonfly.routers_per_group;
   if (group_a == group_b) return ends + step_[0];
-  const bool before = router_a % dragonfly.routers_per_group != gateway(dragonfly, group_a, group_b);
-  const bool after = router_b % dragonfly.routers_per_group != gateway(dragonfly, group_b, group_a);
+  const bool before = router_a % dragonfly.routers_per_group != gateway_router(dragonfly, group_a, group_b);
+  const bool after = router_b % dragonfly.routers_per_group != gateway_router(dragonfly, group_b, group_a);
   return ends + step_[1] + step_[0] * (static_cast<int>(before) + static_cast<int>(after));
 }
 

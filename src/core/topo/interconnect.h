@@ -14,7 +14,8 @@ enum class Metric : std::uint8_t;
 // The cost of one step in the network.
 struct Step {
   double hops = 1;
-  std::optional<double> latency = std::nullopt;  // seconds
+  std::optional<double> latency = std::nullopt;    // seconds
+  std::optional<double> bandwidth = std::nullopt;  // of its link, one direction, bytes per second: for simulations
 };
 
 // Routers on a grid whose dimensions may wrap around. Node p is at router p / nodes_per_router; routers are numbered
@@ -43,6 +44,7 @@ struct DistanceTable {
   int nodes = 0;
   bool seconds = false;  // false: in hops
   std::vector<double> values;
+  std::optional<double> bandwidth = std::nullopt;  // of a node's link to the network: for simulations
 };
 
 // The position of each host in a network, and the distances between hosts, in hops or seconds. A value, immutable.
@@ -95,6 +97,9 @@ class Interconnect {
   double link_ = 0;           // cost between a node and its router
   double nearest_ = 0;
 };
+
+// The router of a group that has the link to another group.
+int gateway_router(const Dragonfly& dragonfly, int group, int to);
 
 // The number of nodes a network holds. Throws Error(kInput) when its sizes are invalid or too large.
 std::int64_t node_count(const Interconnect::Network& network);

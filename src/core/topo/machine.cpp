@@ -34,12 +34,6 @@ std::vector<LevelKey> keys_of(const Tree& tree) {
   return keys;
 }
 
-int switch_depth(const NetworkPart& part) {
-  int depth = 0;
-  for (const NetworkPart& child : part.switches) depth = std::max(depth, 1 + switch_depth(child));
-  return depth;
-}
-
 // Builds the tree of a machine from its network downwards.
 class Joiner {
  public:
@@ -203,6 +197,12 @@ class Splitter {
 };
 
 }  // namespace
+
+int switch_depth(const NetworkPart& part) {
+  int depth = 0;
+  for (const NetworkPart& child : part.switches) depth = std::max(depth, 1 + switch_depth(child));
+  return depth;
+}
 
 bool is_host_name(std::string_view name) {
   constexpr std::size_t kLongest = 255;

@@ -31,17 +31,27 @@ struct LinkCost {
   std::optional<double> bandwidth;  // bytes per second
 };
 
+// The links from each switch of one level up to the next: the bandwidth of all of them together.
+struct Uplinks {
+  double oversubscription = 1;      // of the links below the switch: how many times more they carry than those up
+  std::optional<double> bandwidth;  // bytes per second in one direction; then oversubscription does not count
+};
+
 struct Machine {
   std::vector<Tree> shapes;  // each with a root of kind Node and no name; all different
   NetworkPart network;
   // Where the network is not a tree: its hosts, in order, are those of `network`, which then has no switches.
   std::optional<Interconnect> interconnect;
   std::map<Kind, LinkCost> costs;  // between two leaves whose lowest common ancestor is on a level of that kind
+  std::vector<Uplinks> uplinks;    // by level of switches, those below the root first; empty: not oversubscribed
 
   // The index of a node's shape, which is stored unless an equal one is there. Two nodes are equal when kinds, numbers
   // and allowed leaves agree; names and memory sizes do not count.
   int add_shape(Tree node);
 };
+
+// The number of levels of switches between the root of the network and its hosts, at most.
+int switch_depth(const NetworkPart& part);
 
 // Host names are written to launchers' files and shell scripts, so only letters, digits, '.', '-' and '_' are accepted.
 bool is_host_name(std::string_view name);

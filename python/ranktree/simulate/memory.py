@@ -1,0 +1,52 @@
+"""How much memory a simulation will take, before it starts and while it runs."""
+
+from pathlib import Path
+
+MEBI = 1 << 20
+# Measured with SimGrid 3.32 on 1,024 to 16,384 ranks: the simulator itself, a rank, and a rank with globals of its own.
+SIMULATOR = 80 * MEBI
+RANK = 24 << 10
+OWN_GLOBALS = 24 << 10
+
+
+def available() -> int:
+    """Bytes that programs can still take on this machine."""
+    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    raise ValueError("/proc/meminfo: no line MemAvailable")
+
+
+def estimate(ranks: int, program: Path, own_globals: bool, of_rank: int) -> int:
+    """Bytes: the simulator, its ranks, their copies of the program's writable data, and what each allocates."""
+    copied = OWN_GLOBALS + program.stat().st_size if own_globals else 0
+    return SIMULATOR + ranks * (RANK + copied + of_rank)
+
+
+def text(amount: float) -> str:
+    """`1.5 GB`."""
+    for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if amount >= unit:
+            return f"{amount / unit:.3g} {name}"
+    return f"{amount:.0f} bytes"
+
+
+def require_memory(needed: int, ranks: int) -> None:
+    """Refuses, with the figures, what does not fit."""
+    free = available()
+    if needed > free:
+        raise ValueError(
+            f"a simulation of {ranks:,} ranks needs about {text(needed)} of memory, {text(free)} are available: "
+            "fewer ranks, or --share-buffers and --share-globals where the program allows it"
+        )
+
+
+def resident(process: int) -> int:
+    """Bytes of a process now; 0 once it has ended."""
+    try:
+        for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return 0

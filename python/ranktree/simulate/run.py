@@ -1,0 +1,131 @@
+"""One simulation: the settings of SMPI, the files that go with them, and the report that comes back."""
+
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ranktree.simulate import memory
+from ranktree.simulate.machine import UNITS, SimulatedMachine
+from ranktree.simulate.tools import find_tools
+
+SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
+USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
+SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
+WATCH_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How messages and programs are simulated."""
+
+    overhead: float = USUAL_OVERHEAD  # seconds of a rank's time for each send and each receive
+    selector: str = "ompi"  # whose choice of algorithms collectives follow
+    measure: bool = False  # computing takes the time it takes here
+    share_buffers: bool = False
+    share_globals: bool = False
+    memory_of_rank: int = 0  # bytes that each rank allocates
+    threads: bool = False  # each rank in a thread of its own, for libraries that keep state a thread
+    progress: bool = False
+    time_limit: float | None = None  # seconds of this machine
+    preload: tuple[Path, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def options(self) -> list[str]:
+        """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless asked for."""
+        cost = f"0:{self.overhead!r}:0"
+        values = {
+            "network/model": "CM02",
+            "network/crosstraffic": "no",
+            "network/TCP-gamma": "0",
+            "surf/precision": "1e-9",
+            "smpi/simulate-computation": "yes" if self.measure else "no",
+            "smpi/privatization": "no" if self.share_globals else "dlopen",
+            "smpi/coll-selector": self.selector,
+            "smpi/os": cost,
+            "smpi/ois": cost,
+            "smpi/or": cost,
+        }
+        if self.threads:
+            values["contexts/factory"] = "thread"
+        if self.share_buffers:
+            values["smpi/auto-shared-malloc-thresh"] = str(SHARED_FROM)
+            values["smpi/shared-malloc"] = "global"
+        return [f"--cfg={name}:{value}" for name, value in values.items()] + ["--log=root.thres:warning"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came back."""
+
+    code: int
+    report: dict[str, Any]
+
+
+def simulate(machine: SimulatedMachine, leaves: Sequence[int], command: Sequence[str], settings: Settings) -> Result:
+    """Runs a program that was compiled for simulations, one rank on each of the leaves."""
+    tools = find_tools()
+    program = Path(command[0])
+    if not program.is_file():
+        raise ValueError(f"{program}: no such program")
+    ranks = len(leaves)
+    needed = memory.estimate(ranks, program, not settings.share_globals, settings.memory_of_rank)
+    memory.require_memory(needed, ranks)
+    with tempfile.TemporaryDirectory(prefix="ranktree-simulate-") as name:
+        folder = Path(name)
+        hosts, report = folder / "hosts", folder / "report.json"
+        hosts.write_text("".join(f"leaf{leaf}\n" for leaf in leaves), encoding="ascii")
+        environment = {
+            **os.environ,
+            **settings.variables,
+            "RANKTREE_SIMULATE_MACHINE": str(machine.file),
+            "RANKTREE_SIMULATE_UNIT": UNITS[machine.unit],
+            "RANKTREE_SIMULATE_HOSTS": str(hosts),
+            "RANKTREE_SIMULATE_REPORT": str(report),
+            "RANKTREE_SIMULATE_PROGRESS": str(max(ranks // 10, 1)) if settings.progress else "0",
+            "SMPI_GLOBAL_SIZE": str(ranks),
+        }
+        if settings.preload:
+            before = environment.get("LD_PRELOAD", "")
+            environment["LD_PRELOAD"] = ":".join([*filter(None, [before]), *map(str, settings.preload)])
+        words = [str(tools.starter), str(program.resolve()), *settings.options()]
+        words += [f"--cfg=smpi/np:{ranks}", f"--cfg=smpi/hostfile:{hosts}", f"--cfg=smpi/tmpdir:{folder}"]
+        begin = time.monotonic()
+        code = run_watched([*words, str(tools.platform), *command[1:]], environment, settings.time_limit)
+        if not report.is_file():
+            raise ValueError(f"{program}: the simulation ended with code {code}, without a report")
+        found = json.loads(report.read_text(encoding="utf-8"))
+        if found["aborted_ranks"]:
+            ended = f"{found['aborted_ranks']:,} of {ranks:,} ranks"
+            raise ValueError(f"{program}: {ended} were ended by MPI_Abort or by a deadlock; nothing is reported")
+        found["host_s"] = time.monotonic() - begin
+        found["host_bytes"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+        found["estimated_bytes"] = needed
+        return Result(code, found)
+
+
+def run_watched(words: Sequence[str], environment: dict[str, str], limit: float | None) -> int:
+    """The exit code. Ends the simulation, with one line, when it takes the machine's memory or more than its time."""
+    free = memory.available()
+    process = subprocess.Popen(words, env=environment)
+    end = time.monotonic() + limit if limit is not None else None
+    try:
+        while True:
+            try:
+                return process.wait(WATCH_SECONDS)
+            except subprocess.TimeoutExpired:
+                taken = memory.resident(process.pid)
+            if taken > 0.95 * free:
+                raise ValueError(f"stopped: the simulation took {memory.text(taken)} of {memory.text(free)} of memory")
+            if end is not None and time.monotonic() > end:
+                raise ValueError(f"stopped: the simulation is not done after {limit:g} s (--time-limit)")
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()

@@ -1,0 +1,20 @@
+"""The pattern of a program without a run: its ranks are simulated, and each leaves its records."""
+
+import tempfile
+from pathlib import Path
+
+from ranktree.simulate.machine import leaves_in_order, simulated_machine
+from ranktree.simulate.run import Settings, simulate
+from ranktree.simulate.tools import built
+
+
+def trace_simulated(words: list[str], output: Path, ranks: int) -> int:
+    """Runs a program compiled for simulations; the records are in OUTPUT.parts afterwards. Its exit code.
+
+    The machine does not matter to a program that does not ask for it: one node with a core a rank.
+    """
+    variables = {"RANKTREE_TRACE": str(output), "RANKTREE_SIMULATE_PROGRAM": " ".join(words)}
+    settings = Settings(threads=True, preload=(built("libranktree_preload_smpi.so"),), variables=variables)
+    with tempfile.TemporaryDirectory(prefix="ranktree-machine-") as folder:
+        machine = simulated_machine(f"node:1 core:{ranks}", None, "core", Path(folder))
+        return simulate(machine, leaves_in_order(machine, ranks, "packed"), words, settings).code

@@ -1,0 +1,124 @@
+#include "core/simulate/platform.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/simulate/level_costs.h"
+#include "core/simulate/network_links.h"
+#include "core/topo/kind.h"
+#include "core/topo/machine.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::simulate {
+namespace {
+
+using topo::Kind;
+using topo::Leaf;
+using topo::Object;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+Platform::Platform(const topo::Machine& machine, Kind unit)
+    : tree_(topo::to_tree(machine).cut_at(unit)), costs_(level_costs(tree_)) {
+  if (machine.network.switches.empty() && machine.network.hosts.size() == 1) {
+    // one node: no network
+  } else if (machine.interconnect) {
+    interconnect_ = in_seconds(*machine.interconnect);
+    network_ = interconnect_links(tree_, *interconnect_);
+  } else {
+    network_ = switch_links(tree_, costs_, machine.uplinks);
+  }
+  if (network_) bandwidth_ = network_->bandwidths();
+  add_inside();
+}
+
+int Platform::network_link_count() const { return network_ ? static_cast<int>(network_->bandwidths().size()) : 0; }
+
+void Platform::add_inside() {
+  std::vector<double> widest(costs_.size(), 0);  // by level of the object above
+  for (std::size_t level = 0; level < costs_.size(); ++level) {
+    if (costs_[level].kind < Kind::kNode) continue;
+    widest[level] = std::max(costs_[level].bandwidth, level > 0 ? widest[level - 1] : 0);
+  }
+  port_.assign(at(tree_.object_count()), -1);
+  for (Object object = 1; object < tree_.object_count(); ++object) {
+    const Object above = tree_.parent(object);
+    const int level = tree_.level_of(above);
+    if (costs_[at(level)].kind < Kind::kNode || tree_.child_count(above) < 2) continue;
+    port_[at(object)] = static_cast<LinkId>(bandwidth_.size());
+    owner_.push_back(object);
+    bandwidth_.insert(bandwidth_.end(), 2, widest[at(level)]);
+  }
+  if (bandwidth_.size() > at(kMaxLinks)) {
+    throw Error(Fault::kUnsupported, "machine: expected at most " + std::to_string(kMaxLinks) + " links, found " +
+                                         std::to_string(bandwidth_.size()));
+  }
+}
+
+std::string Platform::link_name(LinkId link) const {
+  if (link < network_link_count()) return network_->name(link);
+  const LinkId index = link - network_link_count();
+  const Object object = owner_[at(index / 2)];
+  const Object node = tree_.node_of(tree_.first_leaf(object));
+  std::string name(topo::kind_name(tree_.level(tree_.level_of(object)).kind));
+  name += " " + std::to_string(tree_.os_index(object));
+  if (node >= 0 && !tree_.name(node).empty()) name += " of " + std::string(tree_.name(node));
+  return name + (index % 2 == 0 ? " up" : " down");
+}
+
+std::vector<LinkId> Platform::links_of(Leaf leaf) const {
+  std::vector<LinkId> links;
+  for (Object object = tree_.leaf_object(leaf); object > 0; object = tree_.parent(object)) {
+    const LinkId port = port_[at(object)];
+    if (port >= 0) links.insert(links.end(), {port, port + 1});
+  }
+  return links;
+}
+
+int Platform::node_index(Leaf leaf) const { return network_ ? tree_.os_index(tree_.node_of(leaf)) : 0; }
+
+void Platform::append_inside(Leaf from, Leaf to, std::vector<LinkId>& links) const {
+  Object a = tree_.leaf_object(from);
+  Object b = tree_.leaf_object(to);
+  std::vector<LinkId> down;
+  while (a != b) {
+    if (tree_.level_of(a) >= tree_.level_of(b)) {
+      if (port_[at(a)] >= 0) links.push_back(port_[at(a)]);
+      a = tree_.parent(a);
+    } else {
+      if (port_[at(b)] >= 0) down.push_back(port_[at(b)] + 1);
+      b = tree_.parent(b);
+    }
+  }
+  links.insert(links.end(), down.rbegin(), down.rend());
+}
+
+Route Platform::route(Leaf from, Leaf to) const {
+  Route route;
+  if (from == to) {
+    const LinkId own = port_[at(tree_.leaf_object(from))];
+    if (own >= 0) route.links.push_back(own);
+    route.latency = costs_.back().latency;
+    return route;
+  }
+  const int level = tree_.common_level(from, to);
+  if (costs_[at(level)].kind >= Kind::kNode) {
+    append_inside(from, to, route.links);
+    route.latency = costs_[at(level)].latency;
+    return route;
+  }
+  const int a = node_index(from);
+  const int b = node_index(to);
+  network_->append_route(a, b, route.links);
+  route.latency = costs_[at(level)].latency;
+  if (interconnect_) route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;
+  return route;
+}
+
+}  // namespace ranktree::core::simulate

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/simulate/level_costs.h"
+#include "core/simulate/network_links.h"
+#include "core/topo/kind.h"
+#include "core/topo/machine.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::simulate {
+namespace {
+
+using topo::Kind;
+using topo::Object;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+class SwitchLinks final : public NetworkLinks {
+ public:
+  SwitchLinks(const topo::Tree& tree, const std::vector<LevelCost>& costs, const std::vector<topo::Uplinks>& uplinks)
+      : tree_(tree), port_(at(tree.object_count()), -1), upwards_(at(tree.object_count()), 0) {
+    double widest = 0;
+    for (const LevelCost& cost : costs) {
+      if (cost.kind < Kind::kNode) widest = std::max(widest, cost.bandwidth);
+    }
+    nodes_ = nodes_by_number(tree);
+    for (const Object node : nodes_) add_port(node, widest);
+    for (Object object = tree.object_count() - 1; object > 0; --object) {
+      if (kind_of(object) == Kind::kSwitch) add_switch(object, uplinks);
+    }
+    narrow_.assign(costs.size(), -1);
+    for (std::size_t level = 0; level < costs.size(); ++level) {
+      if (costs[level].kind >= Kind::kNode || costs[level].bandwidth >= widest) continue;
+      narrow_[level] = add_links(2 * static_cast<std::int64_t>(nodes_.size()), costs[level].bandwidth);
+    }
+  }
+
+  void append_route(int from, int to, std::vector<LinkId>& links) const override {
+    Object a = nodes_[at(from)];
+    Object b = nodes_[at(to)];
+    std::vector<LinkId> down;
+    while (a != b) {
+      if (tree_.level_of(a) >= tree_.level_of(b)) {
+        if (port_[at(a)] >= 0) links.push_back(port_[at(a)]);
+        a = tree_.parent(a);
+      } else {
+        if (port_[at(b)] >= 0) down.push_back(port_[at(b)] + 1);
+        b = tree_.parent(b);
+      }
+    }
+    const LinkId narrow = narrow_[at(tree_.level_of(a))];
+    if (narrow >= 0) links.insert(links.end(), {narrow + 2 * from, narrow + 2 * to + 1});
+    links.insert(links.end(), down.rbegin(), down.rend());
+  }
+
+  [[nodiscard]] std::string name(LinkId link) const override {
+    const std::string direction = link % 2 == 0 ? " up" : " down";
+    for (std::size_t level = 0; level < narrow_.size(); ++level) {
+      const std::int64_t index = link - narrow_[level];
+      if (narrow_[level] < 0 || index < 0 || at(index) >= 2 * nodes_.size()) continue;
+      const std::string kind(topo::kind_name(tree_.level(static_cast<int>(level)).kind));
+      return "node " + std::string(tree_.name(nodes_[at(index / 2)])) + direction + " to the level " + kind;
+    }
+    const Object object = owner_[at(link / 2)];
+    const std::string kind = kind_of(object) == Kind::kNode ? "node " : "switch ";
+    const std::string name(tree_.name(object));
+    return kind + (name.empty() ? std::to_string(tree_.os_index(object)) : name) + direction;
+  }
+
+ private:
+  [[nodiscard]] Kind kind_of(Object object) const { return tree_.level(tree_.level_of(object)).kind; }
+
+  void add_port(Object object, double bandwidth) {
+    upwards_[at(object)] = bandwidth;
+    port_[at(object)] = add_links(2, bandwidth);
+    owner_.push_back(object);
+  }
+
+  // What is below has its links already.
+  void add_switch(Object object, const std::vector<topo::Uplinks>& uplinks) {
+    double below = 0;
+    for (int child = 0; child < tree_.child_count(object); ++child) {
+      below += upwards_[at(tree_.first_child(object) + child)];
+    }
+    const int depth = tree_.level_of(object) - 1;  // below the Cluster level
+    const topo::Uplinks up = at(depth) < uplinks.size() ? uplinks[at(depth)] : topo::Uplinks{};
+    const double bandwidth = up.bandwidth.value_or(below / up.oversubscription);
+    upwards_[at(object)] = below;
+    if (bandwidth < below) add_port(object, bandwidth);
+  }
+
+  const topo::Tree& tree_;
+  std::vector<Object> nodes_;    // by number
+  std::vector<Object> owner_;    // of each pair of links
+  std::vector<LinkId> port_;     // of each node and switch: its link up; the one down follows; -1: none
+  std::vector<double> upwards_;  // of each node and switch: bandwidth of what leads up from it
+  std::vector<LinkId> narrow_;   // by level: the first link of those whose bandwidth is less than a node's, else -1
+};
+
+}  // namespace
+
+LinkId NetworkLinks::add_links(std::int64_t count, double bandwidth) {
+  const auto first = static_cast<std::int64_t>(bandwidth_.size());
+  if (first + count > kMaxLinks) {
+    throw Error(Fault::kUnsupported, "network: expected at most " + std::to_string(kMaxLinks) + " links, found more");
+  }
+  bandwidth_.resize(at(first + count), bandwidth);
+  return static_cast<LinkId>(first);
+}
+
+std::vector<Object> nodes_by_number(const topo::Tree& tree) {
+  std::vector<Object> nodes;
+  for (Object object = 0; object < tree.object_count(); ++object) {
+    if (tree.level(tree.level_of(object)).kind != Kind::kNode) continue;
+    nodes.resize(std::max(nodes.size(), at(tree.os_index(object)) + 1));
+    nodes[at(tree.os_index(object))] = object;
+  }
+  return nodes;
+}
+
+std::unique_ptr<NetworkLinks> switch_links(const topo::Tree& tree, const std::vector<LevelCost>& costs,
+                                           const std::vector<topo::Uplinks>& uplinks) {
+  return std::make_unique<SwitchLinks>(tree, costs, uplinks);
+}
+
+}  // namespace ranktree::core::simulate

@@ -1,0 +1,85 @@
+"""`ranktree simulate --replay`: time and bytes of a pattern under a plan."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+CLUSTER = {
+    "hosts": [{"names": "n[0-3]", "shape": "node"}],
+}
+COSTS = {"Cluster": {"latency_s": 1e-5, "bandwidth_bytes_per_s": 1e8}}
+
+
+def write_pattern(path: Path, ranks: int, pairs: dict[tuple[int, int], tuple[int, int]]) -> None:
+    """Messages and bytes of each pair."""
+    rows = [[(to, *pairs[a, to]) for a, to in sorted(pairs) if a == rank] for rank in range(ranks)]
+    flat = [entry for row in rows for entry in row]
+    np.savez(
+        path,
+        indptr=np.cumsum([0, *map(len, rows)]),
+        indices=np.array([to for to, _, _ in flat], np.int32),
+        messages=np.array([count for _, count, _ in flat], np.int64),
+        bytes=np.array([size for _, _, size in flat], np.int64),
+    )
+
+
+def replay(ranktree: Callable, machine: Path, pattern: Path, *options: object) -> dict:
+    """The report."""
+    result = ranktree("simulate", "--machine", machine, "--replay", pattern, "--overhead", 0, "--json", *options)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_bytes_and_time_are_those_of_all_messages(
+    simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
+) -> None:
+    machine, pattern = machine_file(CLUSTER, COSTS), tmp_path / "app.npz"
+    # Rank 0 sends 40 messages of 1 MB to the next node, and one to its neighbour.
+    write_pattern(pattern, 16, {(0, 4): (40, 40_000_000), (0, 1): (1, 1000)})
+    report = replay(ranktree, machine, pattern)
+    assert report["replay"] == {"rounds": 4, "weight": 10}
+    assert report["levels"][0]["bytes"] == 40_000_000
+    assert report["levels"][2]["bytes"] == 1000
+    assert report["most_loaded_link"]["name"] == "node n0 up"
+    assert report["simulated_s"] == pytest.approx(40 * (1e-5 + 1e6 / 1e8), rel=1e-4)
+
+
+def test_a_plan_moves_ranks(simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path) -> None:
+    machine, pattern, plan = machine_file(CLUSTER, COSTS), tmp_path / "app.npz", tmp_path / "plan.json"
+    pairs = {(rank, (rank + 8) % 16): (10, 1_000_000) for rank in range(16)}
+    write_pattern(pattern, 16, pairs)
+    assert ranktree("map", pattern, "--machine", machine, "-o", plan).returncode == 0
+    before = replay(ranktree, machine, pattern)
+    after = replay(ranktree, machine, pattern, "--plan", plan)
+    assert before["levels"][0]["bytes"] == 16_000_000
+    assert after["levels"][0]["bytes"] == 0
+    assert after["simulated_s"] < before["simulated_s"] / 10
+
+
+def test_rounds_bound_the_messages_of_a_pair(
+    simgrid: None, ranktree: Callable, machine_file: Callable, tmp_path: Path
+) -> None:
+    machine, pattern = machine_file(CLUSTER, COSTS), tmp_path / "app.npz"
+    write_pattern(pattern, 16, {(0, 4): (1000, 10_000_000), (4, 8): (7, 7000)})
+    times = [replay(ranktree, machine, pattern, "--rounds", rounds)["simulated_s"] for rounds in (1, 5, 100)]
+    assert times == pytest.approx([times[0]] * 3, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--np", 5], "expected 2, the pattern's ranks"),
+        (["--machine", "node:1 core:1"], "the machine has 1 cores"),
+        (["--order", "odd"], "--order: expected packed, round-robin"),
+        (["--", "./app"], "or --replay"),
+    ],
+)
+def test_refusals_of_a_replay(options: list, text: str, simgrid: None, ranktree: Callable, tmp_path: Path) -> None:
+    pattern = tmp_path / "app.npz"
+    write_pattern(pattern, 2, {(0, 1): (1, 1)})
+    result = ranktree("simulate", "--machine", "node:2 core:1", "--replay", pattern, *options)
+    assert result.returncode in {1, 2}
+    assert text in " ".join(result.stderr.replace("│", " ").split())

@@ -1,0 +1,118 @@
+"""`ranktree simulate` around the simulation: refusals, progress, memory, the machine files of the repository."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+# Places for ranks, and the name of a level or network of each machine file.
+MACHINES = {
+    "bluegene-p-2048": (8192, "torus 8 x 16 x 16"),
+    "bluegene-p-5000": (20000, "torus 10 x 20 x 25"),
+    "dragonfly-16": (16384, "dragonfly of 16 groups"),
+    "fat-tree-128x64": (8192, "Switch x4 s0 .. s3"),
+    "graphene-gige": (576, "Switch"),
+    "graphene-ib": (576, "Node x144"),
+    "ntw10e5": (240, "NUMANode x2"),
+    "ntw24e5": (576, "Switch switch4"),
+    "plafrim": (512, "Node x64"),
+    "smp12e5": (192, "Group x6"),
+    "smp20e7": (160, "Group x10"),
+}
+
+
+def test_every_machine_file_is_listed() -> None:
+    assert sorted(path.stem for path in (ROOT / "machines").glob("*.json")) == sorted(MACHINES)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_machine_files_say_what_they_are(name: str, ranktree: Callable) -> None:
+    path = ROOT / "machines" / f"{name}.json"
+    places, part = MACHINES[name]
+    result = ranktree("topo", path)
+    assert result.returncode == 0, result.stderr
+    assert f"{places} places, {places} may be used" in result.stdout
+    assert part in result.stdout
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["description"] and document["source"]
+
+
+@pytest.mark.parametrize("name", ["bluegene-p-2048", "dragonfly-16", "fat-tree-128x64", "graphene-gige", "smp20e7"])
+def test_machine_files_are_simulated(name: str, ranktree: Callable, simulated_program: Callable) -> None:
+    program = simulated_program(PROGRAMS / "crossing.c")
+    machine = ROOT / "machines" / f"{name}.json"
+    result = ranktree(
+        "simulate", "--machine", machine, "--np", 128, "--json", "--share-globals", "--", program, 100_000
+    )
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout.partition("\n")[2])
+    assert report["ranks"] == 128
+    assert sum(level["bytes"] for level in report["levels"]) >= 64 * 100_000
+    assert report["simulated_s"] > 0
+
+
+def test_text_names_usual_values_and_the_most_loaded_link(ranktree: Callable, simulated_program: Callable) -> None:
+    program = simulated_program(PROGRAMS / "crossing.c")
+    result = ranktree("simulate", "--machine", "node:2 core:2", "--np", 4, "--progress", "--", program)
+    assert result.returncode == 0, result.stderr
+    assert "usual value of an ordinary cluster" in result.stdout
+    assert "Most loaded link: node n0 up" in result.stdout
+    assert "Simulated time:" in result.stdout
+    assert "ranktree: 4 of 4 ranks finished" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        ([], 2, "or --replay"),
+        (["--np", 3, "--", "./missing"], 1, "the machine has 2 cores"),
+        (["--np", 2, "--", "./missing"], 1, "missing: no such program"),
+        (["--", "./missing"], 2, "expected a number of ranks, or --plan"),
+        (["--np", 2, "--selector", "odd", "--", "./missing"], 2, "expected ompi"),
+        (["--compile"], 2, "expected -- cc|c++|f90"),
+        (["--compile", "--", "cobol", "x"], 1, "--compile: expected cc"),
+    ],
+)
+def test_refusals(words: list, code: int, text: str, simgrid: None, ranktree: Callable) -> None:
+    result = ranktree("simulate", "--machine", "node:1 core:2", *words)
+    assert result.returncode == code
+    assert text in " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_memory_is_estimated_and_refused_with_the_figure(ranktree: Callable, simulated_program: Callable) -> None:
+    program = simulated_program(PROGRAMS / "crossing.c")
+    result = ranktree(
+        "simulate", "--machine", "node:64 core:64", "--np", 4096, "--memory-per-rank", 10**12, "--", program
+    )
+    assert result.returncode == 1
+    assert "a simulation of 4,096 ranks needs about 4.1e+03 TB" in result.stderr
+
+
+def test_a_time_limit_ends_the_simulation(ranktree: Callable, simulated_program: Callable, tmp_path: Path) -> None:
+    source = tmp_path / "endless.c"
+    source.write_text(
+        "#include <mpi.h>\n#include <signal.h>\n"
+        "int main(int c, char** v) { MPI_Init(&c, &v); for (;;) raise(0); return 0; }\n",
+        encoding="utf-8",
+    )
+    program = simulated_program(source)
+    result = ranktree("simulate", "--machine", "core:1", "--np", 1, "--time-limit", 1, "--", program)
+    assert result.returncode == 1
+    assert "not done after 1 s" in result.stderr
+
+
+def test_without_simgrid_the_package_is_named(ranktree: Callable, command: str, tmp_path: Path) -> None:
+    python = Path(command).resolve()
+    words = [str(python), "simulate", "--machine", "core:1", "--np", "1", "--", "/bin/true"]
+    for name in ("env", "sh"):
+        (tmp_path / name).symlink_to(f"/bin/{name}")
+    result = subprocess.run(
+        words, env={**os.environ, "PATH": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 1
+    assert "apt-get install simgrid libsimgrid-dev" in result.stderr
