@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "mpi/split/native_types.h"
+#include "preload/call.h"
 #include "preload/calls_library.h"
 #include "preload/next.h"
 #include "preload/process.h"
-#include "preload/thread.h"
 #include "ranktree/mpi.h"
 #include "ranktree/paper.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "io/trace_layout.h"
+#include "preload/call.h"
 #include "preload/process.h"
-#include "preload/thread.h"
 
 namespace ranktree::preload {
 namespace {

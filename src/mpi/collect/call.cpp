@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -183,7 +185,8 @@ CallTable* table_for_program(const Operation& operation, std::uint32_t first_ser
   try {
     CommunicatorState& state = state_for_program(operation.comm, first_served, thread);
     if (state.waiting == 0U) return state.table();
-    if (!arguments_are_right(operation, state.rank, state.size) || --*state.waiting > 0) return nullptr;
+    if (!state.waiting || !arguments_are_right(operation, state.rank, state.size)) return nullptr;
+    if (--*state.waiting > 0) return nullptr;
     return make_table(operation.comm, thread);
   } catch (...) {
     return nullptr;

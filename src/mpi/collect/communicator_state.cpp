@@ -3,9 +3,9 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "mpi/attribute_key.h"
 #include "mpi/check.h"

@@ -21,6 +21,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/variant.h"
+#include "programs/calibrate/levels.h"
 
 namespace ranktree::mpi::calibrate {
 namespace {

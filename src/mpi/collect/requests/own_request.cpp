@@ -11,7 +11,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -170,8 +170,9 @@ Selector::Selector(Context& context, Settings settings)
       }
     }
   }
-  if (!context.reproducible()) context.set_reproducible(settings_.reproducible);
-  if (*context.reproducible()) look_at_reductions(table_);
+  const bool reproducible = context.reproducible().value_or(settings_.reproducible);
+  context.set_reproducible(reproducible);
+  if (reproducible) look_at_reductions(table_);
 }
 
 // How many calls of a kind are the MPI's own at first.
