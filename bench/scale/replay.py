@@ -44,7 +44,7 @@ class Kernel:
     program: str
     arguments: tuple[str, ...]
     iterations: int
-    dependent: bool = False  # a message waits for another one, which a pattern does not tell: the order is not judged
+    dependent: bool = False  # a message waits for another one, which a pattern does not show: the order is not judged
 
     def command(self, build: Path, folder: Path) -> list[str]:
         """As the launcher starts it."""

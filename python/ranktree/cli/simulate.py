@@ -65,9 +65,7 @@ def replayed(
     for warning in warnings:
         echo(f"ranktree: {file}: {warning}", err=True)
     if ranks.count not in {None, pattern.ranks}:
-        raise BadParameter(
-            f"expected {pattern.ranks}, the pattern's ranks, found {ranks.count}", param_hint="--np"
-        )
+        raise BadParameter(f"expected {pattern.ranks}, the pattern's ranks, found {ranks.count}", param_hint="--np")
     placed = replace(ranks, count=pattern.ranks).on(machine)
     with named_after(file):
         sent = rounds_of(pattern, rounds)
@@ -99,9 +97,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     plan: Annotated[str | None, Option(help="where each rank is: what `ranktree map` wrote")] = None,
     order: Annotated[str, Option(help="without a plan: packed or round-robin (over the nodes)")] = "packed",
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
-    overhead: Annotated[
-        float, Option(min=0, help="seconds of a rank for each send and receive")
-    ] = USUAL_OVERHEAD,
+    overhead: Annotated[float, Option(min=0, help="seconds of a rank for each send and receive")] = USUAL_OVERHEAD,
     collectives: Annotated[str, Option(help="of a pattern, as `ranktree map` has it")] = "model",
     rounds: Annotated[int, Option(min=1, help="of a replay: at most so many messages a pair")] = ROUNDS,
     selector: Annotated[str, Option(help=f"collectives as in {', '.join(SELECTORS)}")] = "ompi",
