@@ -34,7 +34,7 @@ using nlohmann::json;
 constexpr std::int64_t kMost = 1'048'576;
 constexpr std::size_t kMaxDimensions = 8;
 constexpr std::size_t kMaxSwitchLevels = 24;
-const std::string kBandwidth = "bandwidth_bytes_per_s";
+constexpr const char* kBandwidth = "bandwidth_bytes_per_s";
 
 int whole(const JsonPlace& network, const std::string& key, int otherwise) {
   return network.has(key) ? static_cast<int>(network.field(key).integer(1, kMost)) : otherwise;

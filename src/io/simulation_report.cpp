@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/simulate/level_costs.h"
 #include "core/simulate/platform.h"
 #include "core/simulate/traffic.h"
 #include "core/topo/kind.h"

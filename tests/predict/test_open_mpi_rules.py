@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import AS_ROOT, LAUNCHERS
+from tests.conftest import AS_ROOT, OPTIONS
 
 SOURCE = Path(__file__).resolve().parent / "counted.c"
 RANKS = 4  # a power of two, for recursive doubling
@@ -100,7 +100,7 @@ def counts(compiled: Callable[..., Path]) -> Callable[..., Counts]:
         options = {"pml_monitoring_enable": "1"} | parameters
         words = [word for name, value in options.items() for word in ("--mca", name, value)]
         done = subprocess.run(
-            [*LAUNCHERS["openmpi"], *words, "-n", str(RANKS), str(program), *calls],
+            ["mpiexec.openmpi", *OPTIONS["openmpi"], *words, "-n", str(RANKS), str(program), *calls],
             capture_output=True,
             text=True,
             timeout=60,

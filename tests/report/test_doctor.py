@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import script
+from tests.report.conftest import script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import helpers

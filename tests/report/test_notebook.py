@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import save_stencil
+from tests.report.conftest import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 pytest.importorskip("scipy.sparse", reason="scipy is not installed")

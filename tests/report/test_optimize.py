@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import left_of, save_stencil, script
+from tests.report.conftest import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from emulated import MiniCluster

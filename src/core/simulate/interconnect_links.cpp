@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/simulate/level_costs.h"
 #include "core/simulate/network_links.h"
 #include "core/topo/interconnect.h"
-#include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::simulate {

@@ -64,7 +64,9 @@ class SwitchLinks final : public NetworkLinks {
       const std::int64_t index = link - narrow_[level];
       if (narrow_[level] < 0 || index < 0 || at(index) >= 2 * nodes_.size()) continue;
       const std::string kind(topo::kind_name(tree_.level(static_cast<int>(level)).kind));
-      return "node " + std::string(tree_.name(nodes_[at(index / 2)])) + direction + " to the level " + kind;
+      std::string text = "node ";
+      text.append(tree_.name(nodes_[at(index / 2)])).append(direction).append(" to the level ").append(kind);
+      return text;
     }
     const Object object = owner_[at(link / 2)];
     const std::string kind = kind_of(object) == Kind::kNode ? "node " : "switch ";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/simulate/network_links.h"
 #include "core/simulate/platform.h"
 #include "core/topo/tree.h"
 

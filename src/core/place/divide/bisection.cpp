@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -188,7 +189,11 @@ Bisections::Loan Bisections::lend(std::uint64_t seed) {
 void Bisections::Return::operator()(Bisection* bisection) const {
   std::unique_ptr<Bisection> mine(bisection);
   const std::lock_guard lock(owner->mutex_);
-  owner->free_.push_back(std::move(mine));
+  try {
+    owner->free_.push_back(std::move(mine));
+  } catch (const std::bad_alloc&) {  // a deleter does not throw: what finds no memory in the list is freed
+    mine.reset();
+  }
 }
 
 }  // namespace ranktree::core::place::engine

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/exact/exact_search.h"
 #include "core/place/graph/graph.h"
 #include "core/place/order/lattice.h"
 #include "core/place/order/structural_order.h"
@@ -91,7 +93,12 @@ Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers) {
   Ordered found;
   const double largest = largest_weight(affinity, workers);
   if (largest == 0) return found;
-  found.order = structural_order(affinity, workers);
+  if (affinity.ranks <= exact::kMostRanks) {  // the exact solver decides: among equals the same whatever the weights' unit
+    found.order.resize(static_cast<std::size_t>(affinity.ranks));
+    std::iota(found.order.begin(), found.order.end(), 0);
+  } else {
+    found.order = structural_order(affinity, workers);
+  }
   found.graph = graph_of(affinity, found.order, largest);
   found.lattice = find_lattice(found.graph, workers);
   if (!found.lattice) return found;
