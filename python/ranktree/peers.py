@@ -237,8 +237,9 @@ class Answer:
 def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[], bool] = lambda: True) -> Answer:
     """Runs one in its own process, for so many seconds at most, and as long as is wanted."""
     with tempfile.TemporaryDirectory() as folder:
-        # What the peer leaves behind when it is stopped goes with our folder.
-        path = os.pathsep.join(path for path in sys.path if path)
+        # What the peer leaves behind when it is stopped goes with our folder. A peer may be a module that the user
+        # names in PYTHONPATH, which this command itself does not look at.
+        path = os.pathsep.join(path for path in (*sys.path, os.environ.get("PYTHONPATH", "")) if path)
         environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder, "SCOTCH_PTHREAD_NUMBER": "1"}
         given, answer = Path(folder) / "problem.npz", Path(folder) / "answer.npz"
         np.savez(given, **{key: np.asarray(value) for key, value in vars(problem).items()})

@@ -101,7 +101,7 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
         (1, (pattern, "--machine", "node:4 core:2", "--cost", "latency"), "latency is not known"),
         (2, (pattern, "--machine", "node:4 core:2", "--metric", "volume"), "--metric"),
         (2, (pattern, "--machine", "node:4 core:2", "--algorithm", "magic"), "--algorithm"),
-        (2, (), "Missing argument"),
+        (2, (), "missing argument"),
     ):
         result = ranktree("map", *arguments, "-o", plan)
         assert (result.returncode, expected in result.stderr) == (code, True), result.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
 from tests.report.conftest import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.report.conftest import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")

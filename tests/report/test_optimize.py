@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.report.conftest import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")

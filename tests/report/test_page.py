@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.report.conftest import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.report.conftest import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
