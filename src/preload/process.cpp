@@ -23,6 +23,7 @@
 #include "io/pattern_file.h"
 #include "io/trace_layout.h"
 #include "io/trace_records.h"
+#include "preload/call.h"
 #include "preload/communicator.h"
 #include "preload/gather.h"
 #include "preload/thread.h"

@@ -180,7 +180,7 @@ void load() {
   watch_aborts(simulation);
   const std::string report = setting("RANKTREE_SIMULATE_REPORT");
   if (!report.empty()) s4u::Engine::on_simulation_end_cb([simulation, report] { simulation->write_report(report); });
-  const int step = std::atoi(setting("RANKTREE_SIMULATE_PROGRESS").c_str());
+  const auto step = static_cast<int>(std::strtol(setting("RANKTREE_SIMULATE_PROGRESS").c_str(), nullptr, 10));
   if (step > 0) print_progress(simulation->ranks(), step);
 }
 

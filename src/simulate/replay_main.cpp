@@ -76,7 +76,8 @@ Traffic traffic_of(const Pattern& pattern, int rounds, double weight) {
 // Simulated ranks share one process, and so one copy.
 const Traffic& shared_traffic(char** arguments) {
   static const Traffic traffic =
-      traffic_of(ranktree::io::load_pattern(arguments[1]).pattern, std::atoi(arguments[2]), std::atof(arguments[3]));
+      traffic_of(ranktree::io::load_pattern(arguments[1]).pattern,
+                 static_cast<int>(std::strtol(arguments[2], nullptr, 10)), std::strtod(arguments[3], nullptr));
   return traffic;
 }
 
