@@ -20,6 +20,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -43,10 +44,10 @@ using topo::Leaf;
 
 constexpr double kHeader = 16;  // bytes that SMPI adds to each message
 constexpr double kFlops = 1e9;  // of a host: computing takes no simulated time unless smpirun is asked to measure it
-const std::string kHostPrefix = "leaf";
+constexpr std::string_view kHostPrefix = "leaf";
 
 std::string setting(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read before the simulation starts
   return value != nullptr ? value : "";
 }
 
@@ -60,8 +61,9 @@ std::vector<Leaf> read_hosts(const std::string& path) {
     const bool named = line.starts_with(kHostPrefix);
     const auto [stop, error] = std::from_chars(line.data() + (named ? kHostPrefix.size() : 0), end, leaf);
     if (!named || error != std::errc() || stop != end || leaf < 0) {
-      throw ranktree::core::Error(ranktree::core::Fault::kInput,
-                                  path + ": expected lines \"leafN\", found '" + line + "'");
+      std::string text = path;
+      text.append(": expected lines \"leafN\", found '").append(line).append("'");
+      throw ranktree::core::Error(ranktree::core::Fault::kInput, text);
     }
     leaves.push_back(leaf);
   }
@@ -112,7 +114,7 @@ class MachineZone final : public routing::NetZoneImpl {
     for (LinkId link = 0; link < platform_.network_link_count(); ++link) add_link(link);
     for (const Leaf leaf : leaves) {
       for (const LinkId link : platform_.links_of(leaf)) add_link(link);
-      s4u::Host* host = create_host(kHostPrefix + std::to_string(leaf), {kFlops});
+      s4u::Host* host = create_host(std::string(kHostPrefix) + std::to_string(leaf), {kFlops});
       host->seal();
       const std::size_t id = host->get_netpoint()->id();
       leaf_of_.resize(std::max(leaf_of_.size(), id + 1), -1);
@@ -156,7 +158,8 @@ void watch_aborts(const std::shared_ptr<Simulation>& simulation) {
 // A line on standard error for each so many ranks that have finished.
 void print_progress(int ranks, int step) {
   s4u::Actor::on_termination_cb([ranks, step, finished = 0](const s4u::Actor&) mutable {
-    if (++finished % step == 0 || finished == ranks) {
+    ++finished;
+    if (finished % step == 0 || finished == ranks) {
       std::fprintf(stderr, "ranktree: %d of %d ranks finished, %.6g s simulated\n", finished, ranks,
                    s4u::Engine::get_clock());
     }
