@@ -93,7 +93,8 @@ Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers) {
   Ordered found;
   const double largest = largest_weight(affinity, workers);
   if (largest == 0) return found;
-  if (affinity.ranks <= exact::kMostRanks) {  // the exact solver decides: among equals the same whatever the weights' unit
+  // The exact solver decides there: among equals it decides alike whatever the unit of the weights.
+  if (affinity.ranks <= exact::kMostRanks) {
     found.order.resize(static_cast<std::size_t>(affinity.ranks));
     std::iota(found.order.begin(), found.order.end(), 0);
   } else {
