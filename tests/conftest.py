@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ RunResult = subprocess.CompletedProcess[str]
 FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
 # Open MPI 5 sleeps for a second in MPI_Init where it finds no network of libfabric's for this transport.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+# The package beside the command under test, in every folder: Python keeps the first one that any test imports.
+if "RANKTREE_COMMAND" in os.environ:
+    sys.path.insert(0, str(Path(os.environ["RANKTREE_COMMAND"]).resolve().parents[1] / "python"))
 
 
 @pytest.fixture(scope="session")

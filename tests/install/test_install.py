@@ -18,6 +18,13 @@ EXPECTED = "6 leaves, distance 4\n"
 BUILD_TYPE = "RelWithDebInfo"
 
 
+def is_placed_by_pairs(printed: str) -> bool:
+    """Whether user.cpp's ranks 0 and 2, 1 and 3 share a node; each node of one pair, in either order."""
+    cost, ranks = printed.strip().split(": ")
+    first, second = ranks.split()[:2], ranks.split()[2:]
+    return cost == "600 -> 300" and {frozenset(first), frozenset(second)} == {frozenset("02"), frozenset("13")}
+
+
 def run(*command: object, **environment: str) -> str:
     """Runs a command that must succeed; what it printed."""
     result = subprocess.run(
@@ -52,7 +59,7 @@ def test_imported_targets_bring_the_standard_and_the_mpi(prefix: Path, mpi_build
     options = (f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPIS={';'.join(mpi_builds)}")
     run("cmake", "-S", HERE / "find_package_cxx", "-B", tmp_path, *options)
     run("cmake", "--build", tmp_path)
-    assert run(tmp_path / "user_cxx", "node:2 core:2") == "600 -> 300: 0 2 1 3\n"
+    assert is_placed_by_pairs(run(tmp_path / "user_cxx", "node:2 core:2"))
     for mpi, entry in mpi_builds.items():
         words = [entry["mpiexec"], "-n", "1", tmp_path / f"user_{mpi}"]
         assert run(*words, **VARIABLES.get(entry["family"], {})) == "1 of 0.1\n"
@@ -83,7 +90,7 @@ def test_cxx(prefix: Path, tmp_path: Path) -> None:
     flags = run("pkg-config", "--cflags", "--libs", "ranktree", PKG_CONFIG_PATH=str(folder)).split()
     warnings = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
     run("c++", "-std=c++20", *warnings, HERE / "user.cpp", "-o", tmp_path / "user", *flags)
-    assert run(tmp_path / "user", "node:2 core:2", LD_LIBRARY_PATH=str(folder.parent)) == "600 -> 300: 0 2 1 3\n"
+    assert is_placed_by_pairs(run(tmp_path / "user", "node:2 core:2", LD_LIBRARY_PATH=str(folder.parent)))
 
 
 def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -> None:

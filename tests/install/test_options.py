@@ -1,13 +1,10 @@
 """Options of the command line: every way to write them, and what is refused."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 from ranktree.cli.options import Argument, BadParameter, Option, Verb, make_parser, parse  # noqa: E402
 
 

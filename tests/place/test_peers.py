@@ -10,9 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
-
 from ranktree import peer_libraries
 
 MACHINE = "node:4 package:2 core:2"

@@ -1,6 +1,5 @@
 """What the tests of reports share: the package under test, patterns made from arithmetic, a headless browser."""
 
-import os
 import shutil
 import sys
 import tempfile
@@ -12,8 +11,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tools" / "minicluster")]
-if "RANKTREE_COMMAND" in os.environ:
-    sys.path.insert(0, str(Path(os.environ["RANKTREE_COMMAND"]).resolve().parents[1] / "python"))
 
 BROWSER_OPTIONS = (
     "--headless",
