@@ -111,7 +111,7 @@ bench-place: build
 bench-collect: mpis
 	$(MAKE) build
 	-$(VENV)/bin/python bench/collect/run.py --build $(BUILD)
-	$(VENV)/bin/python bench/collect/report.py --write docs/collect-bench.md
+	$(VENV)/bin/python bench/collect/report.py --write docs/benchmarks/collectives.md
 
 ## make bench-simulate  collectives at 128 to 1,024 ranks on SimGrid, beside the models (needs Debian's simgrid)
 bench-simulate: build

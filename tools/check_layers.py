@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails when a module includes a header of a module above it, or core touches files, MPI, hwloc, clocks or environment.
 
-The order of the modules (docs/architecture.md): capi, preload -> mpi -> hw -> io -> core; simulate -> preload.
+The modules' order (docs/explanation/architecture.md): capi, preload -> mpi -> hw -> io -> core; simulate -> preload.
 """
 
 import re

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The main job, end to end: `make demo`.
 
-On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md), Open MPI runs the `rings` example with its ranks
-placed round robin. Ranktree traces that run, maps it (for fewest bytes, and for fewest messages), and reruns it with
-each plan. The demo prints time and bytes between nodes before and after. Where no cluster can be emulated it takes
-the trace on one node, and the table shows what the plans would change.
+On an emulated cluster of 4 nodes x 4 ranks (docs/how-to/emulate-a-cluster.md), Open MPI runs the `rings` example with
+its ranks placed round robin. Ranktree traces that run, maps it (for fewest bytes, and for fewest messages), and reruns
+it with each plan. The demo prints time and bytes between nodes before and after. Where no cluster can be emulated it
+takes the trace on one node, and the table shows what the plans would change.
 
 The cores of the nodes are emulated, so ranks are not bound: a plan decides the host of each rank, which is verified.
 """

@@ -1,6 +1,6 @@
 """The wrappers of the library that serves collectives (src/preload/collect), for tools/generate_preload.py: the
 blocking collectives and three nonblocking ones, in both entries and both widths of counts, described for ranktree, and
-the calls that make communicators (docs/collect-preload.md).
+the calls that make communicators (docs/how-to/serve-collectives.md).
 """
 
 from collections.abc import Iterator, Mapping

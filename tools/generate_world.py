@@ -1,5 +1,5 @@
 """The wrappers of the world library (src/preload/world), for tools/generate_preload.py: every call that takes a
-communicator, in both entries and both widths of counts, with MPI_COMM_WORLD replaced (docs/reorder-preload.md).
+communicator, in both entries and both widths of counts, with MPI_COMM_WORLD replaced (docs/how-to/renumber-world.md).
 """
 
 from collections.abc import Iterator, Mapping

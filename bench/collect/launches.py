@@ -73,7 +73,7 @@ def on_one_node(mpi: Mpi, ranks: int) -> Start:
 
 
 class Cluster:
-    """An emulated cluster (docs/minicluster.md)."""
+    """An emulated cluster (docs/how-to/emulate-a-cluster.md)."""
 
     def __init__(self, build: Path, folder: Path) -> None:
         """The constructor starts nothing."""

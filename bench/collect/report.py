@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tables of docs/collect-bench.md from results.csv, and the acceptance limits that are missed.
+"""The tables of docs/benchmarks/collectives.md from results.csv, and the acceptance limits that are missed.
 
-report.py [--csv results.csv] [--limits] [--write docs/collect-bench.md]
+report.py [--csv results.csv] [--limits] [--write docs/benchmarks/collectives.md]
 
 Prints the tables; --write puts them between the two marks of the page; --limits names each result that misses one, exit
 code 1 where there is any.

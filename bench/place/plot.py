@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The two pictures of docs/place.md, from results.csv: plot.py [--csv results.csv] [--folder docs].
+"""The two pictures of docs/explanation/placement-engine.md, from results.csv: plot.py [--csv FILE] [--folder FOLDER].
 
 place-scaling.svg: seconds, as in treematch-2013 Figure 8, and cost over the best, by the number of ranks, for dense
 patterns and for sparse ones. place-profile.svg: the share of instances within a factor of the best.
@@ -113,7 +113,7 @@ def main() -> None:
     """Both pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=Path, nargs="+", default=[HERE / "results.csv"])
-    parser.add_argument("--folder", type=Path, default=HERE.parents[1] / "docs")
+    parser.add_argument("--folder", type=Path, default=HERE.parents[1] / "docs/benchmarks")
     arguments = parser.parse_args()
     plt.rcParams.update({"svg.hashsalt": "ranktree", "svg.fonttype": "none", "font.family": "sans-serif"})
     table = table_of([row for path in arguments.csv for row in load(path)], read_recorded())

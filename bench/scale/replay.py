@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Replayed patterns beside measured times: does `ranktree simulate --replay` order plans as a real run does?
 
-On an emulated cluster of 4 nodes x 4 ranks (docs/minicluster.md) Open MPI runs four kernels under five placements; each
-kernel is traced once, and its pattern is replayed under the same placements on a machine file of that cluster. Printed:
-seconds an iteration, measured (median of --runs) and replayed, and whether both order the placements alike. Placements
-whose measured times differ by less than --tie are not ordered. Exit code 1 where an order differs.
+On an emulated cluster of 4 nodes x 4 ranks (docs/how-to/emulate-a-cluster.md) Open MPI runs four kernels under five
+placements; each kernel is traced once, and its pattern is replayed under the same placements on a machine file of that
+cluster. Printed: seconds an iteration, measured (median of --runs) and replayed, and whether both order the placements
+alike. Placements whose measured times differ by less than --tie are not ordered. Exit code 1 where an order differs.
 """
 
 import argparse

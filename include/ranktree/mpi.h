@@ -239,8 +239,8 @@ RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[]
 RANKTREE_API int ranktree_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 
 /** The graph of a recorded pattern, for ranktree_Dist_graph_create() and MPI_Dist_graph_create() (treematch-2013
- * appendix A's read_pattern). Collective over comm: rank 0 reads the file (any format of docs/formats/pattern.md;
- * collectives are expanded) and gets all edges, the others get none.
+ * appendix A's read_pattern). Collective over comm: rank 0 reads the file (any format of
+ * docs/reference/formats/pattern.md; collectives are expanded) and gets all edges, the others get none.
  *
  * \param metric "size", "msg" or "avg" (treematch-2013 §2.1); weights above 2^31-1 are scaled down together
  * \param[out] n number of sources: size of comm at rank 0, 0 elsewhere
@@ -263,7 +263,8 @@ RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const ch
 RANKTREE_API int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* newcomm);
 
 /** Reductions whose bits depend only on the number of ranks, not on their location or the algorithm
- * (docs/collect-reproducible.md). Collective over comm. RANKTREE_REPRODUCIBLE=1 sets it for every communicator.
+ * (docs/how-to/reproducible-reductions.md). Collective over comm. RANKTREE_REPRODUCIBLE=1 sets it for every
+ * communicator.
  *
  * It applies to ranktree_Reduce, ranktree_Allreduce, ranktree_Reduce_scatter, ranktree_Reduce_scatter_block, and the
  * calls that the preload library serves. Duplicates of comm do not inherit it. Calls that no schedule can carry out,

@@ -1,8 +1,9 @@
 /* Pattern x machine -> plan: the slot for each rank, and the gain.
  *
- * Source: treematch-2013 §4, and the placement engine (docs/place.md). A plan is kept only if it costs less than the
- * ranks in order; otherwise it is that order, and ranktree_plan_has_gain() returns 0. Equal inputs and seed give equal
- * plans for any number of threads; a search stopped early may give another plan. All functions are local.
+ * Source: treematch-2013 §4, and the placement engine (docs/explanation/placement-engine.md). A plan is kept only if it
+ * costs less than the ranks in order; otherwise it is that order, and ranktree_plan_has_gain() returns 0. Equal inputs
+ * and seed give equal plans for any number of threads; a search stopped early may give another plan. All functions are
+ * local.
  */
 #ifndef RANKTREE_PLACE_H
 #define RANKTREE_PLACE_H
@@ -103,7 +104,7 @@ RANKTREE_API ranktree_status ranktree_plan_get_level_weight(const ranktree_plan*
 RANKTREE_API ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
                                                           ranktree_error* error);
 
-/** A lower bound on the cost of any placement of this pattern on this machine (docs/place.md).
+/** A lower bound on the cost of any placement of this pattern on this machine (docs/explanation/placement-engine.md).
  *  \return RANKTREE_ERROR_UNSUPPORTED when the plan comes from a file that is older than bounds */
 RANKTREE_API ranktree_status ranktree_plan_get_bound(const ranktree_plan* plan, double* bound, ranktree_error* error);
 

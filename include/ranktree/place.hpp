@@ -1,6 +1,7 @@
 // Placing ranks from C++20: spans of numbers in, a plan out. Objects own what ranktree/place.h makes: move only, freed
 // by their destructor, readable by several threads at once. Link with libranktree. ranktree/place.h explains the
-// options. Source: treematch-2013 §4, and the placement engine (docs/place.md). Everything is local.
+// options. Source: treematch-2013 §4, and the placement engine (docs/explanation/placement-engine.md). Everything is
+// local.
 //
 //   const ranktree::Topo machine = ranktree::Topo::load("node:64 package:2 core:16").cut_at_cores();
 //   const ranktree::Plan plan = ranktree::place(machine, ranktree::Pattern::dense(2048, matrix));

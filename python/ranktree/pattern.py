@@ -1,4 +1,4 @@
-"""Patterns: who talks to whom. `load` and `save` know every format of docs/formats/pattern.md.
+"""Patterns: who talks to whom. `load` and `save` know every format of docs/reference/formats/pattern.md.
 
 pattern, warnings = load("app.npz")
 pattern.ranks, pattern.indptr, pattern.indices, pattern.messages, pattern.bytes     # CSR, by sender

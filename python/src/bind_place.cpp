@@ -298,7 +298,7 @@ void bind_plans(nb::module_& module) {
           "cost", [](const place::Plan& plan) { return place::row_of(plan, "plan").total; }, "total cost of the plan")
       .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: what the plan costs on each level, root first")
       .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
-      .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/formats/plan.md specifies it")
+      .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/reference/formats/plan.md specifies it")
       .def(
           "save", [](const place::Plan& plan, const std::string& path) { ranktree::io::save_plan(path, plan); },
           "path"_a, "writes its file, completely or not at all");

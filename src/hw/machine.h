@@ -11,7 +11,7 @@ namespace ranktree::hw {
 // The values of `--machine`:
 //   "live" or nothing              this machine
 //   a.xml  or  a.xml,b.xml,...     hwloc XML, one file a node; equal nodes are stored once
-//   machine.json                   a machine file (docs/formats/machine.md)
+//   machine.json                   a machine file (docs/reference/formats/machine.md)
 //   "switch:2 node:4 package:2 l3:1 core:4"   hwloc's synthetic grammar, with cluster:, switch: and node: in front
 // Throws core::Error naming the fault.
 core::topo::Tree load_tree(const std::string& spec);

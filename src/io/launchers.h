@@ -1,5 +1,5 @@
 // What each MPI launcher needs to follow a plan: its own files and its own options. Values only; nothing is run or
-// written. How each was verified stands in docs/launch.md.
+// written. How each was verified stands in docs/how-to/rerun-by-a-plan.md.
 #pragma once
 
 #include <cstdint>

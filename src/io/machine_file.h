@@ -1,4 +1,4 @@
-// JSON machine files (docs/formats/machine.md).
+// JSON machine files (docs/reference/formats/machine.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Calibrated parameters as JSON, specified in docs/formats/parameters.md.
+// Calibrated parameters as JSON, specified in docs/reference/formats/parameters.md.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reads and writes patterns in any of the formats of docs/formats/pattern.md.
+// Reads and writes patterns in any of the formats of docs/reference/formats/pattern.md.
 #pragma once
 
 #include <cstdint>

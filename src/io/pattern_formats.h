@@ -1,4 +1,5 @@
-// One reader and one writer for each pattern format of docs/formats/pattern.md. pattern_file.h selects among them.
+// One reader and one writer for each pattern format of docs/reference/formats/pattern.md. pattern_file.h selects among
+// them.
 //
 // Readers take the bytes of a file, and `origin` to name it in errors: Error(kInput), one line with file and place.
 // Readers and writers add to `warnings` what the format cannot hold.

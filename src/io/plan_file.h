@@ -1,4 +1,4 @@
-// Plans as JSON, specified in docs/formats/plan.md.
+// Plans as JSON, specified in docs/reference/formats/plan.md.
 #pragma once
 
 #include <string>

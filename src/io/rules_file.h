@@ -1,4 +1,4 @@
-// Rules as JSON, specified in docs/formats/rules.md.
+// Rules as JSON, specified in docs/reference/formats/rules.md.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a simulation found, as JSON (docs/simulate.md).
+// What a simulation found, as JSON (docs/explanation/simulation.md).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // The bytes of a part: what one thread of one rank has recorded so far, in a memory-mapped file that outlives the
-// process (docs/formats/trace-parts.md). Written by the preload library, read by io/trace_parts.h.
+// process (docs/reference/formats/trace-parts.md). Written by the preload library, read by io/trace_parts.h.
 #pragma once
 
 #include <array>

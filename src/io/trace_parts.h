@@ -10,7 +10,7 @@
 
 namespace ranktree::io {
 
-// One part (docs/formats/trace-parts.md).
+// One part (docs/reference/formats/trace-parts.md).
 struct TracePart {
   core::pattern::Rank rank = 0;
   bool finished = false;  // its rank completed MPI_Finalize

@@ -1,7 +1,7 @@
 // A machine as a platform of SimGrid: a library that smpirun loads by `-platform`.
 //
 // SimGrid asks for each message's route, which Platform answers: one zone holds all hosts, one a leaf that a rank may
-// be on, and no table of routes is kept. Settings are environment variables (docs/simulate.md):
+// be on, and no table of routes is kept. Settings are environment variables (docs/explanation/simulation.md):
 // RANKTREE_SIMULATE_MACHINE (a machine file), _UNIT (the kind of a leaf), _HOSTS (smpirun's host file: a line "leafN" a
 // rank), _REPORT (where the report goes), _PROGRESS (ranks between two lines of progress, none where it is 0).
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>

@@ -74,8 +74,8 @@ def test_more_elements_than_an_int_counts(mpi: Mpi, way: str) -> None:
 
 @pytest.mark.parametrize("language", ["fortran", "python"])
 def test_documented_program(mpi: Mpi, language: str, tmp_path: Path) -> None:
-    """The programs of docs/collect-languages.md."""
-    text = (ROOT / "docs" / "collect-languages.md").read_text(encoding="utf-8")
+    """The programs of docs/how-to/call-collectives.md."""
+    text = (ROOT / "docs/how-to/call-collectives.md").read_text(encoding="utf-8")
     source = text.partition(f"```{language}\n")[2].partition("```\n")[0]
     if language == "python":
         path = tmp_path / "program.py"

@@ -1,4 +1,4 @@
-"""The programs of docs/reorder-languages.md, built with the commands below them, in every language."""
+"""The programs of docs/how-to/reorder-from-your-language.md, built with the commands below them, in every language."""
 
 import importlib.util
 import os
@@ -37,7 +37,7 @@ def name(request: pytest.FixtureRequest, build_folder: Path) -> str:
 
 def make(name: str, build_folder: Path, block: str, folder: Path) -> list[str]:
     """Writes a program of the page and builds it; returns the words that start it."""
-    text = (ROOT / "docs" / "reorder-languages.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/reorder-from-your-language.md").read_text(encoding="utf-8")
     source = text.partition(f"```{block}\n")[2].partition("```\n")[0]
     assert source, block
     language = block.removesuffix("-pattern")

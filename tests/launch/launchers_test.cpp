@@ -1,4 +1,5 @@
-// Expected texts: the launchers' own documentation, and syntax that was checked rank by rank (docs/launch.md).
+// Expected texts: the launchers' own documentation, and syntax that was checked rank by rank
+// (docs/how-to/rerun-by-a-plan.md).
 #include "io/launchers.h"
 
 #include <gtest/gtest.h>

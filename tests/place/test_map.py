@@ -30,7 +30,7 @@ def levels_of_plafrim(core: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def cost_by_level(rows: np.ndarray, core_of: np.ndarray) -> np.ndarray:
-    """Bytes by level, messages to oneself left out, as docs/place.md defines the cost."""
+    """Bytes by level, messages to oneself left out, as docs/explanation/placement-engine.md defines the cost."""
     between = rows[rows[:, 0] != rows[:, 1]]
     levels = levels_of_plafrim(core_of[between[:, 0]], core_of[between[:, 1]])
     return np.bincount(levels, weights=between[:, 3], minlength=5)

@@ -239,7 +239,7 @@ TEST(ClosedForms, AreThoseOfSameIndex) {
   }
 }
 
-// Segments across levels: what one port of the busiest rank does for each (docs/models.md).
+// Segments across levels: what one port of the busiest rank does for each (docs/explanation/models.md).
 TEST(ClosedForms, AreThoseOfSegmentsAcrossLevels) {
   using enum Algorithm;
   const auto leaders = schedule::Form::kLeaders;

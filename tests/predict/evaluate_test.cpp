@@ -1,4 +1,5 @@
-// The papers' closed forms, with the corrections of docs/models.md, against schedules followed message by message.
+// The papers' closed forms, with the corrections of docs/explanation/models.md, against schedules followed message by
+// message.
 #include "core/predict/evaluate.h"
 
 #include <gtest/gtest.h>
@@ -164,7 +165,7 @@ TEST_P(Papers, AllreduceInGroups) {
 
 INSTANTIATE_TEST_SUITE_P(Predict, Papers, testing::ValuesIn(kSettings));
 
-// Formulas that the papers print and no schedule confirms (docs/models.md).
+// Formulas that the papers print and no schedule confirms (docs/explanation/models.md).
 TEST(PrintedErrors, AreErrors) {
   const Setting s = kSettings[0];
   const Hockney model = uniform({s.a, s.b}, s.g);

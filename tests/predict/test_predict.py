@@ -1,4 +1,4 @@
-"""`ranktree predict`: its table, picture and JSON; expected values are the closed forms of docs/models.md by hand."""
+"""`ranktree predict`: its table, picture and JSON; expected values by hand from docs/explanation/models.md."""
 
 import json
 import math

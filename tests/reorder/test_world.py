@@ -84,7 +84,7 @@ def test_so_does_one_in_fortran(mpi, made, the_same, tmp_path, binding):
 
 
 def python(mpi, build_folder: Path) -> dict[str, str]:
-    """What makes mpi4py's wheel find Debian's MPIs (docs/examples.md)."""
+    """What makes mpi4py's wheel find Debian's MPIs (docs/reference/examples.md)."""
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
     variables = {"MPI4PY_MPIABI": mpi.name}

@@ -20,7 +20,7 @@ import scipy.sparse
 from ranktree.report.document import build
 from ranktree.report.inputs import Request
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "notebook.ipynb"
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs/how-to/notebook.ipynb"
 MACHINE = "node:4 package:2 core:4"
 
 

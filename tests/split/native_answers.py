@@ -1,4 +1,4 @@
-"""What every MPI's own split types answer on faked machines: the table of docs/split.md.
+"""What every MPI's own split types answer on faked machines: the table of docs/explanation/splits.md.
 
 python tests/split/native_answers.py build/dev
 """

@@ -1,10 +1,10 @@
-"""docs/split.md shows the paper's figures as the command prints the machines."""
+"""docs/explanation/splits.md shows the paper's figures as the command prints the machines."""
 
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "split.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/explanation/splits.md"
 NODE = "pack:2 [numa] l3:1 l2:2 l1d:1 core:2 pu:1"
 
 

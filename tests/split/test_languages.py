@@ -186,10 +186,10 @@ DOCUMENTED = {
 
 @pytest.mark.parametrize("language", [*DOCUMENTED, "python"])
 def test_documented_program(mpi: Mpi, language: str, tmp_path: Path) -> None:
-    """The programs of docs/split-languages.md, built with the command that stands below them."""
+    """The programs of docs/how-to/split-from-your-language.md, built with the command that stands below them."""
     if mpi.name not in {"openmpi", "mpich"}:
         pytest.skip("the documented commands are for MPIs with all wrappers")
-    text = (ROOT / "docs" / "split-languages.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/split-from-your-language.md").read_text(encoding="utf-8")
     source = text.partition(f"```{language}\n")[2].partition("```\n")[0]
     lines = ["Package 0 of 2"] * 3 + ["Package 1 of 2"]
     if language == "python":

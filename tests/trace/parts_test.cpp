@@ -1,4 +1,4 @@
-// Parts as bytes written by hand after docs/formats/trace-parts.md, and as the preload library writes them.
+// Parts as bytes written by hand after docs/reference/formats/trace-parts.md, and as the preload library writes them.
 #include "io/trace_parts.h"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import DEBIAN, WHEELS
 
-# In the order of the numbers in call_operation (docs/formats/pattern.md).
+# In the order of the numbers in call_operation (docs/reference/formats/pattern.md).
 OPERATIONS = (
     *("Barrier", "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Gather", "Scatter", "Allgather", "Allgatherv"),
     *("Alltoall", "Reduce_scatter", "Reduce_scatter_block"),

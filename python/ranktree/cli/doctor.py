@@ -9,7 +9,9 @@ EXAMPLE = "ranktree doctor"
 WRONG = 3
 
 
-def command(json: Annotated[bool, Option("--json", help="print JSON (docs/doctor.md)")] = False) -> None:
+def command(
+    json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/check-the-setup.md)")] = False,
+) -> None:
     """Check MPIs, launchers, libraries, Slurm, hwloc, limits and variables; exit code 3 where there is a problem."""
     from ranktree.doctor.checks import as_document, as_text, examine  # noqa: PLC0415  the extension, for this verb only
     from ranktree.doctor.system import PROBLEM, System  # noqa: PLC0415

@@ -32,7 +32,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     seed: Annotated[int, Option(min=0, help="of placement and resampling")] = 1,
     mpi: Annotated[str | None, Option(envvar="RANKTREE_MPI", help="as for `ranktree trace`")] = None,
     folder: Annotated[Path | None, Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")] = None,
-    json: Annotated[bool, Option("--json", help="print JSON (docs/optimize.md)")] = False,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/speed-up-an-application.md)")] = False,
 ) -> None:
     """Trace, place, verify, run before and after in turn, and say in one sentence whether a plan is faster.
 

@@ -21,7 +21,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
     output: Annotated[Path | None, Option("-o", "--output", help="write the page here")] = None,
     text: Annotated[bool, Option("--text", help="print text [the default without -o]")] = False,
-    json: Annotated[bool, Option("--json", help="print JSON (docs/formats/report.md)")] = False,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/reference/formats/report.md)")] = False,
 ) -> None:
     """Show who talks to whom, where, and what a better placement saves: one offline page, text, or JSON."""
     # #lizard forgives the number of parameters: every option is one

@@ -32,7 +32,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         str, Argument(help="live, hwloc XML paths joined by commas, a JSON machine file, or a description")
     ] = "live",
     network: Annotated[
-        str | None, Option(help="a file of switches (docs/formats/network.md): its hosts, each such a machine")
+        str | None,
+        Option(help="a file of switches (docs/reference/formats/network.md): its hosts, each such a machine"),
     ] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",

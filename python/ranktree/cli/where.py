@@ -15,7 +15,7 @@ def command(
         list[str] | None,
         Argument(metavar="[-- MPIRUN...]", help="the launcher's command; without it, every rank of a job runs this"),
     ] = None,
-    json: Annotated[bool, Option("--json", help="print JSON (docs/where.md)")] = False,
+    json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/read-the-binding.md)")] = False,
 ) -> None:
     """Show host, binding and NUMA node of every rank, and who shares them.
 

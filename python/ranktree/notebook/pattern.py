@@ -39,7 +39,7 @@ class Pattern:
 
     @classmethod
     def load(cls, path: str | Path, collectives: str = "model") -> "Pattern":
-        """Any format of docs/pattern.md."""
+        """Any format of docs/how-to/convert-patterns.md."""
         core, _ = files.load(str(path))
         return cls(core, str(path), collectives)
 

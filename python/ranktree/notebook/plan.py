@@ -113,7 +113,7 @@ class Plan:
         return self.core.stopped
 
     def to_json(self) -> str:
-        """The text of its file, as docs/formats/plan.md specifies it."""
+        """The text of its file, as docs/reference/formats/plan.md specifies it."""
         return self.core.to_json()
 
     def save(self, path: str | Path) -> None:

@@ -1,1 +1,1 @@
-"""Reports: one JSON document (docs/formats/report.md), rendered as text, as JSON and as a self-contained HTML page."""
+"""Reports: one JSON document (docs/reference/formats/report.md), rendered as text, as JSON and as one HTML page."""

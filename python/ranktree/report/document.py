@@ -1,4 +1,4 @@
-"""The document that all renderings show; its fields are specified in docs/formats/report.md."""
+"""The document that all renderings show; its fields are specified in docs/reference/formats/report.md."""
 
 import json
 import shlex

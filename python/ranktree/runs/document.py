@@ -1,4 +1,4 @@
-"""The file of measured runs (docs/formats/runs.md): times of each command, medians, and the comparison of two."""
+"""The file of measured runs (docs/reference/formats/runs.md): times of each command, medians, a comparison."""
 
 import json
 from collections.abc import Sequence

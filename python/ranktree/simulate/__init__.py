@@ -1,1 +1,1 @@
-"""Programs and patterns on a simulated machine: SimGrid's SMPI beside Ranktree's machines (docs/simulate.md)."""
+"""Programs and patterns on a simulated machine: SMPI and Ranktree's machines (docs/explanation/simulation.md)."""

@@ -136,7 +136,7 @@ def add_this_host(found: Found, name: str) -> None:
 
 
 def described(found: Found) -> dict[str, Any]:
-    """The document (docs/where.md)."""
+    """The document (docs/how-to/read-the-binding.md)."""
     sharers = sharing(found.places)
     rows = []
     for rank, (name, pus) in enumerate(found.places):

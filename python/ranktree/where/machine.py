@@ -1,4 +1,4 @@
-"""The machine of a launch, made of the hosts on which its ranks are: a machine file (docs/formats/machine.md)."""
+"""The machine of a launch, made of its ranks' hosts: a machine file (docs/reference/formats/machine.md)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,7 +15,7 @@
 namespace ranktree::core::pattern::expansion {
 
 // One collective call. Ranks are local, 0..ranks-1; `bytes` is the message argument at one rank
-// (docs/formats/pattern.md).
+// (docs/reference/formats/pattern.md).
 struct Call {
   Rank ranks = 0;
   Rank root = 0;

@@ -53,7 +53,7 @@ struct CollectiveCalls {
   std::int32_t root = -1;   // rank within the communicator; -1 where the operation has none
   std::int32_t bucket = 0;  // floor(log2(bytes of one call at one rank)) + 1; 0 for zero bytes
   double calls = 0;         // summed over ranks: a Bcast by 8 ranks adds 8
-  double bytes = 0;         // bytes of the call's message argument, summed over ranks and calls; see docs/formats.md
+  double bytes = 0;  // bytes of the call's message argument, summed over ranks and calls; see docs/reference/formats.md
 };
 
 // The members of a communicator, in its rank order, as world ranks. Congruent communicators share one entry.

@@ -10,7 +10,8 @@
 
 namespace ranktree::core::place {
 
-// A lower bound on evaluate().total of every placement of the ranks on the tree's allowed leaves (docs/place.md).
+// A lower bound on evaluate().total of every placement of the ranks on the tree's allowed leaves
+// (docs/explanation/placement-engine.md).
 //
 // A subtree with room for c ranks holds at most c - 1 partners of each of its ranks. What a rank exchanges beyond its
 // heaviest c - 1 pairs therefore leaves the subtree, wherever the rank sits: half the sum over all ranks, since a pair

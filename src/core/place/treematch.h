@@ -37,7 +37,7 @@ std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item 
 
 // The whole of it. Where usable siblings are unequal the paper's premise fails (§4.1): processes are then divided from
 // the root down among subtrees by greedy growth, each subtree taking as many as it holds, the largest first; within
-// symmetric subtrees TreeMatch goes on (docs/treematch.md).
+// symmetric subtrees TreeMatch goes on (docs/explanation/treematch.md).
 // Throws Error(kMismatch) when the ranks do not fit.
 Placement treematch(const topo::Tree& tree, const pattern::Affinity& affinity, const TreeMatchOptions& options);
 

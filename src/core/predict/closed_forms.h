@@ -1,6 +1,6 @@
 // Hockney's costs in closed form, for every base algorithm and its hierarchical transformations (hier-bcast-2014 §3,
-// hier-reduce-2016 §3, corrected and extended as docs/models.md explains). Exact for powers of two (one less for binary
-// trees) and groups of equal size, estimates for other numbers.
+// hier-reduce-2016 §3, corrected and extended as docs/explanation/models.md explains). Exact for powers of two (one
+// less for binary trees) and groups of equal size, estimates for other numbers.
 #pragma once
 
 #include <cstdint>

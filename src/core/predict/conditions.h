@@ -1,4 +1,5 @@
-// Whether groups are worth using, and how many: the papers' optima and conditions, as corrected in docs/models.md.
+// Whether groups are worth using, and how many: the papers' optima and conditions, as corrected in
+// docs/explanation/models.md.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +51,8 @@ struct Condition {
   bool holds = false;
 };
 
-// For G groups of ranks on equal links, as one sentence; nothing where the papers and docs/models.md have no condition.
+// For G groups of ranks on equal links, as one sentence; nothing where the papers and docs/explanation/models.md have
+// no condition.
 struct Case {
   schedule::Collective collective = schedule::Collective::kBroadcast;
   Grouping grouping;

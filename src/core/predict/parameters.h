@@ -31,8 +31,8 @@ struct Parameters {
 // The number of levels whose ranks are on different nodes: up to the one named "node"; 0 where there is none.
 int levels_across_nodes(const Parameters& parameters);
 
-// Values of an ordinary cluster for when nothing was calibrated (documented in docs/models.md). The first `across`
-// levels are between nodes (0 on one node), the others inside; without `across`, one level is between nodes.
+// Values of an ordinary cluster for when nothing was calibrated (documented in docs/explanation/models.md). The first
+// `across` levels are between nodes (0 on one node), the others inside; without `across`, one level is between nodes.
 Parameters usual_parameters(int levels, int across);
 Parameters usual_parameters(int levels);
 

@@ -1,4 +1,5 @@
-// What the environment says about collectives (docs/collect-preload.md), read once by each library of a process.
+// What the environment says about collectives (docs/how-to/serve-collectives.md), read once by each library of a
+// process.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 
 extern "C" {
 
-// Traffic between this process and another one, in whichever direction this process records it (docs/trace.md).
+// Traffic between this process and another one, in whichever direction this process records it (docs/how-to/trace.md).
 struct ranktree_traced_pair {  // NOLINT(readability-identifier-naming): a name of C
   std::int64_t rank;           // in the group asked about
   std::int64_t process;        // tells it from others whatever the group, as long as MPI runs

@@ -1,6 +1,6 @@
 // Nonblocking collectives by ranktree. Where RANKTREE_COLL_NONBLOCKING=thread asks for it and the MPI gives
 // MPI_THREAD_MULTIPLE, MPI_Ibcast, MPI_Ireduce and MPI_Iallreduce give the program requests of the MPI's own, which a
-// thread of ranktree completes (docs/collect-preload.md).
+// thread of ranktree completes (docs/how-to/serve-collectives.md).
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // Collectives by ranktree. Where RANKTREE_COLL asks for it, the program's blocking collectives go to
 // libranktree_mpi_<mpi>, which lies beside this library and is opened in MPI_Init; a call that its chooser leaves to
-// the MPI costs a look into the communicator's table (docs/collect-preload.md).
+// the MPI costs a look into the communicator's table (docs/how-to/serve-collectives.md).
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // The world in its new order. Where RANKTREE_REORDER names a recorded pattern, MPI_Init computes a better order of the
 // ranks on the machine as it is and makes a communicator in that order; from then on every call of the program with
-// MPI_COMM_WORLD goes to it (docs/reorder-preload.md).
+// MPI_COMM_WORLD goes to it (docs/how-to/renumber-world.md).
 #pragma once
 
 #include <mpi.h>

@@ -32,7 +32,7 @@ double processor_seconds() {
 }
 
 // All calls of a variant before its first timed one, but one. Those of "auto" are trials until it has decided
-// (docs/collect-preload.md).
+// (docs/how-to/serve-collectives.md).
 void warm_up(const Variant& variant, TrialCase& trial, const std::shared_ptr<collect::Context>& context,
              const Limits& limits) {
   constexpr int kMostTrials = 1000;

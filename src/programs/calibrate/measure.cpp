@@ -224,7 +224,7 @@ SharedRates measure_shared(MPI_Comm node, double seconds) {
   if (!collect::can_run(*context, operation, choice)) return {};
   const double least = shared_broadcast(context, choice, buffer, 1, seconds / 2);
   const double whole = shared_broadcast(context, choice, buffer, static_cast<int>(kWork), seconds / 2);
-  // Written once, then read by all at the same time (docs/models.md).
+  // Written once, then read by all at the same time (docs/explanation/models.md).
   return {.latency = least / ranks, .per_byte = std::max(0.0, whole - least) / (2.0 * kWork)};
 }
 

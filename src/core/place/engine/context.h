@@ -7,7 +7,7 @@
 
 namespace ranktree::core::place::engine {
 
-// docs/place.md has a table of the presets and says what each number buys.
+// docs/explanation/placement-engine.md has a table of the presets and says what each number buys.
 struct Context {
   int runs;                  // whole placements of small patterns with different seeds; larger patterns get fewer
   int growths;               // first divisions of the coarsest graph, at most
