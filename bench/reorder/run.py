@@ -24,13 +24,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("bench", "tests/split", "tests/cluster", "tools", "tools/minicluster")
+FOLDERS = (".", "bench", "tools", "tools/minicluster")
 sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 
 import demo  # noqa: E402
 from demo import LATENCY, NODES, RANKS, RATE, DemoError, EmulatedCluster, Programs  # noqa: E402
 from endings import Ended, end_by_exception, undisturbed  # noqa: E402
-from fakes import QUIET, REMOTE_SHELL, Mpi, built_mpis  # noqa: E402
+
+from tests.helpers.faked_mpis import QUIET, REMOTE_SHELL, FakedMpi, built_mpis  # noqa: E402
 
 PROBE_SECONDS = 60
 RUN_SECONDS = 60
@@ -93,7 +94,7 @@ def cluster_up(minicluster: Path, state: Path, *options: object) -> Iterator[Pat
         subprocess.run([minicluster, "down", state], timeout=60, check=False)
 
 
-def probe_launch(mpi: Mpi, per_node: int) -> tuple[list[str], dict[str, str]]:
+def probe_launch(mpi: FakedMpi, per_node: int) -> tuple[list[str], dict[str, str]]:
     """The words for `minicluster mpirun`, with the first ranks on the first node; and the environment."""
     if mpi.family == "openmpi":
         words = ["--launcher", "openmpi", "--mpiexec", mpi.mpiexec, "--host", f"n0:{per_node},n1:{per_node}"]
@@ -105,7 +106,7 @@ def probe_launch(mpi: Mpi, per_node: int) -> tuple[list[str], dict[str, str]]:
     return [*words, "-n", str(2 * per_node)], {**os.environ, **QUIET[mpi.family], **more}
 
 
-def probe(minicluster: Path, state: Path, mpi: Mpi, whose: str) -> dict:
+def probe(minicluster: Path, state: Path, mpi: FakedMpi, whose: str) -> dict:
     """The output and the exit of one launch."""
     words, variables = probe_launch(mpi, 2)
     program = mpi.build / "bin" / f"bench_reorder_probe_{mpi.name}"

@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "split"))
+sys.path.insert(0, str(ROOT))
 
-from fakes import Machine, Mpi, built_mpis, finish  # noqa: E402
+from tests.helpers.faked_mpis import FakedMpi, Machine, built_mpis, finish  # noqa: E402
 
 MACHINE = "pack:2 l3:2 core:4 pu:1"
 SECONDS = 300
 
 
-def measure(mpi: Mpi, ranks: int, repetitions: int) -> dict[str, tuple[float, float]]:
+def measure(mpi: FakedMpi, ranks: int, repetitions: int) -> dict[str, tuple[float, float]]:
     """Median and minimum of each call; empty when the run took too long."""
     machine = Machine(MACHINE, [[core] for core in range(ranks)])
     program = mpi.build / "bin" / f"bench_split_{mpi.name}"
@@ -32,7 +32,7 @@ def measure(mpi: Mpi, ranks: int, repetitions: int) -> dict[str, tuple[float, fl
     return {row[0]: (float(row[1]), float(row[2])) for row in rows if len(row) == 3}
 
 
-def print_table(mpi: Mpi, ranks: list[int], repetitions: int) -> None:
+def print_table(mpi: FakedMpi, ranks: list[int], repetitions: int) -> None:
     """One row for each call, one column for each number of ranks."""
     columns = {count: measure(mpi, count, repetitions) for count in ranks}
     names = list(dict.fromkeys(name for column in columns.values() for name in column))

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from emulated import MiniCluster
+
+from tests.helpers.emulated_cluster import MiniCluster
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from emulated import MiniCluster
+
+from tests.helpers.emulated_cluster import MiniCluster
 
 NAMES = ["n0", "n1", "n2", "n3"]
 LATENCY = 200e-6  # seconds, in one direction over one link

@@ -1,14 +1,12 @@
 """What the benchmark of collectives holds its results against."""
 
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "collect"))
+from tests.helpers import scripts
 
-from limits import PARTS, missed
-from rows import Row
+limits, rows_of = scripts.load("bench/collect", "limits", "rows")
+PARTS, missed, Row = limits.PARTS, limits.missed, rows_of.Row
 
 MIB = 1 << 20
 

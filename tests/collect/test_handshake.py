@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Mpi
+from tests.helpers.mpis import Mpi
 
 RULE = "allreduce=messages:ring:groups=1"
 

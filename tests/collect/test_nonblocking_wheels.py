@@ -1,16 +1,13 @@
 """Nonblocking collectives that a thread completes, on the MPIs of PyPI's wheels: results, progress and errors."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from collect_log import served
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
-
-from fakes import QUIET, Mpi, finish, needed_mpi  # noqa: E402
+from tests.helpers.collect_log import served
+from tests.helpers.faked_mpis import QUIET, FakedMpi, finish, needed_mpi
 
 RANKS = 2  # waiting ranks of MPICH and Intel MPI spin
 SECONDS = 90
@@ -24,13 +21,13 @@ Run = Callable[..., list[str]]
 
 
 @pytest.fixture(params=["openmpi5", "mpich5", "mpichabi", "intelmpi"])
-def wheel(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+def wheel(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each of the wheels' MPIs."""
     return needed_mpi(request.param, build_folder)
 
 
 @pytest.fixture
-def run(wheel: Mpi, made: Callable[..., Path], build_folder: Path, tmp_path: Path) -> Run:
+def run(wheel: FakedMpi, made: Callable[..., Path], build_folder: Path, tmp_path: Path) -> Run:
     """What nonblocking.c prints by itself, or preloaded by a rule; skipped where the MPI cannot have the thread."""
     program = made(wheel.name, "nonblocking.c")
     library = build_folder / "lib" / f"libranktree_collect_{wheel.name}.so"

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from collect_log import served
 
-from tests.conftest import Mpi
+from tests.helpers import known_bugs
+from tests.helpers.collect_log import served
+from tests.helpers.mpis import Mpi
 
 SECONDS = 60
 RULES = {
@@ -53,8 +54,7 @@ def test_results_are_the_mpis(start: Start, made: Program, mpi: Mpi, tmp_path: P
 
 
 def test_many_ranks_on_few_processors(start: Start, made: Program, mpi: Mpi) -> None:
-    if mpi.name == "mpich":
-        pytest.skip("Debian's MPICH spins")
+    known_bugs.skip(mpi, "waiting-ranks-spin")
     program = [made(mpi.name, "nonblocking.c"), "random", 11, 40]
     assert start(7, program, RULES["messages"]) == start(7, program)
 
@@ -90,7 +90,7 @@ def test_a_rank_that_computes_passes_on_its_part(start: Start, made: Program, mp
 
 @pytest.mark.parametrize("rule", ["messages", "shared"])
 def test_what_is_freed_ends_by_itself(start: Start, made: Program, mpi: Mpi, rule: str) -> None:
-    ranks = 3 if mpi.name == "openmpi" else 2  # waiting ranks of Debian's MPICH spin, and communicators are made often
+    ranks = 2 if known_bugs.spins(mpi) else 3
     program = [made(mpi.name, "nonblocking.c"), "frees"]
     assert start(ranks, program, RULES[rule]) == start(ranks, [*program, "wait"])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import needed_mpi
+from tests.helpers.mpis import needed_mpi
 
 Mpi = Any  # of tests/conftest.py
 RATE, LATENCY = 1000, 50

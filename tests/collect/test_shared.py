@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from collect_log import served
 
-from tests.cluster.emulated import MiniCluster
-from tests.conftest import AS_ROOT, Mpi, RunResult
+from tests.helpers import known_bugs
+from tests.helpers.collect_log import served
+from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
 def run(command: list[str], timeout: float = 60) -> RunResult:
@@ -32,7 +33,7 @@ def expect_agreement(result: RunResult, least: int) -> None:
 def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
     """Every collective, root, datatype, operation and size in random order, one by one and several at a time."""
     rounds, most = 200 if ranks <= 5 else 100, []
-    if mpi.name == "mpich":
+    if known_bugs.spins(mpi):
         rounds, most = (60, []) if ranks <= 4 else (20, [1000])
     result = run(mpi.launch(ranks, mpi.program("shared_check"), "shared:binomial", ranks, rounds, *most))
     if ranks == 1:
@@ -49,8 +50,8 @@ def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_more_data_than_there_is_room_for_is_told(mpi: Mpi, ranks: int) -> None:
     """MPI's class where something is lost, nothing written beyond the room, and later calls as if nothing had been."""
-    if mpi.name == "mpich" and ranks > 3:
-        pytest.skip("ranks of MPICH that outnumber the cores")
+    if ranks > 3:
+        known_bugs.skip(mpi, "waiting-ranks-spin")
     result = run(mpi.launch(ranks, mpi.program("shared_truncated")))
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
 
@@ -125,8 +126,7 @@ def by_sockets(launch: str) -> str:
 @pytest.mark.parametrize(("kilobytes", "answer"), [(64, "no team"), (2048, "no team"), (16384, "0 wrong results")])
 def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) -> None:
     """Where the memory is not to be had, or not without taking most of it, nobody has a team and dies of SIGBUS."""
-    if mpi.name != "openmpi":
-        pytest.skip("MPICH itself needs /dev/shm")
+    known_bugs.skip(mpi, "needs-dev-shm")
     launch = " ".join(mpi.launch(4, mpi.program("shared_check"), "shared:binomial", 1, 8))
     result = run_with_own_shm(by_sockets(launch), kilobytes)
     assert result.returncode == 0, result.stderr
@@ -136,8 +136,7 @@ def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) ->
 @pytest.mark.parametrize("rule", ["shared:binomial", "auto"])
 def test_with_a_small_dev_shm_calls_go_another_way(mpi: Mpi, rule: str, tmp_path: Path) -> None:
     """What was asked to go through shared memory is the MPI's own, with its results."""
-    if mpi.name != "openmpi":
-        pytest.skip("MPICH itself needs /dev/shm")
+    known_bugs.skip(mpi, "needs-dev-shm")
     log = tmp_path / "log"
     asked = ("env", f"RANKTREE_COLL={rule}", f"RANKTREE_COLL_LOG={log}")
     launch = " ".join(mpi.launch(4, *asked, mpi.program("collect_calls"), 10))

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "split"))
+from tests.helpers.faked_mpis import AS_ROOT, built_mpis, finish
 
-from fakes import AS_ROOT, built_mpis, finish  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 RANKS = 4
 BOUND = {

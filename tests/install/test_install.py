@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import VARIABLES
+from tests.helpers.mpis import VARIABLES
 
 HERE = Path(__file__).resolve().parent
 MACHINE = "node:2 core:3"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from ranktree.cli.options import Argument, BadParameter, Option, Verb, make_parser, parse  # noqa: E402
+from ranktree.cli.options import Argument, BadParameter, Option, Verb, make_parser, parse
 
 
 class Size(StrEnum):

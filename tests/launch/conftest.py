@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from launched import PUS, Seats  # isort: skip
-from emulated import MiniCluster, cluster_up
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
+from tests.helpers.launches import PUS, Seats
 
 # Prints where the rank that runs it is, from what the kernel says; exits with its argument.
 WHERE = """#!/bin/sh

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from emulated import MiniCluster
-from launched import cluster_environment, environment, places, planned
+
+from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.launches import cluster_environment, environment, places, planned
 
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.

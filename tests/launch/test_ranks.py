@@ -5,7 +5,8 @@ import shutil
 import subprocess
 
 import pytest
-from launched import HERE, PUS, environment
+
+from tests.helpers.launches import HERE, PUS, environment
 
 pytestmark = pytest.mark.skipif(PUS != [0, 1], reason="expected texts are for a machine with PUs 0 and 1")
 

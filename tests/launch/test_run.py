@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from launched import HERE, PUS, environment, places, planned
+
+from tests.helpers.launches import HERE, PUS, environment, places, planned
 
 two_pus = pytest.mark.skipif(PUS[:2] != [0, 1], reason="PUs 0 and 1 are needed to tell a binding from none")
 CROSSED = [(HERE, [1]), (HERE, [0])]

@@ -6,12 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "place"))
+from tests.helpers import scripts
 
-import instances
-import peers
-import report
-import run
+instances, peers, report, run = scripts.load("bench/place", "instances", "peers", "report", "run")
 
 SMALL = [
     name

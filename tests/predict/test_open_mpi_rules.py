@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import AS_ROOT, OPTIONS
+from tests.helpers.mpis import AS_ROOT, OPTIONS
 
 SOURCE = Path(__file__).resolve().parent / "counted.c"
 RANKS = 4  # a power of two, for recursive doubling

@@ -1,15 +1,13 @@
 """What the tests of programs in another order share: programs of world/, an emulated cluster."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "cluster"), str(HERE.parents[1] / "tools" / "minicluster")]
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
 
-from emulated import MiniCluster, cluster_up  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 C_OPTIONS = ["-O1", "-Wall", "-Wextra", "-Wno-stringop-overflow", "-Wno-stringop-overread"]
 

@@ -2,17 +2,14 @@
 
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "split")]
-
-from emulated import MiniCluster, cluster_up  # noqa: E402
-from fakes import AS_ROOT, NAMES, QUIET, Mpi, RunResult, finish, needed_mpi  # noqa: E402
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
+from tests.helpers.faked_mpis import AS_ROOT, QUIET, FakedMpi, RunResult, finish, needed_mpi
+from tests.helpers.mpis import NAMES
 
 RANKS = 16
 BYTES = 65536
@@ -26,7 +23,7 @@ def slow_cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -
         yield made
 
 
-def phases(mpi: Mpi, cluster: MiniCluster, folder: Path, *options: object) -> dict:
+def phases(mpi: FakedMpi, cluster: MiniCluster, folder: Path, *options: object) -> dict:
     """One recorded run with four consecutive ranks a node."""
     lines = [f"rank {rank}=n{rank // 4} slot={rank % 4}\n" for rank in range(RANKS)]
     rankfile = folder / "packed"
@@ -58,7 +55,7 @@ def test_columns_come_into_nodes_when_they_are_the_rings(
     assert fixed["phases"][1]["node_bytes_after"] == RANKS * 2 * BYTES
 
 
-def run_here(mpi: Mpi, ranks: int, *options: object) -> RunResult:
+def run_here(mpi: FakedMpi, ranks: int, *options: object) -> RunResult:
     """A run on this machine alone."""
     variables = {**os.environ, **QUIET[mpi.family]}
     program = mpi.build / "bin" / f"phases_{mpi.name}"

@@ -1,25 +1,23 @@
 """ranktree_Comm_rebalance: what the preload library has seen becomes an order that pays, or none."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "split")]
-
-from fakes import NAMES, Machine, Mpi, RunResult, finish, needed_mpi  # noqa: E402
+from tests.helpers import known_bugs
+from tests.helpers.faked_mpis import FakedMpi, Machine, RunResult, finish, needed_mpi
+from tests.helpers.mpis import NAMES
 
 TWO_PACKAGES = "pack:2 core:4 pu:1"
 
 
 @pytest.fixture(params=NAMES)
-def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+def mpi(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each MPI in turn; skipped where the build has none of that name."""
     return needed_mpi(request.param, build_folder)
 
 
-def preload_of(mpi: Mpi) -> Path:
+def preload_of(mpi: FakedMpi) -> Path:
     """The preload library of the same binary interface; skipped where there is none."""
     family = {"openmpi": "openmpi", "mpich": "mpich", "intel": "mpich"}[mpi.family]
     library = mpi.build / "lib" / f"libranktree_preload_{family}.so"
@@ -28,7 +26,7 @@ def preload_of(mpi: Mpi) -> Path:
     return library
 
 
-def run(mpi: Mpi, ranks: int, word: str, recording: str | None) -> RunResult:
+def run(mpi: FakedMpi, ranks: int, word: str, recording: str | None) -> RunResult:
     """The program on two faked packages, with the preload library where something is recorded."""
     machine = Machine(TWO_PACKAGES, [[rank] for rank in range(ranks)])
     variables = mpi.variables(machine)
@@ -46,24 +44,22 @@ def expect(result: RunResult) -> None:
 
 
 @pytest.mark.parametrize("recording", ["memory", "file"])
-def test_orders_pay_by_the_model(mpi: Mpi, recording: str, tmp_path: Path) -> None:
+def test_orders_pay_by_the_model(mpi: FakedMpi, recording: str, tmp_path: Path) -> None:
     """Eight ranks on two packages: gain, cost and order are what the bytes sent make of them."""
-    if mpi.family != "openmpi":
-        pytest.skip("eight spinning ranks take minutes here; Open MPI's yield")
+    known_bugs.skip(mpi, "waiting-ranks-spin")
     output = tmp_path / "app.npz"
     expect(run(mpi, 8, "recorded", "-" if recording == "memory" else str(output)))
     assert output.exists() == (recording == "file")
     assert [path for path in tmp_path.iterdir() if path != output] == []
 
 
-def test_a_rank_that_cannot_be_found_leaves_the_order(mpi: Mpi) -> None:
+def test_a_rank_that_cannot_be_found_leaves_the_order(mpi: FakedMpi) -> None:
     """No error: nothing moves, and the message says why."""
-    if mpi.family != "openmpi":
-        pytest.skip("eight spinning ranks take minutes here; Open MPI's yield")
+    known_bugs.skip(mpi, "waiting-ranks-spin")
     expect(run(mpi, 8, "broken", "-"))
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_without_records_it_is_not_supported(mpi: Mpi, ranks: int) -> None:
+def test_without_records_it_is_not_supported(mpi: FakedMpi, ranks: int) -> None:
     """Alike on all ranks, with a reason that names the command."""
     expect(run(mpi, ranks, "unrecorded", None))

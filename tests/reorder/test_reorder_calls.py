@@ -2,16 +2,14 @@
 
 import re
 import socket
-import sys
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "split")]
-
-from emulated import MiniCluster  # noqa: E402
-from fakes import NAMES, Machine, Mpi, RunResult, cluster_launch, needed_mpi  # noqa: E402
+from tests.helpers import known_bugs
+from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.faked_mpis import FakedMpi, Machine, RunResult, cluster_launch, needed_mpi
+from tests.helpers.mpis import NAMES
 
 TWO_PACKAGES = "pack:2 core:4 pu:1"
 LARGE = "pack:2 [numa] l3:2 core:4 pu:2"
@@ -22,14 +20,14 @@ PATTERN = "src,dst,messages,bytes\n"
 
 
 @pytest.fixture(params=NAMES)
-def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+def mpi(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each MPI in turn; skipped where the build has none of that name."""
     return needed_mpi(request.param, build_folder)
 
 
-def ranks_for(mpi: Mpi, most: int) -> int:
+def ranks_for(mpi: FakedMpi, most: int) -> int:
     """Open MPI's waiting ranks yield; those of the others spin, and more of them than cores take minutes."""
-    return most if mpi.family == "openmpi" else min(most, 3)
+    return min(most, 3) if known_bugs.spins(mpi) else most
 
 
 def expect(result: RunResult, word: str) -> str:
@@ -58,17 +56,17 @@ def orders_changed(output: str) -> int:
     ],
     ids=["alternating", "loose", "shared", "unbound", "alone", "sixteen"],
 )
-def test_graphs_are_what_was_declared(mpi: Mpi, machine: Machine, changes: bool) -> None:
+def test_graphs_are_what_was_declared(mpi: FakedMpi, machine: Machine, changes: bool) -> None:
     """Random graphs through every call and mode against the model, bindings as they were."""
     binds = machine.binds[: ranks_for(mpi, len(machine.binds))]
-    rounds = 12 if mpi.family == "openmpi" else 3
+    rounds = 3 if known_bugs.spins(mpi) else 12
     output = expect(mpi.run(Machine(machine.synthetic, binds), "reorder_graphs", 4711, rounds), "rounds agree")
-    if mpi.family == "openmpi" or not changes:
+    if not known_bugs.spins(mpi) or not changes:
         assert (orders_changed(output) > 0) == changes
 
 
 @pytest.mark.parametrize("mode", ["central", "distributed"])
-def test_more_ranks_than_cores_on_mpich(mpi: Mpi, mode: str) -> None:
+def test_more_ranks_than_cores_on_mpich(mpi: FakedMpi, mode: str) -> None:
     """Far pairs come together where waiting ranks spin, too: one round, for it takes its time."""
     if mpi.family == "openmpi":
         pytest.skip("Open MPI is tried with as many ranks above")
@@ -80,18 +78,18 @@ def test_more_ranks_than_cores_on_mpich(mpi: Mpi, mode: str) -> None:
 
 
 @pytest.mark.parametrize(("nodes", "changes"), [("abab", True), ("aabacca", True), ("abcdefg", False)])
-def test_several_nodes(mpi: Mpi, nodes: str, changes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_nodes(mpi: FakedMpi, nodes: str, changes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal, unequal and one-rank nodes that all have the same bindings; the last are all as far from each other."""
     count = ranks_for(mpi, len(nodes))
     monkeypatch.setenv("SPLIT_NODES", nodes)
-    rounds = 12 if mpi.family == "openmpi" else 3
+    rounds = 3 if known_bugs.spins(mpi) else 12
     machine = Machine(TWO_PACKAGES, LOOSE[:count])
     output = expect(mpi.run(machine, "reorder_graphs", 99, rounds), "rounds agree")
-    if mpi.family == "openmpi" or not changes:
+    if not known_bugs.spins(mpi) or not changes:
         assert (orders_changed(output) > 0) == changes
 
 
-def test_switches_above_nodes(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switches_above_nodes(mpi: FakedMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes a and b below one switch, c and d below another, f below none, as files say to each rank."""
     for node, switches in {"a": "root.left", "b": "root.left", "c": "root.right", "d": "root.right"}.items():
         (tmp_path / node).write_text(f"{socket.gethostname()} {switches}\n", encoding="ascii")
@@ -100,24 +98,22 @@ def test_switches_above_nodes(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SPLIT_NODES", "acbdacbf"[:count])
     monkeypatch.setenv("SPLIT_NETWORKS", str(tmp_path))
     machine = Machine(TWO_PACKAGES, ALTERNATING[:count])
-    expect(mpi.run(machine, "reorder_graphs", 3, 12 if mpi.family == "openmpi" else 3), "rounds agree")
+    expect(mpi.run(machine, "reorder_graphs", 3, 3 if known_bugs.spins(mpi) else 12), "rounds agree")
 
 
 @pytest.mark.parametrize("mode", ["central", "node", "distributed"])
-def test_far_pairs_come_together(mpi: Mpi, mode: str) -> None:
+def test_far_pairs_come_together(mpi: FakedMpi, mode: str) -> None:
     """Pairs across packages: every mode finds them, on each of Open MPI's versions with eight ranks."""
-    if mpi.family != "openmpi":
-        pytest.skip("eight spinning ranks take minutes here; Open MPI's yield")
+    known_bugs.skip(mpi, "waiting-ranks-spin")
     machine = Machine(TWO_PACKAGES, [[pu] for pu in range(8)])
     output = expect(mpi.run(machine, "reorder_graphs", 5, 3, mode, 3), "3 rounds agree")
     assert orders_changed(output) >= 3
 
 
-def test_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> None:
+def test_nodes_of_an_emulated_cluster(mpi: FakedMpi, cluster: MiniCluster) -> None:
     """Real nodes: host names, boot identities and memory of their own"""
-    if mpi.name == "mpich":
-        pytest.skip("MPICH 4.0.2 hangs in MPI_Finalize across the emulated nodes")
-    nodes = 4 if mpi.family == "openmpi" else 2  # the others spin
+    known_bugs.skip(mpi, "finalize-hangs-across-nodes")
+    nodes = 2 if known_bugs.spins(mpi) else 4
     machine = Machine(TWO_PACKAGES, [[0], [4]] * nodes)
     words, variables = cluster_launch(mpi, machine, {f"n{i}": 2 for i in range(nodes)})
     program = mpi.program("reorder_graphs")
@@ -128,7 +124,9 @@ def test_nodes_of_an_emulated_cluster(mpi: Mpi, cluster: MiniCluster) -> None:
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_errors_have_the_same_class_on_all_ranks_and_leave_outputs_alone(mpi: Mpi, ranks: int, tmp_path: Path) -> None:
+def test_errors_have_the_same_class_on_all_ranks_and_leave_outputs_alone(
+    mpi: FakedMpi, ranks: int, tmp_path: Path
+) -> None:
     good, bad = tmp_path / "99.csv", tmp_path / "bad.csv"
     good.write_text("# ranks=99\n" + PATTERN + "0,98,1,8\n", encoding="ascii")
     bad.write_text(PATTERN + "zero,one,2,3\n", encoding="ascii")
@@ -136,22 +134,26 @@ def test_errors_have_the_same_class_on_all_ranks_and_leave_outputs_alone(mpi: Mp
 
 
 @pytest.mark.parametrize("broken", [0, 2])
-def test_hwloc_failing_on_one_rank_leaves_the_order(mpi: Mpi, broken: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hwloc_failing_on_one_rank_leaves_the_order(
+    mpi: FakedMpi, broken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SPLIT_BROKEN_RANK", str(broken))
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:3]), "reorder_life", "broken"), "broken done")
 
 
 @pytest.mark.parametrize(("ranks", "calls"), [(3, []), (5, ["dist_graph"])], ids=["three", "five"])
-def test_memory_ending_on_one_rank_ends_alike_on_all(mpi: Mpi, ranks: int, calls: list[str], tmp_path: Path) -> None:
+def test_memory_ending_on_one_rank_ends_alike_on_all(
+    mpi: FakedMpi, ranks: int, calls: list[str], tmp_path: Path
+) -> None:
     """Allocation after allocation, once or from there on, on each rank in turn: an error on all, or the old order."""
-    if mpi.family != "openmpi":
+    if known_bugs.spins(mpi):
         if ranks > 3:
-            pytest.skip("five spinning ranks take minutes here; Open MPI's yield")
+            known_bugs.skip(mpi, "waiting-ranks-spin")
         ranks, calls = 2, ["dist_graph"]
     pattern = tmp_path / "pattern.csv"
     pattern.write_text(f"# ranks={ranks}\n" + PATTERN + "0,1,1,8\n", encoding="ascii")
     machine = Machine(TWO_PACKAGES, [[0], [4], [1], [5], [2]][:ranks])
-    every = 12 if mpi.family == "openmpi" else 6
+    every = 6 if known_bugs.spins(mpi) else 12
     output = expect(mpi.run(machine, "reorder_memory", pattern, every, *calls, timeout=200), "memory done")
     _, errors, identities = map(int, re.findall(r"(\d+)", output)[:3])
     assert errors > 0
@@ -172,7 +174,7 @@ COUNTS = {
 }
 
 
-def test_the_ranks_agree_with_what_they_exchange_anyway(mpi: Mpi) -> None:
+def test_the_ranks_agree_with_what_they_exchange_anyway(mpi: FakedMpi) -> None:
     """Each allreduce that only agrees on failures costs every caller its time, so that their number is held here."""
     if mpi.family != "openmpi":
         pytest.skip("the calls are those of Open MPI, which has four ranks here")
@@ -182,22 +184,22 @@ def test_the_ranks_agree_with_what_they_exchange_anyway(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("mode", ["central", "node", "distributed"])
-def test_the_time_limit_leaves_the_order(mpi: Mpi, mode: str) -> None:
+def test_the_time_limit_leaves_the_order(mpi: FakedMpi, mode: str) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:3]), "reorder_life", "late", mode), "late done")
 
 
-def test_info_tells_what_was_done(mpi: Mpi) -> None:
+def test_info_tells_what_was_done(mpi: FakedMpi) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, [[0], [1], [4], [5]]), "reorder_life", "info"), "info done")
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:1]), "reorder_life", "info"), "info done")
 
 
-def test_a_thousand_reorders_lose_no_communicator_and_no_memory(mpi: Mpi) -> None:
-    count = 4 if mpi.family == "openmpi" else 2
+def test_a_thousand_reorders_lose_no_communicator_and_no_memory(mpi: FakedMpi) -> None:
+    count = 2 if known_bugs.spins(mpi) else 4
     machine = Machine(TWO_PACKAGES, [[0], [1], [4], [5]][:count])
     expect(mpi.run(machine, "reorder_life", "repeat", 1000, timeout=200), "repeat done")
 
 
-def test_a_recorded_pattern_becomes_a_graph(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_recorded_pattern_becomes_a_graph(mpi: FakedMpi, tmp_path: Path) -> None:
     large, small = tmp_path / "large.csv", tmp_path / "small.csv"
     large.write_text(PATTERN + "0,1,2,5\n2,0,1,3000000000\n", encoding="ascii")
     small.write_text(PATTERN + "0,1,2,7\n2,0,3,9\n", encoding="ascii")

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
-
-from fakes import finish  # noqa: E402
+from tests.helpers import known_bugs
+from tests.helpers.faked_mpis import finish
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent / "world"
@@ -113,15 +112,13 @@ def test_the_examples_find_every_byte_in_its_place(mpi, in_order, example):
 
 @pytest.mark.parametrize("when", ["alone", "first", "last"])
 def test_sessions_know_the_new_world(mpi, made, the_same, when):
-    if mpi.name == "openmpi":
-        pytest.skip("Open MPI 4.1 has no sessions")
+    known_bugs.skip(mpi, "no-sessions")
     lines = the_same([made(mpi.name, "session.c"), when])
     assert len([line for line in lines if " group rank " in line]) == RANKS
 
 
 def test_children_see_their_parents_in_the_new_order(mpi, made, the_same):
-    if mpi.name == "mpich":
-        pytest.skip("MPICH 4.0.2 of Debian cannot spawn here; MPICH 5 in test_world_mpis.py")
+    known_bugs.skip(mpi, "no-spawn")
     lines = the_same([made(mpi.name, "spawn.c")], 3)
     assert len([line for line in lines if " local rank " in line]) == 3
 

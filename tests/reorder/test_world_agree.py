@@ -2,15 +2,13 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
-
-from fakes import finish  # noqa: E402
+from tests.helpers import known_bugs
+from tests.helpers.faked_mpis import finish
 
 RANKS = 4
 SECONDS = 30  # what waits for another rank waits for ever
@@ -136,16 +134,15 @@ def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
 @pytest.mark.parametrize("program", ["cart.c", "session_cart.c"])
 @pytest.mark.parametrize(("cart", "culprit"), [(not_on(3, "1"), 3), (only_on(3, "1"), 0)], ids=["all but one", "one"])
 def test_grids_that_not_all_ranks_are_told_to_tile(mpi, made, said, cart, culprit, program):
-    if mpi.name == "openmpi" and program.startswith("session"):
-        pytest.skip("Open MPI 4.1 has no sessions")
+    if program.startswith("session"):
+        known_bugs.skip(mpi, "no-sessions")
     lines, told = said({"RANKTREE_CART": cart}, made(mpi.name, program))
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
     assert told == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
 
 
 def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):
-    if mpi.name == "openmpi":
-        pytest.skip("Open MPI 4.1 has no sessions")
+    known_bugs.skip(mpi, "no-sessions")
     lines, told = said({"RANKTREE_CART": "1"}, made(mpi.name, "pset.c"))
     assert lines == [f"0 size {RANKS}"]
     assert told == []
@@ -153,8 +150,7 @@ def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):
 
 def test_grids_with_processes_of_another_world_are_the_mpis(mpi, made, said):
     """These have not taken part in the decision, and need not have our library at all."""
-    if mpi.name == "mpich":
-        pytest.skip("MPICH 4.0.2 of Debian cannot spawn here")
+    known_bugs.skip(mpi, "no-spawn")
     lines, told = said({"RANKTREE_CART": "1"}, made(mpi.name, "spawn_cart.c"))
     assert lines == [f"{rank} at its place 1" for rank in range(RANKS)]
     assert told == []

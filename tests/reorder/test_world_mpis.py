@@ -1,15 +1,12 @@
 """Programs on the MPIs of PyPI's wheels, their ranks in a forced order: they say the same, word for word."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "split"))
-
-from fakes import QUIET, Mpi, built_mpis, finish  # noqa: E402
+from tests.helpers.faked_mpis import QUIET, FakedMpi, built_mpis, finish
 
 RANKS = 3
 SECONDS = 60
@@ -24,7 +21,7 @@ UNABLE = {
 
 
 @pytest.fixture(params=NAMES)
-def newer(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+def newer(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each of the wheels' MPIs."""
     known = built_mpis(build_folder)
     if request.param not in known:
@@ -32,7 +29,7 @@ def newer(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
     return known[request.param]
 
 
-def run(mpi: Mpi, words: list, settings: dict[str, str], *options: str) -> tuple[list[str], str]:
+def run(mpi: FakedMpi, words: list, settings: dict[str, str], *options: str) -> tuple[list[str], str]:
     """The lines of a run, sorted, and what our library says."""
     launch = mpi.launch(RANKS)
     pairs = [f"{name}={value}" for name, value in settings.items()]
@@ -51,10 +48,10 @@ def forced_by(world: Path, forced: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def the_same(made) -> Callable[[Mpi, str, list[str]], None]:
+def the_same(made) -> Callable[[FakedMpi, str, list[str]], None]:
     """Runs a program as it is, and by the library of a build in another order."""
 
-    def compare(mpi: Mpi, library: Path, words: list[str]) -> None:
+    def compare(mpi: FakedMpi, library: Path, words: list[str]) -> None:
         if reason := UNABLE.get((mpi.name, words[0])):
             pytest.skip(reason)
         bearing = ["--with-ft", "ulfm"] if mpi.family == "openmpi" and words[0] == "extensions" else []

@@ -1,16 +1,10 @@
 """What the tests of reports share: the package under test, patterns made from arithmetic, a headless browser."""
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
-import numpy as np
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tools" / "minicluster")]
 
 BROWSER_OPTIONS = (
     "--headless",
@@ -23,46 +17,6 @@ BROWSER_OPTIONS = (
     "--disable-sync",
     "--window-size=1200,900",
 )
-
-
-def save_stencil(path: Path, shape: tuple[int, ...], hosts: int = 0, **metadata: object) -> None:
-    """A halo exchange on a grid: 1000 messages a pair, fewer bytes in each further dimension; hosts round robin."""
-    from ranktree import _core  # noqa: PLC0415  after the path is set
-
-    ranks = int(np.prod(shape))
-    grid = np.arange(ranks).reshape(shape)
-    ends: list[np.ndarray] = []
-    sizes = []
-    for axis in range(len(shape)):
-        low, high = (np.take(grid, range(*cut), axis).ravel() for cut in ((0, shape[axis] - 1), (1, shape[axis])))
-        ends += [np.stack([low, high]), np.stack([high, low])]
-        sizes += [np.full(2 * len(low), 65536.0 / 4**axis)]
-    senders, receivers = np.concatenate(ends, axis=1).astype(np.int64)
-    messages = np.full(len(senders), 1000.0)
-    pattern = _core.Pattern.from_pairs(ranks, senders, receivers, messages, messages * np.concatenate(sizes))
-    names = [f"n{rank % hosts}" for rank in range(ranks)] if hosts else []
-    pattern.metadata = {"program": "./stencil", "source": "ranktree trace", "hosts": names, **metadata}
-    _core.save_pattern(str(path), pattern)
-
-
-def script(path: Path, text: str) -> Path:
-    """A shell script."""
-    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-    path.chmod(0o755)
-    return path
-
-
-def left_of(mark: str) -> list[str]:
-    """Command lines of processes that hold a mark."""
-    found = []
-    for line in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = line.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if mark in words:
-            found.append(words)
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.report.conftest import left_of, save_stencil, script
+from tests.helpers.reports import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.conftest import script
+from tests.helpers.reports import script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import helpers

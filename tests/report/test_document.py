@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.report.conftest import save_stencil
+from tests.helpers.reports import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core

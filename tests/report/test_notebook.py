@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.report.conftest import save_stencil
+from tests.helpers.reports import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 pytest.importorskip("scipy.sparse", reason="scipy is not installed")

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.report.conftest import left_of, save_stencil, script
+from tests.helpers.reports import left_of, save_stencil, script
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
-from emulated import MiniCluster
-from launch import OPENMPI
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option
 from ranktree.optimize.candidates import candidates, gain_of, without_placement, worth_measuring
@@ -25,7 +23,9 @@ from ranktree.optimize.steps import Result, Wishes, conclude
 from ranktree.runs.document import Series, document
 from ranktree.where.hosts import hosts_in
 from ranktree.where.machine import machine_of
-from test_where import PUS, TEXT
+
+from tests.helpers.emulated_cluster import OPENMPI, MiniCluster, cluster_up
+from tests.helpers.reports import PUS, TEXT
 
 FILES = {"pattern.npz", "report.html", "plan.size.json", "plan.msg.json"}
 
@@ -236,14 +236,9 @@ def test_interrupted_it_leaves_no_run_behind(command: str, mpi: Any, tmp_path: P
 @pytest.fixture(scope="module")
 def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
     """Four nodes with four emulated cores each."""
-    program = build_folder / "bin" / "minicluster"
-    available = subprocess.run([str(program), "available"], capture_output=True, text=True, timeout=60, check=False)
-    if available.returncode == 77:
-        pytest.skip(available.stdout.strip())
-    made = MiniCluster(program, tmp_path_factory.mktemp("cluster") / "state")
-    made.need("up", "--nodes", 4, "--rate", 200, "--latency", 200, "--cpus", 4)
-    yield made
-    made.call("down")
+    options = ("--nodes", 4, "--rate", 200, "--latency", 200, "--cpus", 4)
+    with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), *options) as made:
+        yield made
 
 
 @pytest.mark.timeout(600)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.conftest import save_stencil
+from tests.helpers.reports import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 pytest.importorskip("selenium", reason="selenium is not installed")

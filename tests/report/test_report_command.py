@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.conftest import save_stencil
+from tests.helpers.reports import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 

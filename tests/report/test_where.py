@@ -8,21 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.reports import PUS, TEXT
+
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree.where.findings import findings
 from ranktree.where.hosts import Host, binding, hosts_in
-
-PUS = sorted(os.sched_getaffinity(0))
-# Two packages of four cores with two threads each: PUs 0-7 are the first threads, 8-15 the second ones.
-TEXT = """
-noise
-ranktree-host n0 packages 4-7,12-15 0-3,8-11
-ranktree-host n0 cores 0,8 1,9 2,10 3,11 4,12 5,13 6,14 7,15
-ranktree-host n0 numa 0=0-3,8-11 1=4-7,12-15
-[1,0]<stdout>:ranktree-host n1 packages 0-1
-ranktree-host n1 cores 0 1
-ranktree-host n1 numa 0=0-1
-"""
 
 
 @pytest.fixture

@@ -1,20 +1,17 @@
 """Each MPI in turn, and the paper's examples."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parents[1] / "tools" / "minicluster")]
-
-from emulated import MiniCluster, cluster_up  # noqa: E402
-from fakes import NAMES, Mpi, needed_mpi  # noqa: E402
+from tests.helpers.emulated_cluster import MiniCluster, cluster_up
+from tests.helpers.faked_mpis import FakedMpi, needed_mpi
+from tests.helpers.mpis import NAMES
 
 
 @pytest.fixture(params=NAMES)
-def mpi(request: pytest.FixtureRequest, build_folder: Path) -> Mpi:
+def mpi(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
     """Each MPI in turn; skipped where the build has none of that name."""
     return needed_mpi(request.param, build_folder)
 

@@ -5,9 +5,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fakes import Machine, Mpi, built_mpis
-from native_answers import SMALL
-from test_vectors import dumped
+
+from tests.helpers.faked_mpis import FakedMpi, Machine, built_mpis
+from tests.helpers.native_answers import SMALL
+from tests.helpers.split_levels import dumped
 
 
 def shown(build: Path, rank: int | None, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -55,7 +56,7 @@ def test_a_list_that_makes_no_sense_is_refused(build_folder: Path, binds: str) -
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 4])
-def test_every_mpi_starts_any_number_of_ranks(mpi: Mpi, ranks: int) -> None:
+def test_every_mpi_starts_any_number_of_ranks(mpi: FakedMpi, ranks: int) -> None:
     """Ranks on nothing have no level; more ranks than this machine has PUs."""
     assert dumped(mpi.run(Machine(SMALL, [[] for _ in range(ranks)]), "levels_dump")) == [[]] * ranks
 

@@ -5,8 +5,10 @@ import socket
 from pathlib import Path
 
 import pytest
-from emulated import MiniCluster
-from fakes import Machine, Mpi, cluster_launch
+
+from tests.helpers import known_bugs
+from tests.helpers.emulated_cluster import MiniCluster
+from tests.helpers.faked_mpis import FakedMpi, Machine, cluster_launch
 
 NODE = "pack:2 core:2 pu:1"
 CORES = [[0], [1], [2], [3]]
@@ -14,7 +16,7 @@ AGREED = "message: "
 TOPOLOGY = "SwitchName=root Switches=left,right\nSwitchName=left Nodes=a,b\nSwitchName=right Nodes=c,d\n"
 
 
-def lines(mpi: Mpi, *keys: str) -> list[str]:
+def lines(mpi: FakedMpi, *keys: str) -> list[str]:
     """What split_info says of each rank."""
     result = mpi.run(Machine(NODE, CORES), "info", *keys)
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
@@ -22,7 +24,7 @@ def lines(mpi: Mpi, *keys: str) -> list[str]:
 
 
 @pytest.mark.parametrize("node_id", ["shared", "hostname", "boot_id"])
-def test_ranks_of_this_machine_are_on_one_node(mpi: Mpi, node_id: str) -> None:
+def test_ranks_of_this_machine_are_on_one_node(mpi: FakedMpi, node_id: str) -> None:
     expected = [
         f"Package {rank // 2}/2 2, Core {rank % 2}/2 1, with 0: {shared}, at: Machine Package Core, {AGREED}"
         for rank, shared in enumerate(["Core", "Package", "Machine", "Machine"])
@@ -30,7 +32,7 @@ def test_ranks_of_this_machine_are_on_one_node(mpi: Mpi, node_id: str) -> None:
     assert lines(mpi, f"ranktree_node_id={node_id}") == expected
 
 
-def test_nodes_by_a_variable_split_before_packages(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_by_a_variable_split_before_packages(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_PER_RANK", "RANKTREE_NODE_ID=x;y;y;x")
     told = lines(mpi, "ranktree_node_id=env")
     found = [line.split(", with 0")[0] for line in told]
@@ -44,7 +46,7 @@ def test_nodes_by_a_variable_split_before_packages(mpi: Mpi, monkeypatch: pytest
     ]
 
 
-def test_nodes_by_the_first_line_of_a_file(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_by_the_first_line_of_a_file(mpi: FakedMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x", "y"):
         (tmp_path / name).write_text(f"node {name}\nmore\n", encoding="ascii")
     files = ";".join(str(tmp_path / name) for name in "xxxy")
@@ -54,7 +56,7 @@ def test_nodes_by_the_first_line_of_a_file(mpi: Mpi, tmp_path: Path, monkeypatch
     ]
 
 
-def test_switches_that_slurm_tells_come_before_nodes(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switches_that_slurm_tells_come_before_nodes(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node")
     host = socket.gethostname().partition(".")[0]
     addresses = ";".join(f"root.{switch}.{host}" for switch in ("left", "left", "right", "left"))
@@ -69,7 +71,7 @@ def test_switches_that_slurm_tells_come_before_nodes(mpi: Mpi, monkeypatch: pyte
     assert lines(mpi, "ranktree_network=none")[0].startswith("Package 0/2 2")
 
 
-def test_an_address_of_another_host_is_not_believed(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_another_host_is_not_believed(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.node")
     here = f"s.{socket.gethostname().partition('.')[0]}"
     monkeypatch.setenv("SPLIT_PER_RANK", f"SLURM_TOPOLOGY_ADDR={here};s.elsewhere;{here};{here}")
@@ -78,9 +80,8 @@ def test_an_address_of_another_host_is_not_believed(mpi: Mpi, monkeypatch: pytes
     assert "with 0: Cluster" in found[1]
 
 
-def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: Mpi) -> None:
-    if mpi.family == "openmpi":
-        pytest.skip("Open MPI's nodes are its hosts")
+def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: FakedMpi) -> None:
+    known_bugs.skip(mpi, "one-name-per-host")
     hosts = ["a", "b"]
     machine = Machine(NODE, CORES)
     result = mpi.run(machine, "info", hosts=hosts)
@@ -91,9 +92,10 @@ def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: Mpi) -> None:
     assert all("with 0: Cluster" in line for line in found[2:])
 
 
-def test_a_switch_may_part_what_mpi_has_on_one_node(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if mpi.family == "openmpi":
-        pytest.skip("Open MPI's nodes are its hosts")
+def test_a_switch_may_part_what_mpi_has_on_one_node(
+    mpi: FakedMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known_bugs.skip(mpi, "one-name-per-host")
     path = tmp_path / "hosts"
     path.write_text(f"{socket.gethostname()} s0\n", encoding="ascii")
     monkeypatch.setenv("SPLIT_PER_RANK", f"RANKTREE_NETWORK={path};;{path};{path}")
@@ -107,20 +109,19 @@ def test_a_switch_may_part_what_mpi_has_on_one_node(mpi: Mpi, tmp_path: Path, mo
     ]
 
 
-def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: FakedMpi, tmp_path: Path) -> None:
     result = mpi.run(Machine(NODE, CORES), "info", f"ranktree_network={tmp_path / 'none.conf'}")
     assert result.returncode != 0
 
 
-def test_a_host_below_no_switch_of_the_file_has_none(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_host_below_no_switch_of_the_file_has_none(mpi: FakedMpi, tmp_path: Path) -> None:
     path = tmp_path / "topology.conf"
     path.write_text(TOPOLOGY, encoding="ascii")
     assert all("at: Machine Package Core" in line for line in lines(mpi, f"ranktree_network={path}"))
 
 
-def test_switches_of_a_file_above_real_nodes(mpi: Mpi, cluster: MiniCluster, tmp_path: Path) -> None:
-    if mpi.name == "mpich":
-        pytest.skip("MPICH 4.0.2 hangs in MPI_Finalize across the emulated nodes")
+def test_switches_of_a_file_above_real_nodes(mpi: FakedMpi, cluster: MiniCluster, tmp_path: Path) -> None:
+    known_bugs.skip(mpi, "finalize-hangs-across-nodes")
     path = tmp_path / "hosts"
     path.write_text("n0 root.left\nn1 root.left\nn2 root.right\nn3 root.right\n", encoding="ascii")
     words, variables = cluster_launch(mpi, Machine(NODE, [[0], [3]] * 4), {f"n{i}": 2 for i in range(4)})

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from fakes import Machine, Mpi, RunResult, built_mpis, finish
+
+from tests.helpers.faked_mpis import FakedMpi, Machine, RunResult, built_mpis, finish
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "split" / "programs"
@@ -49,7 +50,7 @@ EXPECTED = {
 }
 
 
-def run(mpi: Mpi, ranks: int, *command: object, **variables: str) -> RunResult:
+def run(mpi: FakedMpi, ranks: int, *command: object, **variables: str) -> RunResult:
     """Runs a program on the machine."""
     machine = Machine(SYNTHETIC, BINDS[:ranks])
     words = [*mpi.launch(ranks), *map(str, command)]
@@ -62,7 +63,7 @@ def succeed(result: RunResult) -> list[str]:
     return result.stdout.splitlines()
 
 
-def program(mpi: Mpi, name: str) -> Path:
+def program(mpi: FakedMpi, name: str) -> Path:
     """A program of the build; skips where this MPI cannot have it."""
     fortran = "calls_" in name or "reorder_" in name
     if ("f08" in name and mpi.name in WITHOUT_F08) or (fortran and mpi.name in WITHOUT_FORTRAN):
@@ -72,7 +73,7 @@ def program(mpi: Mpi, name: str) -> Path:
     return path
 
 
-def python_variables(mpi: Mpi) -> dict[str, str]:
+def python_variables(mpi: FakedMpi) -> dict[str, str]:
     """What makes mpi4py run on this MPI."""
     if importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py is not installed")
@@ -87,7 +88,7 @@ def python_variables(mpi: Mpi) -> dict[str, str]:
     return variables
 
 
-def root_of(mpi: Mpi) -> Path:
+def root_of(mpi: FakedMpi) -> Path:
     """Where an MPI of a wheel is; a script that names the folder stands in for Intel's launcher."""
     if mpi.family != "intel":
         return Path(mpi.mpiexec).parents[1]
@@ -107,24 +108,24 @@ def closing(ranks: int) -> list[str]:
 
 
 @pytest.mark.parametrize("ranks", EXPECTED)
-def test_c_example(mpi: Mpi, ranks: int) -> None:
+def test_c_example(mpi: FakedMpi, ranks: int) -> None:
     assert succeed(run(mpi, ranks, program(mpi, "levels"))) == EXPECTED[ranks] + closing(ranks)
 
 
 @pytest.mark.parametrize("ranks", EXPECTED)
-def test_fortran_example(mpi: Mpi, ranks: int) -> None:
+def test_fortran_example(mpi: FakedMpi, ranks: int) -> None:
     assert succeed(run(mpi, ranks, program(mpi, "levels_f08"))) == EXPECTED[ranks] + closing(ranks)
 
 
 @pytest.mark.parametrize("ranks", EXPECTED)
-def test_python_example(mpi: Mpi, ranks: int) -> None:
+def test_python_example(mpi: FakedMpi, ranks: int) -> None:
     command = [sys.executable, ROOT / "examples" / "levels.py"]
     assert succeed(run(mpi, ranks, *command, **python_variables(mpi))) == EXPECTED[ranks] + closing(ranks)
 
 
 @pytest.mark.parametrize("ranks", EXPECTED)
 @pytest.mark.parametrize("name", ["hierarchy_calls", "calls_mpif", "calls_usempi", "calls_f08"])
-def test_same_levels(mpi: Mpi, name: str, ranks: int) -> None:
+def test_same_levels(mpi: FakedMpi, name: str, ranks: int) -> None:
     """C++, and Fortran by mpif.h, `use mpi` and mpi_f08."""
     assert in_order(succeed(run(mpi, ranks, program(mpi, f"split_{name}"), "levels"))) == EXPECTED[ranks]
 
@@ -138,35 +139,35 @@ def pattern(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
-def test_fortran_reorder(mpi: Mpi, binding: str, pattern: Path) -> None:
+def test_fortran_reorder(mpi: FakedMpi, binding: str, pattern: Path) -> None:
     """Every reordering call; MPI_UNWEIGHTED as array and as scalar."""
     assert succeed(run(mpi, 4, program(mpi, f"split_reorder_{binding}"), pattern)) == ["ok"]
 
 
-def test_python_reorder(mpi: Mpi, pattern: Path) -> None:
+def test_python_reorder(mpi: FakedMpi, pattern: Path) -> None:
     command = [sys.executable, PROGRAMS / "python_reorder.py", pattern]
     assert succeed(run(mpi, 4, *command, **python_variables(mpi))) == ["ok"]
 
 
 @pytest.mark.parametrize("task", ["calls", "errors"])
 @pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
-def test_fortran_calls(mpi: Mpi, binding: str, task: str) -> None:
+def test_fortran_calls(mpi: FakedMpi, binding: str, task: str) -> None:
     """With ierror and without; texts padded and cut; error classes; outputs untouched on error."""
     assert succeed(run(mpi, 4, program(mpi, f"split_calls_{binding}"), task)) == ["ok"]
 
 
-def test_hierarchy(mpi: Mpi) -> None:
+def test_hierarchy(mpi: FakedMpi) -> None:
     """Moves, frees everything once, nothing after MPI_Finalize; throws the class and the reason."""
     assert succeed(run(mpi, 4, program(mpi, "split_hierarchy_calls"), "calls")) == ["ok"]
 
 
-def test_python_calls(mpi: Mpi) -> None:
+def test_python_calls(mpi: FakedMpi) -> None:
     variables = python_variables(mpi)
     assert succeed(run(mpi, 4, sys.executable, PROGRAMS / "python_calls.py", **variables)) == ["ok"]
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_a_hierarchy_cannot_be_copied(mpi: Mpi, copies: bool) -> None:
+def test_a_hierarchy_cannot_be_copied(mpi: FakedMpi, copies: bool) -> None:
     """The program compiles, unless a line copies a Hierarchy."""
     compiler = Path(mpi.mpiexec).parent / Path(mpi.mpiexec).name.replace("mpiexec", "mpicc")
     options = ["-x", "c++", "-std=c++17", "-fsyntax-only", f"-I{ROOT / 'include'}"]
@@ -185,7 +186,7 @@ DOCUMENTED = {
 
 
 @pytest.mark.parametrize("language", [*DOCUMENTED, "python"])
-def test_documented_program(mpi: Mpi, language: str, tmp_path: Path) -> None:
+def test_documented_program(mpi: FakedMpi, language: str, tmp_path: Path) -> None:
     """The programs of docs/how-to/split-from-your-language.md, built with the command that stands below them."""
     if mpi.name not in {"openmpi", "mpich"}:
         pytest.skip("the documented commands are for MPIs with all wrappers")

@@ -5,17 +5,15 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fakes import QUIET, Machine, Mpi, RunResult, finish
+
+from tests.helpers.faked_mpis import QUIET, FakedMpi, Machine, RunResult, finish
+from tests.helpers.trace_files import read_trace
 
 HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "trace"))
-
-from traces import read_trace  # noqa: E402
 
 SOURCES = HERE / "preload"
 # Figure 1 of the paper, a rank on every core.
@@ -63,13 +61,13 @@ def paper_levels(with_roots: bool) -> list[str]:
 
 
 @pytest.fixture
-def made(mpi: Mpi, compiled: Callable[..., Path]) -> Callable[..., Path]:
+def made(mpi: FakedMpi, compiled: Callable[..., Path]) -> Callable[..., Path]:
     """Compiles a source of this folder with the MPI's own wrapper."""
     return lambda source, *options: compiled(mpi.name, SOURCES / source, *options)
 
 
 @pytest.fixture
-def run(mpi: Mpi, command: str, tmp_path: Path) -> Callable[..., RunResult]:
+def run(mpi: FakedMpi, command: str, tmp_path: Path) -> Callable[..., RunResult]:
     """Runs a program on the faked node, under a `ranktree` verb or by itself."""
 
     def start(words: list, *program: object, settings: dict[str, str] | None = None) -> RunResult:
@@ -81,7 +79,7 @@ def run(mpi: Mpi, command: str, tmp_path: Path) -> Callable[..., RunResult]:
 
 
 @pytest.fixture
-def served(mpi: Mpi, run: Callable) -> Callable[..., list[str]]:
+def served(mpi: FakedMpi, run: Callable) -> Callable[..., list[str]]:
     """Runs a program under `ranktree run --split` and returns its lines."""
 
     def start(*program: object) -> list[str]:
@@ -99,7 +97,7 @@ def lines_of(result: RunResult) -> list[str]:
     return sorted(result.stdout.splitlines())
 
 
-def library_of(build_folder: Path, mpi: Mpi) -> Path:
+def library_of(build_folder: Path, mpi: FakedMpi) -> Path:
     """The preload library of one of the two."""
     return build_folder / "lib" / f"libranktree_preload_{mpi.name}.so"
 

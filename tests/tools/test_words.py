@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+from tests.helpers import scripts
 
-import check_words  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
+(check_words,) = scripts.load("tools", "check_words")
 
 LIST = "discouraged\tuse instead\tunless\n\\bquick\\b\tfast\t--quick\\b|\\bquick start\\b\n\\btold\\b\tprinted\t\n"
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from traces import Trace, read_trace
 
-from tests.conftest import DEBIAN, WHEELS, Mpi, needed_mpi
+from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, needed_mpi
+from tests.helpers.trace_files import Trace, read_trace
 
 
 @pytest.fixture(params=(*DEBIAN, *WHEELS))

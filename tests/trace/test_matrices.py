@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from traces import check, each_case, read_expected, skip_if_untraced_fails, skip_without_spawn
+
+from tests.helpers.trace_files import check, each_case, read_expected, skip_if_untraced_fails, skip_without_spawn
 
 PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persistent", "rma", "threads", "vectors")
 

@@ -1,9 +1,9 @@
 """One program in C and in Fortran's three bindings, on each MPI: exactly the matrix calculated by hand."""
 
 import pytest
-from traces import CASES, Record, add, check
 
-from tests.conftest import DEBIAN
+from tests.helpers.mpis import DEBIAN
+from tests.helpers.trace_files import CASES, Record, add, check
 
 DOUBLE = 8
 BINDINGS = ("patterns", "patterns_mpif", "patterns_usempi", "patterns_f08")

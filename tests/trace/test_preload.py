@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from traces import read_trace
+
+from tests.helpers import known_bugs
+from tests.helpers.trace_files import read_trace
 
 SOURCES = Path(__file__).parent / "preload"
 RING = {("p2p", 0, 1): (10, 1000), ("p2p", 1, 2): (10, 1000), ("p2p", 2, 0): (10, 1000)}
@@ -106,8 +108,7 @@ def test_nothing_is_written_without_the_variable(mpi, library, compiled, output,
 
 
 def test_a_program_of_sessions_leaves_finished_parts(mpi, library, compiled, output, ranktree):
-    if mpi.name == "openmpi":
-        pytest.skip("Open MPI 4 has no sessions")
+    known_bugs.skip(mpi, "no-sessions")
     assert preloaded(mpi, 3, [library], compiled("session.c")).returncode == 0
     assert ranktree("trace", "--recover", output).returncode == 0
     trace = read_trace(output)

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from traces import read_trace, skip_without_spawn
 
-from tests.conftest import DEBIAN, WHEELS, Mpi, needed_mpi
+from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, needed_mpi
+from tests.helpers.trace_files import read_trace, skip_without_spawn
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 
@@ -268,7 +268,7 @@ def test_a_preload_of_the_user_stays_in_front(where, ranktree, mpi, output, tmp_
     if where == "environment":
         monkeypatch.setenv("LD_PRELOAD", str(library))
     else:
-        options = ["-x", f"LD_PRELOAD={library}"] if mpi.name == "openmpi" else ["-genv", "LD_PRELOAD", str(library)]
+        options = ["-x", f"LD_PRELOAD={library}"] if mpi.family == "openmpi" else ["-genv", "LD_PRELOAD", str(library)]
     result = ranktree("trace", "-o", output, "--", starter, *options, *rest)
     assert result.returncode == 0, result.stderr
     assert re.fullmatch(rf"{library}:\S+/libranktree_preload_{mpi.name}\.so\n", result.stdout)

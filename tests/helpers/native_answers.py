@@ -1,6 +1,6 @@
 """What every MPI's own split types answer on faked machines: the table of docs/explanation/splits.md.
 
-python tests/split/native_answers.py build/dev
+python -m tests.helpers.native_answers build/dev
 """
 
 import json
@@ -9,10 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE)]
-
-from fakes import Machine, Mpi, RunResult, built_mpis  # noqa: E402
+from tests.helpers.faked_mpis import FakedMpi, Machine, RunResult, built_mpis
 
 SMALL = "pack:2 [numa] l3:1 l2:2 l1d:1 core:2 pu:1"
 GENOA = "pack:1 [numa] l3:3 l2:8 core:1 pu:1"
@@ -83,7 +80,7 @@ def in_words(result: RunResult) -> str:
     return " / ".join(words[:-1] if len(words) > 1 and words[-1] == "null" else words)
 
 
-def ask(mpi: Mpi, machine: Machine, program: str, *arguments: str, timeout: float = 15) -> RunResult:
+def ask(mpi: FakedMpi, machine: Machine, program: str, *arguments: str, timeout: float = 15) -> RunResult:
     """Runs split_once where the launcher binds too, so that Open MPI's own knowledge is right."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -98,7 +95,7 @@ def ask(mpi: Mpi, machine: Machine, program: str, *arguments: str, timeout: floa
 def report(build: Path) -> None:
     """Prints the table: unguided down to the end, then guided."""
     for name, mpi in built_mpis(build).items():
-        print(f"## {name} {mpi.version}".rstrip())
+        print(f"## {name} {'.'.join(map(str, mpi.version))}")
         for case, machine in MACHINES.items():
             print(f"unguided, {case}: {in_words(ask(mpi, machine, 'native', 'unguided'))}")
             if mpi.family == "openmpi":

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-RunResult = subprocess.CompletedProcess[str]
+from tests.helpers import scripts
+from tests.helpers.mpis import RunResult
+
+(launch,) = scripts.load("tools/minicluster", "launch")
+OPENMPI: dict[str, str] = launch.OPENMPI  # what makes an MPI's launcher on the head reach the nodes
+MPICH: dict[str, str] = launch.MPICH
 
 
 class MiniCluster:

@@ -1,6 +1,5 @@
 """Every MPI of a build, and machines that are not there for its ranks to be bound on."""
 
-import json
 import os
 import re
 import signal
@@ -11,20 +10,18 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-import pytest
+from tests.helpers.mpis import AS_ROOT, Mpi, RunResult, read_builds, skip_if_missing
 
-RunResult = subprocess.CompletedProcess[str]
-NAMES = ["openmpi", "mpich", "openmpi5", "mpich5", "mpichabi", "intelmpi"]
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # The launchers bind nothing: the fake says what every rank is bound to.
 QUIET = {
     "openmpi": {**AS_ROOT, "OMPI_MCA_mpi_yield_when_idle": "1"},
     "mpich": {},
     "intel": {"I_MPI_PIN": "0"},
 }
-LOCAL_SHELL = Path(__file__).resolve().parent / "local_shell"
+ROOT = Path(__file__).resolve().parents[2]
+LOCAL_SHELL = ROOT / "tests" / "split" / "local_shell"
 OWN_VIEW = LOCAL_SHELL.with_name("own_view")
-REMOTE_SHELL = LOCAL_SHELL.parents[2] / "tools" / "minicluster" / "remote_shell"
+REMOTE_SHELL = ROOT / "tools" / "minicluster" / "remote_shell"
 Binds = Sequence[Sequence[int]]
 
 
@@ -87,14 +84,8 @@ def count_pus(synthetic: str) -> int:
 
 
 @dataclass(frozen=True)
-class Mpi:
-    """One MPI and the programs that were built for it."""
-
-    name: str
-    family: str
-    version: str
-    mpiexec: str
-    build: Path
+class FakedMpi(Mpi):
+    """One MPI whose ranks can be on a faked machine, and the programs split_<name>_<mpi> that were built for it."""
 
     @property
     def fake(self) -> Path:
@@ -103,11 +94,9 @@ class Mpi:
 
     def program(self, name: str) -> Path:
         """A test program by its name."""
-        path = self.build / "bin" / f"split_{name}_{self.name}"
-        assert path.exists(), f"{path} is not built"
-        return path
+        return super().program(f"split_{name}")
 
-    def launch(self, ranks: int, hosts: Sequence[str] = (), rankfile: Path | None = None) -> list[str]:
+    def launch_on(self, ranks: int, hosts: Sequence[str] = (), rankfile: Path | None = None) -> list[str]:
         """The launcher's words for so many ranks.
 
         hosts: names of nodes that are all this machine (not Open MPI); rankfile: Open MPI binds by it.
@@ -127,7 +116,7 @@ class Mpi:
 
     def _bind_by(self, rankfile: Path) -> list[str]:
         """Version 5 has the option in other words."""
-        if self.version.startswith("4"):
+        if self.version[0] == 4:
             return ["--use-hwthread-cpus", "--rankfile", str(rankfile)]
         return ["--map-by", f"rankfile:file={rankfile}:hwtcpus", "--bind-to", "hwthread:overload-allowed"]
 
@@ -154,7 +143,7 @@ class Mpi:
             variables["RANKTREE_FAKE_LAUNCHER"] = "1"
         view = [str(OWN_VIEW), str(machine.views)] if machine.views else []
         words = [*view, str(self.program(program)), *map(str, arguments)]
-        return finish([*self.launch(len(machine.binds), hosts, rankfile), *words], variables, timeout)
+        return finish([*self.launch_on(len(machine.binds), hosts, rankfile), *words], variables, timeout)
 
 
 def finish(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> RunResult:
@@ -180,7 +169,7 @@ def finish(command: Sequence[str], variables: Mapping[str, str], timeout: float)
     return subprocess.CompletedProcess(command, 124, output, errors)
 
 
-def cluster_launch(mpi: Mpi, machine: Machine, slots: Mapping[str, int]) -> tuple[list[str], dict[str, str]]:
+def cluster_launch(mpi: FakedMpi, machine: Machine, slots: Mapping[str, int]) -> tuple[list[str], dict[str, str]]:
     """Words for `minicluster mpirun` that start a rank for each binding on an emulated cluster, and the environment."""
     variables = machine.variables(mpi.fake)
     if mpi.family == "openmpi":
@@ -198,23 +187,14 @@ def cluster_launch(mpi: Mpi, machine: Machine, slots: Mapping[str, int]) -> tupl
     return [*words, "-n", str(len(machine.binds))], {**os.environ, **QUIET[mpi.family], **more}
 
 
-def needed_mpi(name: str, build: Path) -> Mpi:
+def needed_mpi(name: str, build: Path) -> FakedMpi:
     """One MPI of a build tree; the test is skipped where there is none of that name."""
-    mpis = built_mpis(build)
-    if name not in mpis:
-        pytest.skip(f"{build} is built without {name} (tools/mpis.sh installs the wheels)")
-    if not os.access(mpis[name].mpiexec, os.X_OK):
-        pytest.skip(f"{mpis[name].mpiexec} is gone")
-    return mpis[name]
+    builds = read_builds(build)
+    skip_if_missing(name, builds, build)
+    return FakedMpi.of(name, builds, build)
 
 
-def built_mpis(build: Path) -> dict[str, Mpi]:
+def built_mpis(build: Path) -> dict[str, FakedMpi]:
     """The MPIs that a build tree was made for."""
-    table = build / "mpis.json"
-    if not table.exists():
-        return {}
-    entries = json.loads(table.read_text(encoding="utf-8"))
-    return {
-        entry["name"]: Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], build)
-        for entry in entries
-    }
+    builds = read_builds(build)
+    return {name: FakedMpi.of(name, builds, build) for name in builds}

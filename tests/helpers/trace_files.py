@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from tests.conftest import DEBIAN, WHEELS
+from tests.helpers.mpis import DEBIAN, WHEELS
 
 # In the order of the numbers in call_operation (docs/reference/formats/pattern.md).
 OPERATIONS = (

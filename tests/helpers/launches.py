@@ -2,13 +2,8 @@
 
 import os
 import socket
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tools" / "minicluster")]
-
-from launch import MPICH, OPENMPI  # noqa: E402
+from tests.helpers.emulated_cluster import MPICH, OPENMPI
 
 HERE = socket.gethostname()
 PUS = sorted(os.sched_getaffinity(0))
