@@ -14,11 +14,12 @@ def load(folder: str, *names: str) -> list[ModuleType]:
     Two folders have a run.py: a name that stayed in sys.modules would give the first one to whoever imports it next.
     """
     path = ROOT / folder
+    before = list(sys.path)
     sys.path.insert(0, str(path))
     try:
         return [importlib.import_module(name) for name in names]
     finally:
-        sys.path.remove(str(path))
+        sys.path[:] = before
         for name in [name for name, module in sys.modules.items() if _is_below(module, path)]:
             del sys.modules[name]
 

@@ -34,9 +34,11 @@ using ranktree::core::topo::Leaf;
 using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
 using ranktree::test::from_matrix;
+using ranktree::test::grid;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::relabelled;
+using ranktree::test::renumbered;
 
 int draw(Random& random, int limit) { return static_cast<int>(random.below(static_cast<std::uint64_t>(limit))); }
 
@@ -193,31 +195,12 @@ TEST(LowerBound, TakesWeightsUpToTwoToThe53) {
   EXPECT_EQ(lower_bound(machine({2, 1}), affinity, {}), 2 * huge);
 }
 
-// Ranks of a grid of side x side that talk to their neighbours, in an order that says nothing.
-Affinity shuffled_grid(int side, std::uint64_t seed) {
-  const auto ranks = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
-  std::vector<std::vector<double>> matrix(ranks, std::vector<double>(ranks, 0));
-  for (std::size_t i = 0; i < ranks; ++i) {
-    const std::size_t right = i + 1;
-    const std::size_t below = i + static_cast<std::size_t>(side);
-    if (right % static_cast<std::size_t>(side) != 0) matrix[i][right] = matrix[right][i] = 1;
-    if (below < ranks) matrix[i][below] = matrix[below][i] = 1;
-  }
-  Random random(seed);
-  std::vector<int> order(ranks);
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = ranks; i > 1; --i) {
-    std::swap(order[i - 1], order[static_cast<std::size_t>(draw(random, static_cast<int>(i)))]);
-  }
-  return relabelled(from_matrix(matrix), order);
-}
-
 // Nodes of 16 hold all four neighbours of every rank, but not of all their ranks. Sixteen 4 x 4 squares cut 3 lines of
 // 16 pairs each way, so that no bound is more than 96.
 TEST(LowerBound, SeesWhatNoSingleRankDoes) {
   const Tree tree = machine({16, 16}).with_costs(std::vector<double>{1, 0});
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const double bound = lower_bound(tree, shuffled_grid(16, seed), {});
+    const double bound = lower_bound(tree, renumbered(grid({16, 16}), seed), {});
     EXPECT_LE(bound, 96);
     EXPECT_GE(bound, 30);
   }

@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -38,21 +36,18 @@ using ranktree::core::topo::Tree;
 using ranktree::core::topo::TreeBuilder;
 using ranktree::test::cost;
 using ranktree::test::from_matrix;
+using ranktree::test::grid;
+using ranktree::test::hierarchy;
+using ranktree::test::hubs;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::random_tree;
 using ranktree::test::relabelled;
+using ranktree::test::renumbered;
+using ranktree::test::shuffled;
 using ranktree::test::slots;
 
 constexpr Preset kPresets[] = {Preset::kFast, Preset::kDefault, Preset::kStrong};
-
-std::vector<int> shuffled(int count, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
-}
 
 TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -108,25 +103,7 @@ TEST(Engine, OneLeafTakesOneRankOrAllOfThem) {
   EXPECT_TRUE(run_engine(tree, Affinity{}, {}).leaf_of.empty());
 }
 
-// Traffic that halves with each level of a hierarchy, ranks renumbered: the hierarchy is the only optimum.
-Affinity hierarchical(const std::vector<int>& arities, double factor, std::uint64_t seed) {
-  const int ranks = std::accumulate(arities.begin(), arities.end(), 1, std::multiplies<>());
-  std::vector<std::vector<double>> matrix(static_cast<std::size_t>(ranks),
-                                          std::vector<double>(static_cast<std::size_t>(ranks), 0));
-  for (int i = 0; i < ranks; ++i) {
-    for (int j = 0; j < ranks; ++j) {
-      double weight = 1;
-      int block = ranks;
-      for (const int arity : arities) {
-        block /= arity;
-        if (i / block == j / block) weight *= factor;
-      }
-      matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] = i == j ? 0 : weight;
-    }
-  }
-  return relabelled(from_matrix(matrix), shuffled(ranks, seed));
-}
-
+// The hierarchy is the only optimum, whatever the numbers of the ranks.
 TEST(Engine, FindsAHierarchyThatIsThere) {
   const std::vector<std::vector<int>> shapes{{4, 2, 4},  {3, 5, 2}, {2, 2, 2, 2, 2}, {7, 3},
                                              {16, 2, 4}, {5, 7, 3}, {11, 13}};
@@ -134,17 +111,11 @@ TEST(Engine, FindsAHierarchyThatIsThere) {
     const int ranks = std::accumulate(shape.begin(), shape.end(), 1, std::multiplies<>());
     std::vector<Level> levels(shape.size() + 1, Level{Kind::kGroup, {}, {}});
     const Tree tree = ranktree::core::topo::uniform_tree(levels, shape);
-    const Affinity ordered = hierarchical(shape, 4, 0);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const std::vector<int> order = shuffled(ranks, seed);
-      const Affinity affinity = relabelled(ordered, order);
-      // hierarchical() renumbered by shuffled(0); undo both to know where each rank belongs.
-      const std::vector<int> first = shuffled(ranks, 0);
+      const Affinity affinity = relabelled(hierarchy(shape, 4), order);
       Placement optimum{std::vector<Leaf>(static_cast<std::size_t>(ranks))};
-      for (int i = 0; i < ranks; ++i) {
-        optimum.leaf_of[static_cast<std::size_t>(order[static_cast<std::size_t>(first[static_cast<std::size_t>(i)])])] =
-            i;
-      }
+      for (int i = 0; i < ranks; ++i) optimum.leaf_of[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = i;
       for (const Preset preset : kPresets) {
         EngineOptions options;
         options.preset = preset;
@@ -156,22 +127,8 @@ TEST(Engine, FindsAHierarchyThatIsThere) {
   }
 }
 
-// A grid of ranks, 5-point halo, renumbered.
-Affinity grid(int rows, int columns, std::uint64_t seed) {
-  const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  std::vector<std::vector<double>> matrix(count, std::vector<double>(count, 0));
-  const auto join = [&](int a, int b) {
-    matrix[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = 10;
-    matrix[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] = 10;
-  };
-  for (int row = 0; row < rows; ++row) {
-    for (int column = 0; column < columns; ++column) {
-      if (row + 1 < rows) join(row * columns + column, (row + 1) * columns + column);
-      if (column + 1 < columns) join(row * columns + column, row * columns + column + 1);
-    }
-  }
-  return relabelled(from_matrix(matrix), shuffled(static_cast<int>(count), seed));
-}
+// Neighbours on a grid exchange 10, renumbered.
+Affinity halo_of(int rows, int columns, std::uint64_t seed) { return renumbered(grid({rows, columns}, 10), seed); }
 
 TEST(Engine, TilesGrids) {
   // 8 x 8 on four nodes of four packages of four cores: 4 x 4 and 2 x 2 tiles. Cut between nodes 16 edges, between
@@ -181,21 +138,21 @@ TEST(Engine, TilesGrids) {
     EngineOptions options;
     options.preset = Preset::kStrong;
     options.seed = seed;
-    const Affinity affinity = grid(8, 8, seed);
+    const Affinity affinity = halo_of(8, 8, seed);
     EXPECT_EQ(cost(tree, affinity, run_engine(tree, affinity, options)), 10 * (16 * 6 + 32 * 4 + 64 * 2));
   }
 }
 
 TEST(Engine, HardlyDependsOnTheNumberingOfTheRanks) {
   const Tree tree = machine({8, 4, 8});
-  const Affinity affinity = grid(16, 16, 1);
+  const Affinity affinity = halo_of(16, 16, 1);
   for (const Preset preset : kPresets) {
     std::vector<double> costs;
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       EngineOptions options;
       options.preset = preset;
-      const Affinity renumbered = relabelled(affinity, shuffled(256, 100 + seed));
-      costs.push_back(cost(tree, renumbered, run_engine(tree, renumbered, options)));
+      const Affinity other = renumbered(affinity, 100 + seed);
+      costs.push_back(cost(tree, other, run_engine(tree, other, options)));
     }
     const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
     EXPECT_LT(*most, 1.01 * *least);
@@ -207,13 +164,13 @@ TEST(Engine, KeepsTheStartWhenItIsToldToStop) {
   options.keep_going = [] { return false; };
   const Tree tree = machine({8, 8});
   options.start = random(tree, 64, {}, 3);
-  EXPECT_EQ(run_engine(tree, grid(8, 8, 2), options).leaf_of, options.start->leaf_of);
+  EXPECT_EQ(run_engine(tree, halo_of(8, 8, 2), options).leaf_of, options.start->leaf_of);
 }
 
 TEST(Engine, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   const Tree full = machine({16, 4, 16});
   const Tree spare = machine({5, 7, 31});
-  const Affinity halo = grid(32, 32, 3);
+  const Affinity halo = halo_of(32, 32, 3);
   for (const Preset preset : kPresets) {
     for (const Tree* tree : {&full, &spare}) {
       EngineOptions options;
@@ -227,35 +184,9 @@ TEST(Engine, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   }
 }
 
-// Few ranks talk to most: i and j with a chance that falls with the product of their numbers.
-Affinity hubs(int ranks, int pairs) {
-  Random random(11);
-  const auto draw = [&] {
-    const double share = static_cast<double>(random.below(1U << 20U)) / (1U << 20U);
-    return static_cast<int>(std::pow(share, 4) * ranks);
-  };
-  std::vector<std::map<int, double>> rows(static_cast<std::size_t>(ranks));
-  for (int i = 0; i < pairs; ++i) {
-    const int a = draw();
-    const int b = draw();
-    if (a != b) rows[static_cast<std::size_t>(a)][b] = rows[static_cast<std::size_t>(b)][a] = 1;
-  }
-  Affinity affinity;
-  affinity.ranks = ranks;
-  affinity.indptr.assign(1, 0);
-  for (const auto& row : rows) {
-    for (const auto& [rank, weight] : row) {
-      affinity.indices.push_back(rank);
-      affinity.weights.push_back(weight);
-    }
-    affinity.indptr.push_back(static_cast<std::int64_t>(affinity.indices.size()));
-  }
-  return affinity;
-}
-
 TEST(Engine, SharesALargePatternWithHubsWithTheSameAnswer) {
   const Tree tree = machine({16, 16, 4, 4});
-  const Affinity pattern = hubs(4000, 60000);
+  const Affinity pattern = hubs(4000, 60000, 11);
   ASSERT_GT(pattern.indices.size(), 65536U);  // from where threads share a graph
   for (const Preset preset : {Preset::kFast, Preset::kDefault}) {
     EngineOptions options;
@@ -270,7 +201,7 @@ TEST(Engine, SharesALargePatternWithHubsWithTheSameAnswer) {
 
 TEST(Engine, AsksOneThreadAndPassesOnWhatItThrows) {
   const Tree tree = machine({16, 4, 16});
-  const Affinity halo = grid(32, 32, 3);
+  const Affinity halo = halo_of(32, 32, 3);
   const auto caller = std::this_thread::get_id();
   int asked = 0;
   bool elsewhere = false;
@@ -296,7 +227,7 @@ TEST(Engine, AsksOneThreadAndPassesOnWhatItThrows) {
 TEST(Engine, WeightsOfAnyFiniteSize) {
   const Tree tree = machine({4, 4});
   for (const double scale : {1e-300, 1.0, 9007199254740992.0, 1e306}) {
-    Affinity affinity = grid(4, 4, 1);
+    Affinity affinity = halo_of(4, 4, 1);
     for (double& weight : affinity.weights) weight = weight / 10 * scale;
     const Placement found = run_engine(tree, affinity, {});
     validate(tree, found, 16, {});

@@ -100,13 +100,6 @@ Affinity grid(const std::vector<int>& sizes, bool wraps) {
   return lattice(sizes, std::vector<std::uint8_t>(sizes.size(), wraps ? 1 : 0), 1);
 }
 
-std::vector<int> shuffled(int count, std::uint64_t seed) {
-  std::vector<int> order = counted(count);
-  Random random(seed);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
-}
-
 double total(const Affinity& affinity) {
   return std::accumulate(affinity.weights.begin(), affinity.weights.end(), 0.0) / 2;
 }

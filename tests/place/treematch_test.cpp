@@ -27,14 +27,8 @@ using ranktree::test::from_matrix;
 using ranktree::test::machine;
 using ranktree::test::random_affinity;
 using ranktree::test::relabelled;
-
-std::vector<int> shuffled(int count, std::uint64_t seed) {
-  std::vector<int> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  Random random(seed);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
-}
+using ranktree::test::renumbered;
+using ranktree::test::shuffled;
 
 // The slow exact reference: every injective placement.
 double brute_force(const Tree& tree, const Affinity& affinity) {
@@ -168,30 +162,9 @@ TEST(Evaluate, RelabelledRanksOnTheSamePlacesCostTheSame) {
   EXPECT_EQ(evaluate(tree, relabelled(affinity, order), moved).weight, evaluate(tree, affinity, placement).weight);
 }
 
-// A ring of `ranks` ranks, numbered at random, stored sparsely.
-Affinity shuffled_ring(int ranks, std::uint64_t seed) {
-  const auto order = shuffled(ranks, seed);
-  std::vector<std::vector<int>> partners(static_cast<std::size_t>(ranks));
-  for (int i = 0; i < ranks; ++i) {
-    const int a = order[static_cast<std::size_t>(i)];
-    const int b = order[static_cast<std::size_t>((i + 1) % ranks)];
-    partners[static_cast<std::size_t>(a)].push_back(b);
-    partners[static_cast<std::size_t>(b)].push_back(a);
-  }
-  Affinity ring;
-  ring.ranks = ranks;
-  for (auto& each : partners) {
-    std::sort(each.begin(), each.end());
-    ring.indices.insert(ring.indices.end(), each.begin(), each.end());
-    ring.weights.resize(ring.indices.size(), 1);
-    ring.indptr.push_back(static_cast<std::int64_t>(ring.indices.size()));
-  }
-  return ring;
-}
-
 TEST(TreeMatch, SixteenThousandRanksAreNoTrouble) {
   const Tree tree = machine({256, 2, 32});
-  const Affinity ring = shuffled_ring(16384, 3);
+  const Affinity ring = renumbered(ranktree::test::ring(16384), 3);
   const Placement placement = treematch(tree, ring, {});
   EXPECT_NO_THROW(validate(tree, placement, ring.ranks, {}));
   // Numbered at random, nearly every message of identity crosses nodes.

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,40 +10,11 @@
 #include "core/pattern/affinity.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
+#include "helpers/graphs.h"
 
 namespace ranktree::test {
 
-inline std::size_t place_of(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// Weights of undirected edges; a graph without edges has no entries.
-using Edges = std::map<std::pair<int, int>, double>;
-
-inline core::pattern::Affinity from_edges(int vertices, const Edges& edges) {
-  std::vector<std::map<int, double>> rows(place_of(vertices));
-  for (const auto& [ends, weight] : edges) {
-    rows[place_of(ends.first)][ends.second] += weight;
-    rows[place_of(ends.second)][ends.first] += weight;
-  }
-  core::pattern::Affinity affinity;
-  affinity.ranks = vertices;
-  for (const auto& row : rows) {
-    for (const auto& [peer, weight] : row) {
-      affinity.indices.push_back(peer);
-      affinity.weights.push_back(weight);
-    }
-    affinity.indptr.push_back(static_cast<std::int64_t>(affinity.indices.size()));
-  }
-  return affinity;
-}
-
-// The vertices' numbers in random order.
-inline std::vector<int> shuffled(int count, std::uint64_t seed) {
-  core::Random random(seed);
-  std::vector<int> order(place_of(count));
-  for (int i = 0; i < count; ++i) order[place_of(i)] = i;
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  return order;
-}
+inline std::size_t place_of(std::int64_t index) { return at(index); }
 
 // Neighbours across faces 100, across edges 10, across corners 1 where `corners`; numbers shuffled unless seed is 0.
 inline core::pattern::Affinity stencil(int x, int y, int z, bool corners, std::uint64_t seed) {
@@ -58,10 +28,10 @@ inline core::pattern::Affinity stencil(int x, int y, int z, bool corners, std::u
     for (int step = 14; step < 27; ++step) {
       const int far[] = {step / 9 - 1, step / 3 % 3 - 1, step % 3 - 1};
       const int sum = far[0] * far[0] + far[1] * far[1] + far[2] * far[2];
-      const int at[] = {vertex / (y * z) + far[0], vertex / z % y + far[1], vertex % z + far[2]};
-      if (at[0] < 0 || at[0] >= x || at[1] < 0 || at[1] >= y || at[2] < 0 || at[2] >= z) continue;
+      const int cell[] = {vertex / (y * z) + far[0], vertex / z % y + far[1], vertex % z + far[2]};
+      if (cell[0] < 0 || cell[0] >= x || cell[1] < 0 || cell[1] >= y || cell[2] < 0 || cell[2] >= z) continue;
       if (sum > 1 && !corners) continue;
-      const int peer = (at[0] * y + at[1]) * z + at[2];
+      const int peer = (cell[0] * y + cell[1]) * z + cell[2];
       edges[{order[place_of(vertex)], order[place_of(peer)]}] = sum == 1 ? 100 : sum == 2 ? 10 : 1;
     }
   }
