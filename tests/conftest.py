@@ -15,7 +15,7 @@ from tests.helpers.mpis import DEBIAN, Mpi, RunResult, needed_mpi, read_builds
 FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
 # Open MPI 5 sleeps for a second in MPI_Init where it finds no network of libfabric's for this transport.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
-# The package beside the command under test: Python keeps the first one that anything imports. A build can be without it.
+# The package beside the command under test, where the build has one: Python keeps the first that anything imports.
 if "RANKTREE_COMMAND" in os.environ:
     sys.path.insert(0, str(Path(os.environ["RANKTREE_COMMAND"]).resolve().parents[1] / "python"))
     with contextlib.suppress(ImportError):
