@@ -9,6 +9,13 @@
  * Objects are opaque: a load or create function makes them, accessors read them, and their destroy function, which
  * accepts NULL, frees them. Objects are immutable; several threads may read one at the same time. Strings and arrays
  * that an accessor returns belong to the object and live as long as it does.
+ *
+ * Options are structures whose first member is their size: call their init function, then change members. A program
+ * that was compiled with an older header thus works with a newer library of the same ABI. NULL means the defaults, which
+ * are those of the command line. Choices are enumerations; each has a function that reads its name as the command line
+ * writes it.
+ *
+ * Numbers: ranks, leaves, levels and PUs are counted by int; pairs, messages and bytes by uint64_t.
  */
 #ifndef RANKTREE_BASE_H
 #define RANKTREE_BASE_H
@@ -16,7 +23,10 @@
 #define RANKTREE_VERSION_MAJOR 0
 #define RANKTREE_VERSION_MINOR 1
 #define RANKTREE_VERSION_PATCH 0
-#define RANKTREE_API_VERSION ((RANKTREE_VERSION_MAJOR << 16) | (RANKTREE_VERSION_MINOR << 8)) /**< 0x10200: 1.2.x */
+
+/** The version of the interface that a program is compiled with; 0x10200: 1.2.x. While the major version is 0, each minor
+ * version has an ABI of its own, and libraries are named by both (libranktree.so.0.1). */
+#define RANKTREE_API_VERSION ((RANKTREE_VERSION_MAJOR << 16) | (RANKTREE_VERSION_MINOR << 8))
 #if defined(_WIN32)
 #define RANKTREE_API
 #else
@@ -34,7 +44,8 @@ typedef enum ranktree_status {
   RANKTREE_ERROR_SYSTEM = 3,      /**< the operating system refused */
   RANKTREE_ERROR_UNSUPPORTED = 4, /**< a well-formed request that cannot be served here */
   RANKTREE_ERROR_MEMORY = 5,
-  RANKTREE_ERROR_INTERNAL = 6 /**< a defect of ranktree: please report it */
+  RANKTREE_ERROR_INTERNAL = 6, /**< a defect of ranktree: please report it */
+  RANKTREE_ERROR_MPI = 7       /**< an MPI call failed; only ranktree::Error has it (ranktree/error.hpp) */
 } ranktree_status;
 
 enum { RANKTREE_MAX_ERROR_TEXT = 1024 };
@@ -46,6 +57,13 @@ typedef struct ranktree_error {
 
 /** \return the version of the library that the program runs with, "major.minor.patch", of static lifetime. Local. */
 RANKTREE_API const char* ranktree_version(void);
+
+/** \return RANKTREE_API_VERSION as the library that the program runs with was compiled with it. Local. A program may
+ * compare it with its own: equal numbers have the same ABI. */
+RANKTREE_API int ranktree_api_version(void);
+
+/** \return a few words for a status ("wrong input"), of static lifetime; "unknown status" for other numbers. Local. */
+RANKTREE_API const char* ranktree_status_text(ranktree_status status);
 
 #ifdef __cplusplus
 }

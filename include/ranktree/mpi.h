@@ -51,6 +51,14 @@
 extern "C" {
 #endif
 
+/** The version of the library that the program runs with, as MPI_Get_version() returns the standard's. Local.
+ *
+ * \param[out] major,minor,patch the program's own are RANKTREE_VERSION_MAJOR, _MINOR and _PATCH; with equal major and
+ * minor numbers the ABI is the same
+ * \return MPI_SUCCESS, or MPI_ERR_ARG for a null pointer
+ */
+RANKTREE_API int ranktree_Get_version(int* major, int* minor, int* patch);
+
 /** Size of a buffer for any type name with its terminator. */
 enum { RANKTREE_MAX_TYPE = 32 };
 

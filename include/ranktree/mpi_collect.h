@@ -1,8 +1,8 @@
 /* Hierarchical collectives: MPI's operations, carried out along the machine's tree. Part of ranktree/mpi.h.
  *
- * Sources: hier-bcast-2014 (Hierarchical Optimization of MPI Broadcast Algorithms) §3, hier-reduce-2016 (Hierarchical
- * Optimization of MPI Reduce Algorithms) §3, hsplit-2018 §6. docs/explanation/collectives.md explains how a variant is
- * chosen for each call.
+ * Sources: hier-bcast-2014 (High-Level Topology-Oblivious Optimization of MPI Broadcast Algorithms on Extreme-Scale
+ * Platforms) §3, hier-reduce-2016 (Hierarchical redesign of classic MPI reduction algorithms) §3, hsplit-2018 §6.
+ * docs/explanation/collectives.md explains how a variant is chosen for each call.
  *
  * Arguments, collective rules, MPI_IN_PLACE, derived datatypes, user operations and results are MPI's; sums of
  * floating point numbers may be added in another order than in the native call. Calls on intercommunicators, on

@@ -1,11 +1,13 @@
 /* The names of hsplit-2018 (Hardware topology management in MPI applications through hierarchical communicators) §3,
  * for programs that are written after the paper. The calls are those of ranktree/mpi.h, whose rules hold here too.
  *
- * Link with libranktree_mpi_<mpi>, or run the program under `ranktree run --split`, whose preload library has these
- * functions. MPI_Comm_split_type belongs to the MPI library, which does not know the paper's split type: `ranktree run
- * --split` serves it. A program that is linked with libranktree_mpi_<mpi> and runs without that command defines
- * RANKTREE_PAPER_SPLIT_TYPE in front of this header: its calls of MPI_Comm_split_type with the paper's type then reach
- * Ranktree.
+ * Link with libranktree_paper_<mpi>, which alone has names that begin with MPI_ (the standard reserves them for MPI
+ * libraries), or run the program under `ranktree run --split`, whose preload library has these functions as well.
+ * MPI_Comm_split_type belongs to the MPI library, which does not know the paper's split type: `ranktree run --split`
+ * serves it. A program that is linked and runs without that command defines RANKTREE_PAPER_SPLIT_TYPE in front of this
+ * header: its calls of MPI_Comm_split_type with the paper's type then reach Ranktree.
+ *
+ * Functions return MPI_SUCCESS or an MPI error code, as those of ranktree/mpi.h.
  */
 #ifndef RANKTREE_PAPER_H
 #define RANKTREE_PAPER_H
@@ -35,6 +37,12 @@ RANKTREE_API int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* in
  * \param[out] type as in MPI_Comm_get_hlevel_info()
  */
 RANKTREE_API int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type);
+
+/** MPI_Comm_get_hlevel_info() under a name that is not MPI's; in libranktree_mpi_<mpi>. */
+RANKTREE_API int ranktree_paper_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type);
+
+/** MPI_Comm_get_min_hlevel() under a name that is not MPI's; in libranktree_mpi_<mpi>. Collective over comm. */
+RANKTREE_API int ranktree_paper_get_min_hlevel(MPI_Comm comm, int nranks, const int ranks[], char** type);
 
 #ifdef RANKTREE_PAPER_SPLIT_TYPE
 static inline int ranktree_paper_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {

@@ -62,3 +62,28 @@ void require(const void* pointer, std::string_view parameter) {
 }  // namespace ranktree::capi
 
 const char* ranktree_version(void) { return RANKTREE_VERSION_TEXT; }
+
+int ranktree_api_version(void) { return RANKTREE_API_VERSION; }
+
+const char* ranktree_status_text(ranktree_status status) {
+  switch (ranktree::capi::number_of(status)) {
+    case RANKTREE_SUCCESS:
+      return "success";
+    case RANKTREE_ERROR_INPUT:
+      return "wrong input";
+    case RANKTREE_ERROR_MISMATCH:
+      return "inputs do not fit each other";
+    case RANKTREE_ERROR_SYSTEM:
+      return "operating system error";
+    case RANKTREE_ERROR_UNSUPPORTED:
+      return "unsupported request";
+    case RANKTREE_ERROR_MEMORY:
+      return "out of memory";
+    case RANKTREE_ERROR_INTERNAL:
+      return "internal error";
+    case RANKTREE_ERROR_MPI:
+      return "MPI error";
+    default:
+      return "unknown status";
+  }
+}

@@ -1,6 +1,7 @@
 // The boundary between exceptions and statuses: only a ranktree_status crosses extern "C".
 #pragma once
 
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,15 @@ ranktree_status report(ranktree_error* error) noexcept;
 
 // Throws Error(kInput), naming the parameter, when a required pointer is null.
 void require(const void* pointer, std::string_view parameter);
+
+// The number behind an enumeration of C, which may be any.
+template <typename Enumeration>
+int number_of(const Enumeration& value) {
+  int number = 0;
+  static_assert(sizeof(value) == sizeof(number));
+  std::memcpy(&number, &value, sizeof(number));
+  return number;
+}
 
 // Runs a body that may throw.
 template <typename Body>

@@ -51,6 +51,17 @@ void require_length(int length, const char* name) {
 
 }  // namespace
 
+int ranktree_Get_version(int* major, int* minor, int* patch) {
+  return mpi::guard([&] {
+    mpi::require(major, "major");
+    mpi::require(minor, "minor");
+    mpi::require(patch, "patch");
+    *major = RANKTREE_VERSION_MAJOR;
+    *minor = RANKTREE_VERSION_MINOR;
+    *patch = RANKTREE_VERSION_PATCH;
+  });
+}
+
 int ranktree_Comm_hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm) {
   return mpi::guard(comm, [&] { mpi::hsplit(comm, key, info, newcomm); });
 }

@@ -45,9 +45,9 @@ class Ours {
 
   decltype(&ranktree_Comm_split_type) split_type = nullptr;
   decltype(&ranktree_Get_hw_resource_info) hw_resource_info = nullptr;
-  decltype(&MPI_Comm_hsplit_with_roots) hsplit_with_roots = nullptr;
-  decltype(&MPI_Comm_get_hlevel_info) hlevel_info = nullptr;
-  decltype(&MPI_Comm_get_min_hlevel) min_hlevel = nullptr;
+  decltype(&ranktree_Comm_hsplit_with_roots) hsplit_with_roots = nullptr;
+  decltype(&ranktree_paper_get_hlevel_info) hlevel_info = nullptr;
+  decltype(&ranktree_paper_get_min_hlevel) min_hlevel = nullptr;
 
  private:
   Ours() noexcept {
@@ -59,9 +59,9 @@ class Ours {
       }
       complete_ = find(library, "ranktree_Comm_split_type", split_type) &&
                   find(library, "ranktree_Get_hw_resource_info", hw_resource_info) &&
-                  find(library, "MPI_Comm_hsplit_with_roots", hsplit_with_roots) &&
-                  find(library, "MPI_Comm_get_hlevel_info", hlevel_info) &&
-                  find(library, "MPI_Comm_get_min_hlevel", min_hlevel);
+                  find(library, "ranktree_Comm_hsplit_with_roots", hsplit_with_roots) &&
+                  find(library, "ranktree_paper_get_hlevel_info", hlevel_info) &&
+                  find(library, "ranktree_paper_get_min_hlevel", min_hlevel);
     });
   }
 

@@ -33,7 +33,7 @@ def test_another_version_is_refused(  # noqa: PLR0913
     preload = shutil.copy(build_folder / "lib" / f"libranktree_collect_{mpi.name}.so", tmp_path)
     if options is not None:
         library = made(mpi.name, "other_version.c", "-shared", "-fPIC", *options)
-        shutil.copy(library, tmp_path / f"libranktree_mpi_{mpi.name}.so.0")
+        shutil.copy(library, tmp_path / f"libranktree_mpi_{mpi.name}.so.0.1")
     log = tmp_path / "log"
     settings = {"LD_PRELOAD": preload, "RANKTREE_COLL": RULE, "RANKTREE_COLL_LOG": log, "RANKTREE_VERBOSE": "1"}
     program = [made(mpi.name, "every_call.c"), 4]

@@ -39,6 +39,13 @@ def test_the_library_has_it(version: str, build_folder: Path) -> None:
     assert function().decode() == version
 
 
+def test_the_library_has_the_version_of_its_interface(version: str, build_folder: Path) -> None:
+    """The number that RANKTREE_API_VERSION is in a program."""
+    major, minor, _ = map(int, version.split("."))
+    found = ctypes.CDLL(str(build_folder / "lib/libranktree.so")).ranktree_api_version()
+    assert found == (major << 16 | minor << 8)
+
+
 def test_the_newest_heading_of_the_changelog_has_it(version: str) -> None:
     """Released or not."""
     assert only(r"^## (\S+)", "CHANGELOG.md") == version

@@ -124,7 +124,7 @@ def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
     result = finish(list(map(str, mpi.launch(RANKS, *words))), os.environ, SECONDS)
     assert unmoved(sorted(result.stdout.splitlines()))
     told = sorted(line for line in result.stderr.splitlines() if line.startswith("ranktree: "))
-    beside = tmp_path / f"libranktree_mpi_{mpi.name}.so.0"
+    beside = tmp_path / f"libranktree_mpi_{mpi.name}.so.0.1"
     assert [line.partition(": cannot open")[0] for line in told] == [
         f"ranktree: grids: made by the MPI: rank 0: {beside}",
         f"{UNCHANGED}rank 0: {beside}",

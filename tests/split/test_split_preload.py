@@ -155,7 +155,7 @@ def test_where_a_rank_has_no_library_the_mpi_answers_all_ranks(mpi, run, made, b
     assert lines_of(result) == with_rank_5, "the ranks of each call go one way"
     said = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
     assert len(said) == (8 if ranks == "every rank" else 1)
-    name = f"{tmp_path}/libranktree_mpi_{mpi.name}.so.0: cannot open shared object file"
+    name = f"{tmp_path}/libranktree_mpi_{mpi.name}.so.0.1: cannot open shared object file"
     assert all(line.startswith(f"ranktree: {name}") and line.endswith("; splits are left to the MPI") for line in said)
 
 
@@ -191,7 +191,12 @@ def test_a_program_after_the_paper_needs_the_preload_library_alone(made, served,
 @pytest.mark.parametrize("how", ["type", "roots"])
 @pytest.mark.parametrize("split", [False, True], ids=["linked", "linked-and-served"])
 def test_a_program_after_the_paper_may_be_linked(mpi, run, made, served, build_folder, how, split):
-    library = [f"-L{build_folder / 'lib'}", f"-Wl,-rpath,{build_folder / 'lib'}", f"-lranktree_mpi_{mpi.name}"]
+    library = [
+        f"-L{build_folder / 'lib'}",
+        f"-Wl,-rpath,{build_folder / 'lib'}",
+        f"-lranktree_paper_{mpi.name}",
+        f"-lranktree_mpi_{mpi.name}",
+    ]
     options = ["-DRANKTREE_PAPER_SPLIT_TYPE", f"-I{HERE.parents[1] / 'include'}", *library]
     program = made("paper.c", *options)
     assert (served(program, how) if split else lines_of(run([], program, how))) == paper_levels(how == "roots")

@@ -1,4 +1,4 @@
-// The names of hsplit-2018 §3 (ranktree/paper.h), once for each MPI.
+// The calls of ranktree/paper.h that return names which live as long as the process, once for each MPI.
 #include <mpi.h>
 
 #include <mutex>
@@ -37,11 +37,7 @@ int give(MPI_Comm comm, int code, const char* name, char** type) {
 
 }  // namespace
 
-int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm) {
-  return ranktree_Comm_hsplit_with_roots(oldcomm, info, newcomm, rootscomm);
-}
-
-int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type) {
+int ranktree_paper_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type) {
   char name[RANKTREE_MAX_TYPE] = "";
   int length = 0;
   char* const buffer = type != nullptr ? name : nullptr;
@@ -49,7 +45,7 @@ int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** t
   return give(comm, code, name, type);
 }
 
-int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type) {
+int ranktree_paper_get_min_hlevel(MPI_Comm comm, int nranks, const int ranks[], char** type) {
   char name[RANKTREE_MAX_TYPE] = "";
   int length = 0;
   char* const buffer = type != nullptr ? name : nullptr;
