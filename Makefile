@@ -10,7 +10,7 @@ JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
 
-.PHONY: help setup mpis configure build demo test lint fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate bench-scale install clean
 
 help:
@@ -47,6 +47,15 @@ test: mpis
 ## make lint         formats, limits, layers, generated code, static analysis
 lint: build
 	$(VENV)/bin/python tools/lint.py --build $(BUILD)
+
+## make docs         the site, into build/docs; warnings are errors. No network is used once Sphinx is installed
+docs: setup
+	@$(VENV)/bin/python -c "import furo, myst_parser, sphinx" 2>/dev/null || $(VENV)/bin/python -m pip install -q \
+	  --disable-pip-version-check $$($(VENV)/bin/python -c \
+	  "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	$(VENV)/bin/python tools/docs/generate.py
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -n -b html docs build/docs
+	@echo "docs: build/docs/index.html"
 
 ## make fuzz         every reader, FUZZ_SECONDS (60) each, under ASan and UBSan
 fuzz: setup

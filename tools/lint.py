@@ -87,10 +87,11 @@ def layers(_: bool) -> tuple[bool, str]:
 
 
 def generated(_: bool) -> tuple[bool, str]:
-    """The committed wrappers are equal to the generators' output."""
+    """The committed wrappers and pages are equal to the generators' output."""
     preload = run("python", "tools/generate_preload.py", "--check")
     fortran = run("python", "tools/generate_fortran.py", "--check")
-    return preload[0] and fortran[0], preload[1] + fortran[1]
+    pages = run("python", "tools/docs/generate.py", "--check")
+    return preload[0] and fortran[0] and pages[0], preload[1] + fortran[1] + pages[1]
 
 
 def pages(_: bool) -> tuple[bool, str]:

@@ -200,7 +200,7 @@ def tables(rows: Sequence[Row]) -> str:
     for title, make in TABLES.items():
         found = list(make(rows))
         if len(found) > len(head("")):
-            blocks.append(f"### {title}\n\n" + "\n".join(found))
+            blocks.append(f"## {title}\n\n" + "\n".join(found))
     return "\n\n".join(blocks)
 
 

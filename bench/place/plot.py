@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The two pictures of docs/explanation/placement-engine.md, from results.csv: plot.py [--csv FILE] [--folder FOLDER].
+"""The two pictures of docs/benchmarks/placement.md, from results.csv: plot.py [--csv FILE] [--folder FOLDER].
 
 place-scaling.svg: seconds, as in treematch-2013 Figure 8, and cost over the best, by the number of ranks, for dense
 patterns and for sparse ones. place-profile.svg: the share of instances within a factor of the best.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What results.csv says: which bars are missed where, and the tables of docs/explanation/placement-engine.md.
+"""What results.csv says: which bars are missed where, and the tables of docs/benchmarks/placement.md.
 
 report.py [--csv results.csv] [--bars] [--tables]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The gain of rank reordering on emulated clusters: prints the Markdown tables of docs/explanation/reordering.md.
+"""The gain of rank reordering on emulated clusters: prints the Markdown tables of docs/benchmarks/reordering.md.
 
 probe: the graph k <-> k + P/2 with weight 1000, k -> k + 1 with weight 1, on 2 nodes of 2 ranks: the result of the
 native MPI_Dist_graph_create(reorder=1), and of Ranktree's. Each runs in a launch of its own, under a time limit.

@@ -18,7 +18,7 @@ CLASSES = {
 TOP_PAIRS = 50
 MOST_COMMUNICATORS = 50
 MOST_EXPONENT = 64
-# docs/how-to/trace.md measures what one traced message takes beside an untraced one, on Open MPI 4.1 and MPICH 4.0.
+# docs/benchmarks/tracing.md measures what one traced message takes beside an untraced one (Open MPI 4.1, MPICH 4.0).
 NANOSECONDS_A_MESSAGE = 3.8
 
 

@@ -130,7 +130,7 @@ function recordingSection(report) {
   } else parts.push(html("p", { id: "lost-none" }, "Everything that was recorded is attributed to a pair or a call."));
   if (tracing) {
     parts.push(html("p", { id: "tracing" }, `Recording took about ${secondsText(tracing.seconds_at_the_busiest_rank)} at the busiest rank: `
-      + `${countText(tracing.messages_of_the_busiest_rank)} messages at ${tracing.nanoseconds_a_message} ns, as measured in docs/how-to/trace.md.`));
+      + `${countText(tracing.messages_of_the_busiest_rank)} messages at ${tracing.nanoseconds_a_message} ns, as measured in docs/benchmarks/tracing.md.`));
   }
   return section("recording", "Not attributed", parts);
 }
