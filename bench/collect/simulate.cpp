@@ -297,11 +297,12 @@ void call_native(const Question& question, const Buffers& buffers) {
 }
 
 Program program_of(const Case& each, const Hierarchy& machine, int rank) {
-  if (each.choice.way == Way::kNative) return {};
+  if (each.choice.variant == Variant::kNative) return {};
   const Request request{.collective = each.question.collective, .ranks = machine.ranks(), .count = each.question.bytes};
-  if (each.choice.groups == 1) return make(request, {each.choice.plan.algorithms[0], each.choice.plan.segment}, rank);
-  if (each.choice.groups == 0) return transform(request, machine, each.choice.plan, rank);
-  return transform(request, Hierarchy::grouped(machine.ranks(), each.choice.groups), each.choice.plan, rank);
+  if (each.choice.groups == 1)
+    return make(request, {each.choice.composition.algorithms[0], each.choice.composition.segment}, rank);
+  if (each.choice.groups == 0) return transform(request, machine, each.choice.composition, rank);
+  return transform(request, Hierarchy::grouped(machine.ranks(), each.choice.groups), each.choice.composition, rank);
 }
 
 // Synchronises all ranks at one simulated time, which it returns.
@@ -336,7 +337,7 @@ double simulated(const Case& each, const Program& program, int ranks, bool in_tu
   }
   Execution execution(program, buffers, in_turn);
   const double begin = together();
-  if (each.choice.way == Way::kNative) {
+  if (each.choice.variant == Variant::kNative) {
     call_native(each.question, buffers);
   } else {
     execution.run();
@@ -383,11 +384,11 @@ std::string number(double seconds) {
 
 // The times by the models, which rank 0 calculates for all ranks.
 std::string predicted(const Case& each, const Setting& setting, std::size_t steps) {
-  if (each.choice.way == Way::kNative) return "-,-,-";
+  if (each.choice.variant == Variant::kNative) return "-,-,-";
   const Machine machine(setting.hierarchy, setting.parameters);
   const auto form = form_of(each.question, each.choice, machine);
   std::string text = form ? number(form->seconds(static_cast<double>(each.question.bytes),
-                                                 static_cast<double>(each.choice.plan.segment)))
+                                                 static_cast<double>(each.choice.composition.segment)))
                           : "-";
   const bool alltoall = each.question.collective == Collective::kAlltoall;
   if (steps > (alltoall ? kFollowedAlltoall : kFollowedSteps)) return text + ",-,-";

@@ -148,12 +148,12 @@ def plan_of(leaves: list[int]) -> dict:
         "levels": [{"kind": kind, "cost": cost} for kind, cost in (("Cluster", 4), ("Node", 2), ("Core", 0))],
         "hosts": [{"name": f"n{node}", "pus": CORES} for node in range(NODES)],
         "costs": [{"placement": name, **cost} for name in ("identity", "plan")],
-        "seats": [{"host": f"n{leaf // CORES}", "pus": [leaf % CORES]} for leaf in leaves],
+        "slots": [{"host": f"n{leaf // CORES}", "pus": [leaf % CORES]} for leaf in leaves],
     }
 
 
 def differs(measured: dict[str, float], replayed: dict[str, float], tie: float) -> list[str]:
-    """Pairs of placements that the replay orders the other way, where both differ by more than a tie."""
+    """Pairs of placements that the replay orders differently, where both differ by more than a tie."""
     names = sorted(measured, key=measured.__getitem__)
     return [
         f"{a} before {b}"
@@ -202,7 +202,7 @@ def main() -> int:
                     print(f"| {kernel.name} | {placement} | {cells} |", flush=True)
                 for pair in differs(measured, replayed, options.tie):
                     wrong += not kernel.dependent
-                    print(f"{kernel.name}: measured {pair}, replayed the other way", file=sys.stderr)
+                    print(f"{kernel.name}: measured {pair}, replayed in the other order", file=sys.stderr)
         finally:
             subprocess.run([comparison.minicluster, "down", state], timeout=TIME_LIMIT, check=False)
     return 1 if wrong else 0

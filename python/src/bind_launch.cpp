@@ -80,7 +80,7 @@ nb::list misplaced(const nb::list& expected, const nb::list& found, bool compare
 
 nb::list seats_of(const Plan& plan) {
   nb::list result;
-  for (const ranktree::core::place::Seat& seat : plan.seats) result.append(nb::make_tuple(seat.host, seat.pus));
+  for (const ranktree::core::place::Slot& slot : plan.slots) result.append(nb::make_tuple(slot.host, slot.pus));
   return result;
 }
 

@@ -254,7 +254,7 @@ nb::tuple graph_of(const pattern::Pattern& expanded, const std::string& metric) 
 }
 
 nb::object permutation(const place::Plan& plan) {
-  if (plan.leaf_of.empty() && !plan.seats.empty()) return nb::none();
+  if (plan.leaf_of.empty() && !plan.slots.empty()) return nb::none();
   return numpy_array(std::vector(plan.leaf_of));
 }
 
@@ -273,15 +273,15 @@ nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Lea
 }
 
 void bind_plans(nb::module_& module) {
-  nb::class_<place::Seat>(module, "Seat", "Where one rank sits: a host and PUs by operating-system number.")
-      .def_ro("host", &place::Seat::host)
-      .def_ro("pus", &place::Seat::pus);
+  nb::class_<place::Slot>(module, "Seat", "Where one rank sits: a host and PUs by operating-system number.")
+      .def_ro("host", &place::Slot::host)
+      .def_ro("pus", &place::Slot::pus);
   nb::class_<place::CostRow>(module, "CostRow", "The cost of one placement: weight by level, root first, and total.")
       .def_ro("placement", &place::CostRow::placement)
       .def_ro("weight", &place::CostRow::weight)
       .def_ro("total", &place::CostRow::total);
   nb::class_<place::Plan>(module, "Plan", "Where each rank of a job shall sit, and what that buys.")
-      .def_ro("seats", &place::Plan::seats, "by rank")
+      .def_ro("seats", &place::Plan::slots, "by rank")
       .def_ro("levels", &place::Plan::levels, "kind of each level, root first")
       .def_ro("level_costs", &place::Plan::level_costs)
       .def_ro("hosts", &place::Plan::hosts, "every host of the machine in tree order")

@@ -97,7 +97,7 @@ std::optional<double> cost(const std::string& collective, std::int64_t bytes, co
   if (model != "closed") refuse("model: expected closed, hockney or loggp, found '" + model + "'");
   const auto form = predict::form_of(question, choice, machine);
   if (!form) return std::nullopt;
-  return form->seconds(static_cast<double>(bytes), static_cast<double>(choice.plan.segment));
+  return form->seconds(static_cast<double>(bytes), static_cast<double>(choice.composition.segment));
 }
 
 std::optional<double> best_segments(const std::string& collective, std::int64_t bytes, const std::string& text,

@@ -43,9 +43,9 @@ std::function<bool()> keep_going(const ranktree_place_options& options) {
   const bool limited = options.time_limit > 0 && options.time_limit < kLongest;
   const Clock::time_point end =
       limited ? Clock::now() + std::chrono::milliseconds(options.time_limit) : Clock::time_point::max();
-  return [end, ask = options.keep_going, user = options.user] {
+  return [end, keep_going = options.keep_going, user = options.user] {
     if (Clock::now() >= end) return false;
-    return ask == nullptr || ask(user) != 0;
+    return keep_going == nullptr || keep_going(user) != 0;
   };
 }
 
@@ -107,7 +107,7 @@ double of_level(const std::vector<double>& values, int level) {
 }
 
 bool has_rank(const ranktree_plan* plan, int rank) {
-  return rank >= 0 && static_cast<std::size_t>(rank) < plan->plan.seats.size();
+  return rank >= 0 && static_cast<std::size_t>(rank) < plan->plan.slots.size();
 }
 
 }  // namespace
@@ -150,15 +150,15 @@ ranktree_status ranktree_plan_save(const ranktree_plan* plan, const char* path, 
 
 void ranktree_plan_destroy(ranktree_plan* plan) { delete plan; }
 
-int ranktree_plan_get_rank_count(const ranktree_plan* plan) { return static_cast<int>(plan->plan.seats.size()); }
+int ranktree_plan_get_rank_count(const ranktree_plan* plan) { return static_cast<int>(plan->plan.slots.size()); }
 
 const char* ranktree_plan_get_host(const ranktree_plan* plan, int rank) {
-  return has_rank(plan, rank) ? plan->plan.seats[static_cast<std::size_t>(rank)].host.c_str() : nullptr;
+  return has_rank(plan, rank) ? plan->plan.slots[static_cast<std::size_t>(rank)].host.c_str() : nullptr;
 }
 
 int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus) {
   if (!has_rank(plan, rank)) return 0;
-  const auto& owned = plan->plan.seats[static_cast<std::size_t>(rank)].pus;
+  const auto& owned = plan->plan.slots[static_cast<std::size_t>(rank)].pus;
   *pus = owned.data();
   return static_cast<int>(owned.size());
 }

@@ -16,24 +16,24 @@ namespace ranktree::io {
 namespace {
 
 using core::place::Plan;
-using core::place::Seat;
+using core::place::Slot;
 
 // A launcher inside a Slurm job inherits Slurm's variables, so those come last.
 constexpr std::string_view kRank =
     "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${FLUX_TASK_RANK:-$SLURM_PROCID}}}}}";
 
-// One write, so that lines of different ranks do not mix.
+// printf writes the line at once, so that lines of different ranks do not mix.
 constexpr std::string_view kProbe = R"SCRIPT(#!/bin/sh
-# Written by ranktree. Tells where this rank is: its number, host and PUs.
+# Written by ranktree. Prints where this rank is: its number, host and PUs.
 @RANK@
 pus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
 printf '%s\n' "ranktree-probe $rank $(uname -n) $pus"
 )SCRIPT";
 
-// Fails with 3 unless the rank is where the plan has it, and unless the kernel then confirms the binding.
+// Exits with 3 unless the rank is on the planned host and the kernel confirms the binding.
 constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
-# Written by ranktree. Binds this rank to the PUs the plan gives it, checks that it is on the planned host, and becomes
-# the program. Usage: LAUNCHER ... @SELF@ PROGRAM [ARGUMENT...]. Exit code 3: the rank is not where the plan has it.
+# Written by ranktree. Binds this rank to its PUs in the plan, checks that it is on the planned host, and becomes
+# the program. Usage: LAUNCHER ... @SELF@ PROGRAM [ARGUMENT...]. Exit code 3: the rank is not on its slot of the plan.
 @RANK@
 planned=
 map=$(dirname -- "$0")/@MAP@
@@ -43,10 +43,10 @@ refuse() {
 }
 case $rank in '' | *[!0-9]*) refuse "no launcher's rank variable is set" ;; esac
 [ -r "$map" ] || refuse "cannot read $map on $(uname -n)"
-seat=$(sed -n "/^$rank /{s/^[^ ]* //p;q;}" "$map")
-[ -n "$seat" ] || refuse "$map has no line for this rank"
-host=${seat% *}
-pus=${seat#* }
+slot=$(sed -n "/^$rank /{s/^[^ ]* //p;q;}" "$map")
+[ -n "$slot" ] || refuse "$map has no line for this rank"
+host=${slot% *}
+pus=${slot#* }
 here=$(uname -n)
 case $host in
   - | "$here") planned=yes ;;
@@ -71,7 +71,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
   std::string list;
   for (const int rank : ranks) {
-    list += (list.empty() ? "" : ",") + std::to_string(plan.seats[static_cast<std::size_t>(rank)].pus.front());
+    list += (list.empty() ? "" : ",") + std::to_string(plan.slots[static_cast<std::size_t>(rank)].pus.front());
   }
   return "-env I_MPI_PIN_PROCESSOR_LIST " + list;
 }
@@ -80,24 +80,24 @@ std::string intel_pinning(const Plan& plan, const std::vector<int>& ranks) {
 
 std::string rankfile(const Plan& plan) {
   std::string text;
-  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
-    const Seat& seat = plan.seats[rank];
-    text += "rank " + std::to_string(rank) + "=" + seat.host + " slot=" + cpu_list(seat.pus) + "\n";
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    const Slot& slot = plan.slots[rank];
+    text += "rank " + std::to_string(rank) + "=" + slot.host + " slot=" + cpu_list(slot.pus) + "\n";
   }
   return text;
 }
 
 std::string hosts_by_rank(const Plan& plan, std::string_view suffix) {
   std::string text;
-  for (const Seat& seat : plan.seats) text.append(seat.host).append(suffix).append("\n");
+  for (const Slot& slot : plan.slots) text.append(slot.host).append(suffix).append("\n");
   return text;
 }
 
 std::string wrapper_map(const Plan& plan) {
   std::string text;
-  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
-    const Seat& seat = plan.seats[rank];
-    text += std::to_string(rank) + " " + (seat.host.empty() ? "-" : seat.host) + " " + cpu_list(seat.pus) + "\n";
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    const Slot& slot = plan.slots[rank];
+    text += std::to_string(rank) + " " + (slot.host.empty() ? "-" : slot.host) + " " + cpu_list(slot.pus) + "\n";
   }
   return text;
 }
@@ -115,8 +115,8 @@ std::string intel_configuration(const Plan& plan, const std::string& program, bo
     pinning.emplace(host, pin ? intel_pinning(plan, ranks) + " " : "");
   }
   std::string text;
-  for (const Seat& seat : plan.seats) {
-    text += "-n 1 -host " + seat.host + " " + pinning.at(seat.host) + program + "\n";
+  for (const Slot& slot : plan.slots) {
+    text += "-n 1 -host " + slot.host + " " + pinning.at(slot.host) + program + "\n";
   }
   return text;
 }
@@ -135,10 +135,10 @@ std::string flux_task_map(const Plan& plan) {
   std::map<std::string, std::size_t> node;
   for (const auto& [host, ranks] : ranks_by_host(plan)) node.emplace(host, node.size());
   std::string text;
-  for (std::size_t rank = 0; rank < plan.seats.size();) {
-    const std::string& host = plan.seats[rank].host;
+  for (std::size_t rank = 0; rank < plan.slots.size();) {
+    const std::string& host = plan.slots[rank].host;
     std::size_t end = rank;
-    while (end < plan.seats.size() && plan.seats[end].host == host) ++end;
+    while (end < plan.slots.size() && plan.slots[end].host == host) ++end;
     text += (text.empty() ? "[" : ",") + std::string("[") + std::to_string(node.at(host)) + ",1," +
             std::to_string(end - rank) + ",1]";
     rank = end;
@@ -148,8 +148,8 @@ std::string flux_task_map(const Plan& plan) {
 
 std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const Plan& plan) {
   std::map<std::string, std::vector<int>> ranks;
-  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
-    ranks[plan.seats[rank].host].push_back(static_cast<int>(rank));
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    ranks[plan.slots[rank].host].push_back(static_cast<int>(rank));
   }
   std::vector<std::pair<std::string, std::vector<int>>> result;
   for (const std::string& host : plan.hosts) {
@@ -160,7 +160,7 @@ std::vector<std::pair<std::string, std::vector<int>>> ranks_by_host(const Plan& 
 
 std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& plan) {
   auto hosts = ranks_by_host(plan);
-  const auto first_pu = [&](int rank) { return plan.seats[static_cast<std::size_t>(rank)].pus.front(); };
+  const auto first_pu = [&](int rank) { return plan.slots[static_cast<std::size_t>(rank)].pus.front(); };
   for (auto& [host, ranks] : hosts) {
     std::stable_sort(ranks.begin(), ranks.end(), [&](int a, int b) { return first_pu(a) < first_pu(b); });
   }
@@ -168,14 +168,14 @@ std::vector<std::pair<std::string, std::vector<int>>> cray_order(const Plan& pla
 }
 
 bool one_pu_each(const Plan& plan) {
-  return std::all_of(plan.seats.begin(), plan.seats.end(), [](const Seat& seat) { return seat.pus.size() == 1; });
+  return std::all_of(plan.slots.begin(), plan.slots.end(), [](const Slot& slot) { return slot.pus.size() == 1; });
 }
 
 bool shares_pus(const Plan& plan) {
   std::set<std::pair<std::string_view, int>> taken;
-  for (const Seat& seat : plan.seats) {
-    for (const int pu : seat.pus) {
-      if (!taken.emplace(seat.host, pu).second) return true;
+  for (const Slot& slot : plan.slots) {
+    for (const int pu : slot.pus) {
+      if (!taken.emplace(slot.host, pu).second) return true;
     }
   }
   return false;

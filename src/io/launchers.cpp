@@ -36,12 +36,12 @@ constexpr std::array<std::pair<Launcher, std::string_view>, 8> kNames = {{{Launc
 
 std::string in(const std::string& folder, std::string_view name) { return folder + "/" + std::string(name); }
 
-std::string ranks_of(const Plan& plan) { return std::to_string(plan.seats.size()); }
+std::string ranks_of(const Plan& plan) { return std::to_string(plan.slots.size()); }
 
-// Launchers address hosts; a machine without a Node level has none to name.
+// Launchers address hosts by name. A machine without a Node level has no host names.
 void need_host_names(const Plan& plan, Launcher launcher) {
-  for (std::size_t rank = 0; rank < plan.seats.size(); ++rank) {
-    if (!plan.seats[rank].host.empty()) continue;
+  for (std::size_t rank = 0; rank < plan.slots.size(); ++rank) {
+    if (!plan.slots[rank].host.empty()) continue;
     throw Error(Fault::kUnsupported, "launcher " + std::string(launcher_name(launcher)) + ": rank " +
                                          std::to_string(rank) +
                                          " has no host name: map onto a machine with a node level, or use 'generic'");
@@ -69,7 +69,7 @@ Launch openmpi4(const Plan& plan, const std::string& folder) {
                     "rmaps_rank_file_physical",
                     "1"};
   if (shares_pus(plan)) launch.options.emplace_back("--oversubscribe");
-  launch.notes = {"a slot that does not exist ends mpirun 4.1 with exit code 1 and no message"};
+  launch.notes = {"mpirun 4.1 exits with code 1 and no message where a slot does not exist"};
   return launch;
 }
 
@@ -110,13 +110,14 @@ std::string plain_words(std::span<const std::string> program) {
 
 Launch intel(const Plan& plan, const std::string& folder, std::span<const std::string> program) {
   if (program.empty()) {
-    throw Error(Fault::kUnsupported, "launcher intel: its configuration file names the program: give it after --");
+    throw Error(Fault::kUnsupported,
+                "launcher intel: its configuration file names the program: write the program after --");
   }
   Launch launch;
   launch.starter = "mpirun";
   std::string words = plain_words(program);
-  // A PU given twice is dropped from Intel's list, and lists of masks (I_MPI_PIN_DOMAIN) that differ from host to host
-  // are taken from another host's line: such plans are bound by the wrapper.
+  // Intel MPI drops a PU that its list names twice. It takes lists of masks (I_MPI_PIN_DOMAIN) that differ from host to
+  // host from another host's line. The wrapper binds the ranks of such plans.
   const bool pin = one_pu_each(plan) && !shares_pus(plan);
   if (!pin) {
     add_wrapper(plan, folder, launch);
@@ -141,8 +142,8 @@ Launch slurm(const Plan& plan, const std::string& folder) {
   return launch;
 }
 
-// Why Cray's file cannot express the plan; empty when it can. Ranks go in blocks of one size and every node binds
-// alike.
+// The reason why Cray's file cannot express the plan; empty when it can. The file places blocks of one size, and every
+// node binds by the same list.
 std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::string, std::vector<int>>>& hosts) {
   const auto& [first_host, first_ranks] = hosts.front();
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -153,14 +154,14 @@ std::string cray_refusal(const Plan& plan, const std::vector<std::pair<std::stri
           .append(first_host + " has " + std::to_string(first_ranks.size()) + ", ")
           .append(host + " " + std::to_string(ranks.size()));
     }
-    const auto seat = [&](int rank) -> const std::vector<int>& {
-      return plan.seats[static_cast<std::size_t>(rank)].pus;
+    const auto pus_of = [&](int rank) -> const std::vector<int>& {
+      return plan.slots[static_cast<std::size_t>(rank)].pus;
     };
     for (std::size_t j = 0; j < ranks.size(); ++j) {
-      if (seat(ranks[j]) == seat(first_ranks[j]) && seat(ranks[j]).size() == 1) continue;
+      if (pus_of(ranks[j]) == pus_of(first_ranks[j]) && pus_of(ranks[j]).size() == 1) continue;
       return std::string("needs one PU a rank and the same PUs on every node; rank ")
-          .append(std::to_string(ranks[j]) + " on " + host + " has " + cpu_list(seat(ranks[j])) + ", rank ")
-          .append(std::to_string(first_ranks[j]) + " on " + first_host + " " + cpu_list(seat(first_ranks[j])));
+          .append(std::to_string(ranks[j]) + " on " + host + " has " + cpu_list(pus_of(ranks[j])) + ", rank ")
+          .append(std::to_string(first_ranks[j]) + " on " + first_host + " " + cpu_list(pus_of(first_ranks[j])));
     }
   }
   return "";
@@ -173,7 +174,7 @@ Launch cray(const Plan& plan, const std::string& folder) {
   }
   std::string pus;
   for (const int rank : hosts.front().second) {
-    pus += (pus.empty() ? "" : ",") + cpu_list(plan.seats[static_cast<std::size_t>(rank)].pus);
+    pus += (pus.empty() ? "" : ",") + cpu_list(plan.slots[static_cast<std::size_t>(rank)].pus);
   }
   Launch launch;
   launch.starter = "srun";
@@ -181,7 +182,7 @@ Launch cray(const Plan& plan, const std::string& folder) {
   launch.environment = {"MPICH_RANK_REORDER_METHOD=3", "MPICH_RANK_REORDER_FILE=" + in(folder, "MPICH_RANK_ORDER")};
   launch.options = {"-n", ranks_of(plan), "--ntasks-per-node=" + std::to_string(hosts.front().second.size()),
                     "-m", "block",        "--cpu-bind=map_cpu:" + pus};
-  // The library renumbers inside MPI_Init, after a wrapper would have read the launcher's number.
+  // No wrapper: the library renumbers ranks inside MPI_Init, after a wrapper has read the launcher's number.
   launch.notes = {"not checked on a Cray: verify the first run",
                   "the job's nodes must be the plan's " + std::to_string(hosts.size()) + ", in the plan's order"};
   return launch;
@@ -206,7 +207,8 @@ Launch generic(const Plan& plan, const std::string& folder) {
   launch.starter = "mpirun";
   launch.options = {"-n", ranks_of(plan)};
   add_wrapper(plan, folder, launch);
-  launch.notes = {"any launcher works that starts each rank on the host the plan gives it, with its own binding off"};
+  launch.notes = {
+      "any launcher works that starts each rank on its host of the plan, with the launcher's own binding off"};
   return launch;
 }
 

@@ -1,5 +1,5 @@
-// What each MPI launcher needs to follow a plan: its own files and its own options. Values only; nothing is run or
-// written. How each was verified stands in docs/how-to/rerun-by-a-plan.md.
+// The files and options by which each MPI launcher follows a plan. Nothing is run or written here. docs/how-to/rerun-by-a-plan.md
+// states how each launcher was verified.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct LaunchFile {
   bool executable = false;
 };
 
-// A command is: environment, starter, [the caller's own options], options, [program with its arguments after wrapper].
+// A command is: environment, starter, [the user's own options], options, [program with its arguments after wrapper].
 struct Launch {
   std::vector<LaunchFile> files;
   std::vector<std::string> environment;  // NAME=value, set for the launcher
@@ -43,7 +43,7 @@ struct Launch {
   std::vector<std::string> options;      // placement options, number of ranks included
   std::vector<std::string> wrapper;      // goes before the program; empty when the launcher binds
   bool program_in_file = false;          // the program is named in a file and must not be on the command line
-  std::vector<std::string> notes;        // what the reader should know, one sentence each
+  std::vector<std::string> notes;        // for the user, one sentence each
 };
 
 // `folder` is where the files will be, as the nodes see it ("." allowed). `program` with its arguments is needed only
@@ -52,7 +52,7 @@ struct Launch {
 Launch make_launch(const core::place::Plan& plan, Launcher launcher, const std::string& folder,
                    std::span<const std::string> program);
 
-// "0-2,5": ascending numbers the way the kernel writes a CPU list.
+// "0-2,5": ascending numbers in the format of the kernel's CPU lists.
 std::string cpu_list(std::span<const int> pus);
 
 }  // namespace ranktree::io

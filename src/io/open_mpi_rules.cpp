@@ -24,7 +24,7 @@ using core::predict::Choice;
 using core::predict::Interval;
 using core::predict::Rule;
 using core::predict::Rules;
-using core::predict::Way;
+using core::predict::Variant;
 using core::schedule::Algorithm;
 using core::schedule::Collective;
 using core::schedule::Rank;
@@ -192,12 +192,12 @@ json json_of(const Group& group) {
 }  // namespace
 
 std::optional<OpenMpiAlgorithm> open_mpi_algorithm(Collective collective, const Choice& choice) {
-  if (choice.way != Way::kMessages || choice.groups != 1) return std::nullopt;
+  if (choice.variant != Variant::kMessages || choice.groups != 1) return std::nullopt;
   const auto* const found = std::find_if(kPairs.begin(), kPairs.end(), [&](const Pair& pair) {
-    return pair.collective == collective && pair.ours == choice.plan.algorithms[0];
+    return pair.collective == collective && pair.ours == choice.composition.algorithms[0];
   });
   if (found == kPairs.end()) return std::nullopt;
-  return OpenMpiAlgorithm{found->number, found->name, found->fan, choice.plan.segment};
+  return OpenMpiAlgorithm{found->number, found->name, found->fan, choice.composition.segment};
 }
 
 std::string write_open_mpi_rules(const Rules& rules) {

@@ -179,8 +179,6 @@ std::optional<PatternFormat> pattern_format_from_path(std::string_view path) {
   return std::nullopt;
 }
 
-bool holds_collective_calls(PatternFormat format) { return format == PatternFormat::kNpz; }
-
 LoadedPattern load_pattern(const std::string& path, std::optional<PatternFormat> format,
                            std::optional<core::pattern::Metric> metric) {
   LoadedPattern loaded;

@@ -20,9 +20,6 @@ std::optional<PatternFormat> pattern_format_from_name(std::string_view word);
 // By extension: .npz .mtx .mat .graph .grf .scotch .csv .prof.
 std::optional<PatternFormat> pattern_format_from_path(std::string_view path);
 
-// Whether files of the format hold classes of traffic, both messages and bytes, and collective calls.
-bool holds_collective_calls(PatternFormat format);
-
 struct LoadedPattern {
   core::pattern::Pattern pattern;
   std::vector<std::string> warnings;  // what the format cannot hold, or is known to count wrongly; one line each

@@ -26,7 +26,7 @@ using core::Error;
 using core::Fault;
 using core::place::CostRow;
 using core::place::Plan;
-using core::place::Seat;
+using core::place::Slot;
 using nlohmann::json;
 
 constexpr std::string_view kFormat = "ranktree-plan";
@@ -68,38 +68,38 @@ void read_hosts(const JsonPlace& hosts, Plan& plan) {
   }
 }
 
-Seat read_seat(const JsonPlace& place) {
-  Seat seat{place.field("host").text(), {}};
+Slot read_slot(const JsonPlace& place) {
+  Slot slot{place.field("host").text(), {}};
   const JsonPlace pus = place.field("pus");
   if (pus.size() == 0) pus.expected("at least one PU");
   for (std::size_t i = 0; i < pus.size(); ++i) {
     const auto number = static_cast<int>(pus.item(i).integer(0, kMaxPu));
-    if (!seat.pus.empty() && number <= seat.pus.back()) pus.item(i).expected("PUs in ascending order, each once");
-    seat.pus.push_back(number);
+    if (!slot.pus.empty() && number <= slot.pus.back()) pus.item(i).expected("PUs in ascending order, each once");
+    slot.pus.push_back(number);
   }
-  return seat;
+  return slot;
 }
 
-// Every seat is on a host of the machine, and a host has as many PUs as its seats use.
-void read_seats(const JsonPlace& seats, Plan& plan) {
+// Every slot is on a host of the machine, and a host has as many PUs as its slots use.
+void read_slots(const JsonPlace& slots, Plan& plan) {
   std::map<std::string, std::size_t> index;
   for (std::size_t i = 0; i < plan.hosts.size(); ++i) index.emplace(plan.hosts[i], i);
   std::vector<std::set<int>> used(plan.hosts.size());
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    Seat seat = read_seat(seats.item(i));
-    const auto host = index.find(seat.host);
-    if (host == index.end() && !(plan.hosts.empty() && seat.host.empty())) {
-      seats.item(i).field("host").mismatch("host '" + seat.host + "' is not one of the machine's hosts");
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    Slot slot = read_slot(slots.item(i));
+    const auto host = index.find(slot.host);
+    if (host == index.end() && !(plan.hosts.empty() && slot.host.empty())) {
+      slots.item(i).field("host").mismatch("host '" + slot.host + "' is not one of the machine's hosts");
     }
     if (host != index.end()) {
       std::set<int>& pus = used[host->second];
-      pus.insert(seat.pus.begin(), seat.pus.end());
+      pus.insert(slot.pus.begin(), slot.pus.end());
       if (pus.size() > static_cast<std::size_t>(plan.pus_per_host[host->second])) {
-        seats.item(i).mismatch("host '" + seat.host + "' has " + std::to_string(plan.pus_per_host[host->second]) +
-                               " PUs, the seats up to this one use " + std::to_string(pus.size()));
+        slots.item(i).mismatch("host '" + slot.host + "' has " + std::to_string(plan.pus_per_host[host->second]) +
+                               " PUs, the slots up to this one use " + std::to_string(pus.size()));
       }
     }
-    plan.seats.push_back(std::move(seat));
+    plan.slots.push_back(std::move(slot));
   }
 }
 
@@ -108,7 +108,7 @@ void read_costs(const JsonPlace& costs, Plan& plan) {
     CostRow row{costs.item(i).field("placement").text(), {}, costs.item(i).field("total").amount()};
     const JsonPlace weight = costs.item(i).field("weight");
     if (weight.size() != plan.levels.size()) {
-      weight.mismatch("expected one number a level (" + std::to_string(plan.levels.size()) + "), found " +
+      weight.mismatch("expected one number for each level (" + std::to_string(plan.levels.size()) + "), found " +
                       std::to_string(weight.size()));
     }
     for (std::size_t level = 0; level < weight.size(); ++level) row.weight.push_back(weight.item(level).amount());
@@ -116,7 +116,7 @@ void read_costs(const JsonPlace& costs, Plan& plan) {
   }
 }
 
-// Everything that read_plan demands of the document holds for the plan too.
+// Whatever read_plan() requires of the document also holds for the plan.
 Plan plan_from(const json& document, const std::string& origin) {
   const JsonPlace root(document, "", origin);
   Plan plan;
@@ -130,18 +130,18 @@ Plan plan_from(const json& document, const std::string& origin) {
   if (root.has("bound")) plan.bound = root.field("bound").amount();
   read_levels(root.field("levels"), plan);
   read_hosts(root.field("hosts"), plan);
-  const JsonPlace seats = root.field("seats");
-  if (seats.size() != static_cast<std::size_t>(count)) {
-    ranks.mismatch("expected as many as there are seats (" + std::to_string(seats.size()) + "), found " +
+  const JsonPlace slots = root.field("slots");
+  if (slots.size() != static_cast<std::size_t>(count)) {
+    ranks.mismatch("expected as many as there are slots (" + std::to_string(slots.size()) + "), found " +
                    std::to_string(count));
   }
-  read_seats(seats, plan);
+  read_slots(slots, plan);
   read_costs(root.field("costs"), plan);
   return plan;
 }
 
 json header_of(const Plan& plan) {
-  json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.seats.size()},
+  json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.slots.size()},
                    {"metric", plan.metric}, {"seed", plan.seed},   {"algorithm", plan.algorithm},
                    {"gain", plan.gain}};
   if (plan.bound) document["bound"] = *plan.bound;
@@ -155,7 +155,7 @@ json list_of(std::size_t size, Item item) {
   return list;
 }
 
-// One line an item.
+// Each item on its own line.
 std::string lines_of(const std::string& name, const json& list) {
   std::string text = " \"" + name + "\": [";
   for (std::size_t i = 0; i < list.size(); ++i) text += (i == 0 ? "\n  " : ",\n  ") + list[i].dump();
@@ -167,12 +167,12 @@ std::string lines_of(const std::string& name, const json& list) {
 std::string write_plan(const Plan& plan) {
   const std::string origin = "plan";
   if (plan.levels.size() != plan.level_costs.size() || plan.hosts.size() != plan.pus_per_host.size()) {
-    fail(origin, "expected one cost a level and one number of PUs a host, found other numbers of them");
+    fail(origin, "expected one cost for each level and one number of PUs for each host");
   }
   json document = header_of(plan);
   const auto level = [&](std::size_t i) { return json{{"kind", plan.levels[i]}, {"cost", plan.level_costs[i]}}; };
   const auto host = [&](std::size_t i) { return json{{"name", plan.hosts[i]}, {"pus", plan.pus_per_host[i]}}; };
-  const auto seat = [&](std::size_t i) { return json{{"host", plan.seats[i].host}, {"pus", plan.seats[i].pus}}; };
+  const auto slot = [&](std::size_t i) { return json{{"host", plan.slots[i].host}, {"pus", plan.slots[i].pus}}; };
   const auto cost = [&](std::size_t i) {
     const CostRow& row = plan.costs[i];
     return json{{"placement", row.placement}, {"weight", row.weight}, {"total", row.total}};
@@ -180,7 +180,7 @@ std::string write_plan(const Plan& plan) {
   const std::vector<std::pair<std::string, json>> lists = {{"levels", list_of(plan.levels.size(), level)},
                                                            {"hosts", list_of(plan.hosts.size(), host)},
                                                            {"costs", list_of(plan.costs.size(), cost)},
-                                                           {"seats", list_of(plan.seats.size(), seat)}};
+                                                           {"slots", list_of(plan.slots.size(), slot)}};
   std::string text = "{\n";
   for (const auto& [key, value] : document.items()) text += " \"" + key + "\": " + value.dump() + ",\n";
   for (const auto& [name, list] : lists) {

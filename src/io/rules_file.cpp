@@ -120,6 +120,4 @@ Rules read_rules(std::string_view bytes, const std::string& origin) {
 
 void save_rules(const std::string& path, const Rules& rules) { write_file_atomically(path, write_rules(rules)); }
 
-Rules load_rules(const std::string& path) { return read_rules(read_file(path), path); }
-
 }  // namespace ranktree::io

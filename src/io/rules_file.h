@@ -16,6 +16,5 @@ std::string write_rules(const core::predict::Rules& rules);
 core::predict::Rules read_rules(std::string_view bytes, const std::string& origin);
 
 void save_rules(const std::string& path, const core::predict::Rules& rules);
-core::predict::Rules load_rules(const std::string& path);
 
 }  // namespace ranktree::io

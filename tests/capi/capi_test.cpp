@@ -351,7 +351,7 @@ TEST(Capi, APlanOfAnOlderFileHasNoBound) {
   const auto path = std::filesystem::temp_directory_path() / ("capi_old_" + std::to_string(::getpid()) + ".json");
   std::ofstream(path) << R"({"format": "ranktree-plan", "version": 1, "ranks": 1, "algorithm": "identity",
     "metric": "size", "seed": 1, "gain": false, "levels": [{"kind": "PU", "cost": 0}], "hosts": [],
-    "seats": [{"host": "", "pus": [0]}], "costs": []})";
+    "slots": [{"host": "", "pus": [0]}], "costs": []})";
   ranktree_plan* plan = nullptr;
   ASSERT_EQ(ranktree_plan_load(path.c_str(), &plan, nullptr), RANKTREE_SUCCESS);
   double bound = -1;

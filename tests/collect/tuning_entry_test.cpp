@@ -23,12 +23,12 @@ namespace {
 
 using core::predict::Candidate;
 using core::predict::Choice;
-using core::predict::Way;
+using core::predict::Variant;
 using core::schedule::Algorithm;
 
 Choice way_of(Algorithm algorithm) {
-  Choice choice{.way = Way::kMessages};
-  choice.plan.algorithms = {algorithm};
+  Choice choice{.variant = Variant::kMessages};
+  choice.composition.algorithms = {algorithm};
   return choice;
 }
 
@@ -98,7 +98,7 @@ class Ranks {
 
 Clock seconds_of(double native, double one, double two) {
   return [=](const Choice& choice, int /*call*/, int /*rank*/) {
-    if (choice.way == Way::kNative) return native;
+    if (choice.variant == Variant::kNative) return native;
     return choice == way_of(kOne) ? one : two;
   };
 }
@@ -130,7 +130,7 @@ TEST(TuningEntry, LeavesTheMpiItsCallWhereItIsNotBeatenByFivePercent) {
 TEST(TuningEntry, TheSlowestRankCounts) {
   // The first way is quick on all ranks but the last.
   const Clock clock = [](const Choice& choice, int /*call*/, int rank) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     return choice == way_of(kOne) ? (rank == 4 ? 11.0 : 1.0) : 6.0;
   };
   Ranks ranks(5, kBoth);
@@ -142,7 +142,7 @@ TEST(TuningEntry, WhoIsTwiceAsSlowIsDroppedAfterTwoTurns) {
   Ranks ranks(2, kBoth);
   int slow = 0;
   const Clock clock = [&slow](const Choice& choice, int /*call*/, int rank) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     if (choice == way_of(kTwo)) slow += rank == 0 ? 1 : 0;
     return choice == way_of(kOne) ? 7.0 : 25.0;
   };
@@ -155,7 +155,7 @@ TEST(TuningEntry, WhoIsTwiceAsSlowIsDroppedAfterTwoTurns) {
 TEST(TuningEntry, OneUnluckyTurnIsNoReasonToDropAWay) {
   int calls = 0;
   const Clock clock = [&calls](const Choice& choice, int /*call*/, int /*rank*/) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     return ++calls == 2 ? 1000.0 : 5.0;
   };
   Ranks ranks(1, {kBoth[0]});
@@ -166,7 +166,7 @@ TEST(TuningEntry, OneUnluckyTurnIsNoReasonToDropAWay) {
 TEST(TuningEntry, AFirstCallThatPreparesDoesNotCount) {
   int first = 0;
   const Clock clock = [&first](const Choice& choice, int /*call*/, int /*rank*/) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     if (choice == way_of(kOne)) return first++ == 0 ? 1000.0 : 5.0;
     return 20.0;
   };
@@ -178,7 +178,7 @@ TEST(TuningEntry, AFirstCallThatPreparesDoesNotCount) {
 TEST(TuningEntry, OneLuckyRoundIsNotEnough) {
   // As slow as the MPI's own call, but for the calls of the first round: one that is not timed, five turns of each.
   const Clock clock = [](const Choice& choice, int call, int /*rank*/) {
-    return choice.way == Way::kNative || call > 10 ? 10.0 : 5.0;
+    return choice.variant == Variant::kNative || call > 10 ? 10.0 : 5.0;
   };
   Ranks ranks(2, {kBoth[0]});
   ranks.make_calls(100, clock);
@@ -188,7 +188,7 @@ TEST(TuningEntry, OneLuckyRoundIsNotEnough) {
 TEST(TuningEntry, TheNextBestIsTakenWhereTheBestWasOnlyLucky) {
   // The first way is the quickest in the first round: two calls that are not timed, five turns of three.
   const Clock clock = [](const Choice& choice, int call, int /*rank*/) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     if (choice == way_of(kTwo)) return 8.0;
     return call > 16 ? 14.0 : 6.0;
   };
@@ -243,7 +243,7 @@ void check_meetings(std::int64_t bytes, int nodes) {
     for (bool decided = false; !decided;) {
       const TuningEntry::Turn turn = entry.next();
       if (!turn.trial) continue;
-      const double seconds = turn.choice->way == Way::kNative ? 1.8 : 1.0;
+      const double seconds = turn.choice->variant == Variant::kNative ? 1.8 : 1.0;
       cost += seconds - 1 + (turn.meets ? kMeeting : 0);
       if (!entry.record(seconds, turn.meets ? kMeeting : 0)) continue;
       [[maybe_unused]] const auto alone = entry.unagreed();
@@ -273,7 +273,7 @@ TEST(TuningEntry, AWayThatSparesBytesIsTakenWhereNothingIsQuicker) {
   };
   EXPECT_TRUE(winner(10, 9.9) == way_of(kOne));
   EXPECT_TRUE(winner(10, 10.1) == way_of(kOne));
-  EXPECT_EQ(winner(10, 10.3).way, Way::kNative);
+  EXPECT_EQ(winner(10, 10.3).variant, Variant::kNative);
 }
 
 TEST(TuningEntry, AWayThatSparesBytesIsTakenBeforeOneThatIsAsQuick) {
@@ -345,7 +345,7 @@ void decide(TuningEntry& entry, const SmallClock& clock) {
 
 SmallClock small_clock(double native, double loop, double apart) {
   return [=](const Choice& choice, bool meets) {
-    if (choice.way == Way::kNative) return native;
+    if (choice.variant == Variant::kNative) return native;
     return meets ? apart : loop;
   };
 }
@@ -360,21 +360,21 @@ TEST(TuningEntry, AWayMustBeGoodInLoopsAndInCallsApart) {
   EXPECT_TRUE(decided(10, 8, 8) == way_of(kOne));
   EXPECT_TRUE(decided(10, 10, 5) == way_of(kOne));
   EXPECT_TRUE(decided(10, 5, 10) == way_of(kOne));
-  EXPECT_TRUE(decided(10, 12, 1).way == Way::kNative);
-  EXPECT_TRUE(decided(10, 1, 12).way == Way::kNative);
+  EXPECT_TRUE(decided(10, 12, 1).variant == Variant::kNative);
+  EXPECT_TRUE(decided(10, 1, 12).variant == Variant::kNative);
 }
 
 TEST(TuningEntry, ALossThatIsNothingBesideTheGainIsTaken) {
   const auto winner = [](double loop_of_native) {
     TuningEntry entry({kBoth[0]}, 8, 1);
     decide(entry, [=](const Choice& choice, bool meets) {
-      if (choice.way == Way::kNative) return meets ? 1.0 : loop_of_native;
+      if (choice.variant == Variant::kNative) return meets ? 1.0 : loop_of_native;
       return meets ? 3.0 : 5.0;
     });
     return entry.winner();
   };
   EXPECT_TRUE(winner(1000) == way_of(kOne));
-  EXPECT_TRUE(winner(50).way == Way::kNative);
+  EXPECT_TRUE(winner(50).variant == Variant::kNative);
 }
 
 TEST(TuningEntry, AcrossNodesCallsApartWinMostPassesByThemselves) {
@@ -382,14 +382,14 @@ TEST(TuningEntry, AcrossNodesCallsApartWinMostPassesByThemselves) {
     TuningEntry entry({kBoth[0]}, 8, nodes);
     int calls = 0;
     decide(entry, [&](const Choice& choice, bool meets) {
-      if (choice.way == Way::kNative) return 10.0;
+      if (choice.variant == Variant::kNative) return 10.0;
       if (!meets) return 9.0;
       return calls++ / 5 % 7 < lucky_passes ? 2.0 : 10.5;  // ranks meet five times a turn
     });
     return entry.winner();
   };
   EXPECT_TRUE(winner(1, 3) == way_of(kOne));
-  EXPECT_TRUE(winner(2, 3).way == Way::kNative);
+  EXPECT_TRUE(winner(2, 3).variant == Variant::kNative);
   EXPECT_TRUE(winner(2, 5) == way_of(kOne));
 }
 
@@ -400,28 +400,28 @@ TEST(TuningEntry, AcrossNodesShortCallsApartWinClearly) {
     return entry.winner();
   };
   EXPECT_TRUE(winner(2, 7.5) == way_of(kOne));
-  EXPECT_TRUE(winner(2, 8).way == Way::kNative);
+  EXPECT_TRUE(winner(2, 8).variant == Variant::kNative);
   EXPECT_TRUE(winner(1, 8) == way_of(kOne));
 }
 
 TEST(TuningEntry, OfCallsBelowAMicrosecondSomeNanosecondsAreNoReason) {
   constexpr double kNano = 1e-9;
-  EXPECT_TRUE(decided(400 * kNano, 360 * kNano, 360 * kNano).way == Way::kNative);
-  EXPECT_TRUE(decided(400 * kNano, 390 * kNano, 200 * kNano).way == Way::kNative);
-  EXPECT_TRUE(decided(400 * kNano, 200 * kNano, 390 * kNano).way == Way::kNative);
-  EXPECT_TRUE(decided(400 * kNano, 320 * kNano, 320 * kNano).way == Way::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 360 * kNano, 360 * kNano).variant == Variant::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 390 * kNano, 200 * kNano).variant == Variant::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 200 * kNano, 390 * kNano).variant == Variant::kNative);
+  EXPECT_TRUE(decided(400 * kNano, 320 * kNano, 320 * kNano).variant == Variant::kNative);
   EXPECT_TRUE(decided(400 * kNano, 250 * kNano, 250 * kNano) == way_of(kOne));
   EXPECT_TRUE(decided(40000 * kNano, 36000 * kNano, 36000 * kNano) == way_of(kOne));
 }
 
 TEST(TuningEntry, CallsThroughTheMemoryOfOneNodeAreFoundSooner) {
   const auto with_nodes = [](int nodes) {
-    TuningEntry entry({{{.way = Way::kShared}, 1e-6}}, 8, nodes);
+    TuningEntry entry({{{.variant = Variant::kShared}, 1e-6}}, 8, nodes);
     decide(entry, small_clock(400e-9, 340e-9, 340e-9));
-    return entry.winner().way;
+    return entry.winner().variant;
   };
-  EXPECT_TRUE(with_nodes(1) == Way::kShared);
-  EXPECT_TRUE(with_nodes(2) == Way::kNative);
+  EXPECT_TRUE(with_nodes(1) == Variant::kShared);
+  EXPECT_TRUE(with_nodes(2) == Variant::kNative);
 }
 
 TEST(TuningEntry, AWayLosesItsPlaceWhereItIsSlowerInLoopsOrApart) {
@@ -439,7 +439,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
   const auto loaded = [](double own) {
     return [=](const Choice& choice, int call, int /*rank*/) {
       const double load = 1 + call / 30.0;
-      return (choice.way == Way::kNative ? 10.0 : own) * load;
+      return (choice.variant == Variant::kNative ? 10.0 : own) * load;
     };
   };
   Ranks equal(2, {kBoth[0]});
@@ -453,7 +453,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
 TEST(TuningEntry, AWayThatIsSlowInTwoPassesOfFiveIsNotChosen) {
   int turns = 0;
   const Clock clock = [&turns](const Choice& choice, int /*call*/, int /*rank*/) {
-    if (choice.way == Way::kNative) return 10.0;
+    if (choice.variant == Variant::kNative) return 10.0;
     const int turn = turns++;  // 0 is not timed
     return turn == 2 || turn == 4 ? 11.0 : 8.0;
   };

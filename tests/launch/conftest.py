@@ -34,7 +34,7 @@ def make_plan(tmp_path: Path) -> Callable[..., Path]:
             "gain": True,
             "levels": [{"kind": "Cluster", "cost": 4}, {"kind": "Node", "cost": 2}, {"kind": "PU", "cost": 0}],
             "hosts": [{"name": host, "pus": 1024} for host in hosts],
-            "seats": [{"host": host, "pus": pus} for host, pus in seats],
+            "slots": [{"host": host, "pus": pus} for host, pus in seats],
             "costs": [],
         }
         path = tmp_path / name

@@ -21,15 +21,15 @@ using core::place::Plan;
 // Five ranks on two hosts; rank 3 has two PUs.
 Plan plan() {
   Plan result;
-  result.seats = {{"n2", {1}}, {"n0", {0}}, {"n2", {0}}, {"n0", {2, 3}}, {"n2", {4}}};
+  result.slots = {{"n2", {1}}, {"n0", {0}}, {"n2", {0}}, {"n0", {2, 3}}, {"n2", {4}}};
   result.hosts = {"n0", "n1", "n2"};
   result.pus_per_host = {8, 8, 8};
   return result;
 }
 
-Plan plan_of(std::vector<core::place::Seat> seats) {
+Plan plan_of(std::vector<core::place::Slot> slots) {
   Plan result = plan();
-  result.seats = std::move(seats);
+  result.slots = std::move(slots);
   return result;
 }
 

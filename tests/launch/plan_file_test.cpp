@@ -26,7 +26,7 @@ constexpr std::string_view kDocument = R"({
  "algorithm": "treematch", "metric": "size", "seed": 7, "gain": true,
  "levels": [{"kind": "Cluster", "cost": 4}, {"kind": "Node", "cost": 2.5}, {"kind": "PU", "cost": 0}],
  "hosts": [{"name": "n0", "pus": 2}, {"name": "n1.cluster", "pus": 2}],
- "seats": [
+ "slots": [
   {"host": "n1.cluster", "pus": [0]},
   {"host": "n0", "pus": [1, 5]},
   {"host": "n1.cluster", "pus": [3]}
@@ -53,9 +53,9 @@ std::string refusal(const std::string& text) {
 
 TEST(ReadPlan, TakesEveryField) {
   const Plan plan = read_plan(kDocument, "p.json");
-  ASSERT_EQ(plan.seats.size(), 3U);
-  EXPECT_EQ(plan.seats[0].host, "n1.cluster");
-  EXPECT_EQ(plan.seats[1].pus, (std::vector<int>{1, 5}));
+  ASSERT_EQ(plan.slots.size(), 3U);
+  EXPECT_EQ(plan.slots[0].host, "n1.cluster");
+  EXPECT_EQ(plan.slots[1].pus, (std::vector<int>{1, 5}));
   EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "PU"}));
   EXPECT_EQ(plan.level_costs, (std::vector<double>{4, 2.5, 0}));
   EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1.cluster"}));
@@ -77,8 +77,8 @@ TEST(WritePlan, WritesWhatReadPlanReads) {
   const Plan again = read_plan(write_plan(plan), "again");
   EXPECT_EQ(again.seed, plan.seed);
   EXPECT_EQ(again.costs[0].total, plan.costs[0].total) << "doubles survive to the last bit";
-  EXPECT_EQ(again.seats[1].host, plan.seats[1].host);
-  EXPECT_EQ(again.seats[1].pus, plan.seats[1].pus);
+  EXPECT_EQ(again.slots[1].host, plan.slots[1].host);
+  EXPECT_EQ(again.slots[1].pus, plan.slots[1].pus);
   EXPECT_EQ(write_plan(again), write_plan(plan));
 }
 
@@ -96,7 +96,7 @@ TEST(WritePlan, RefusesWhatCouldNotBeRead) {
   plan.costs[0].total = std::numeric_limits<double>::infinity();
   EXPECT_THROW(write_plan(plan), Error);
   plan = read_plan(kDocument, "p.json");
-  plan.seats[0].host = "n7";
+  plan.slots[0].host = "n7";
   EXPECT_THROW(write_plan(plan), Error);
   plan = read_plan(kDocument, "p.json");
   plan.level_costs.pop_back();
@@ -109,7 +109,7 @@ TEST(ReadPlan, TakesAMachineWithoutHosts) {
   for (const std::string_view host : {"\"n0\"", "\"n1.cluster\"", "\"n1.cluster\""}) {
     text.replace(text.find(host), host.size(), "\"\"");
   }
-  EXPECT_EQ(read_plan(text, "p.json").seats[2].host, "");
+  EXPECT_EQ(read_plan(text, "p.json").slots[2].host, "");
 }
 
 TEST(ReadPlan, SaysWhereATruncatedFileEnds) {
@@ -147,20 +147,20 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"\"ranks\": 3", "\"ranks\": 18446744073709551615",
                  "ranks: expected a whole number from 1 to 2147483647, found 18446744073709551615"},
         BadInput{"\"ranks\": 3", "\"ranks\": 2147483647",
-                 "ranks: expected as many as there are seats (3), found 2147483647"},
-        BadInput{"\"ranks\": 3", "\"ranks\": 2", "ranks: expected as many as there are seats (3), found 2"},
+                 "ranks: expected as many as there are slots (3), found 2147483647"},
+        BadInput{"\"ranks\": 3", "\"ranks\": 2", "ranks: expected as many as there are slots (3), found 2"},
         BadInput{"\"ranks\": 3", "\"ranks\": 3.5", "ranks: expected a whole number from 1 to 2147483647, found 3.5"},
         BadInput{"\"cost\": 4", "\"cost\": -4", "levels[0].cost: expected a number that is not negative, found -4"},
         BadInput{"\"cost\": 4", "\"cost\": null", "levels[0].cost: expected a number that is not negative, found null"},
         BadInput{"\"cost\": 4", "\"cost\": NaN", "line 4: expected JSON, found something else at byte 167"},
         BadInput{"\"cost\": 4", "\"cost\": 1e999", "expected numbers a double can hold, found a larger one"},
-        BadInput{"[0]", "[]", "seats[0].pus: expected at least one PU, found []"},
-        BadInput{"[0]", "[-1]", "seats[0].pus[0]: expected a whole number from 0 to 1048575, found -1"},
-        BadInput{"[0]", "[1048576]", "seats[0].pus[0]: expected a whole number from 0 to 1048575, found 1048576"},
-        BadInput{"[1, 5]", "[5, 1]", "seats[1].pus[1]: expected PUs in ascending order, each once, found 1"},
-        BadInput{"[1, 5]", "[1, 1]", "seats[1].pus[1]: expected PUs in ascending order, each once, found 1"},
-        BadInput{"[1, 5]", "[1, 5, 6]", "seats[1]: host 'n0' has 2 PUs, the seats up to this one use 3"},
-        BadInput{"\"host\": \"n0\"", "\"host\": \"n2\"", "seats[1].host: host 'n2' is not one of the machine's hosts"},
+        BadInput{"[0]", "[]", "slots[0].pus: expected at least one PU, found []"},
+        BadInput{"[0]", "[-1]", "slots[0].pus[0]: expected a whole number from 0 to 1048575, found -1"},
+        BadInput{"[0]", "[1048576]", "slots[0].pus[0]: expected a whole number from 0 to 1048575, found 1048576"},
+        BadInput{"[1, 5]", "[5, 1]", "slots[1].pus[1]: expected PUs in ascending order, each once, found 1"},
+        BadInput{"[1, 5]", "[1, 1]", "slots[1].pus[1]: expected PUs in ascending order, each once, found 1"},
+        BadInput{"[1, 5]", "[1, 5, 6]", "slots[1]: host 'n0' has 2 PUs, the slots up to this one use 3"},
+        BadInput{"\"host\": \"n0\"", "\"host\": \"n2\"", "slots[1].host: host 'n2' is not one of the machine's hosts"},
         BadInput{"\"name\": \"n0\"", "\"name\": \"n0; rm -rf\"",
                  "hosts[0].name: expected a host name, found \"n0; rm -rf\""},
         BadInput{"\"name\": \"n0\"", "\"name\": \"n1.cluster\"", "hosts[1].name: host 'n1.cluster' is listed twice"},
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "bound: expected a number that is not negative, found -1"},
         BadInput{"\"gain\": true", "\"gain\": true, \"bound\": \"low\"",
                  "bound: expected a number that is not negative, found \"low\""},
-        BadInput{"[10, 0.5, 0]", "[10, 0.5]", "costs[0].weight: expected one number a level (3), found 2"},
+        BadInput{"[10, 0.5, 0]", "[10, 0.5]", "costs[0].weight: expected one number for each level (3), found 2"},
         BadInput{"\"total\": 41.25", "\"total\": -1",
                  "costs[0].total: expected a number that is not negative, found -1"},
         BadInput{"[0]", "[[[[[]]]]]", "expected at most 4 levels of nesting, found more"},
@@ -186,7 +186,7 @@ TEST(PlanFile, KeepsTheOldFileWhenTheNewOneIsRefused) {
   const auto size = std::filesystem::file_size(path);
   EXPECT_THROW(save_plan(path, Plan{}), Error);
   EXPECT_EQ(std::filesystem::file_size(path), size);
-  EXPECT_EQ(load_plan(path).seats.size(), 3U);
+  EXPECT_EQ(load_plan(path).slots.size(), 3U);
   std::filesystem::remove(path);
 }
 

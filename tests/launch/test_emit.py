@@ -68,11 +68,11 @@ def test_existing_files_stay_unless_forced(ranktree, make_plan, tmp_path: Path) 
 def test_a_bad_plan_leaves_no_files(ranktree, make_plan, tmp_path: Path) -> None:
     plan = make_plan(SEATS)
     document = json.loads(plan.read_text(encoding="ascii"))
-    document["seats"][1]["host"] = "n9"
+    document["slots"][1]["host"] = "n9"
     plan.write_text(json.dumps(document), encoding="ascii")
     result = ranktree("emit", plan, "-l", "mpich", "-o", tmp_path / "out")
     assert result.returncode == 1
-    assert result.stderr == f"ranktree: {plan}: seats[1].host: host 'n9' is not one of the machine's hosts\n"
+    assert result.stderr == f"ranktree: {plan}: slots[1].host: host 'n9' is not one of the machine's hosts\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -85,4 +85,4 @@ def test_an_unknown_launcher_is_wrong_usage(ranktree, make_plan) -> None:
 def test_intel_needs_the_program(ranktree, make_plan, tmp_path: Path) -> None:
     result = ranktree("emit", make_plan(SEATS), "-l", "intel", "-o", tmp_path / "out")
     assert result.returncode == 1
-    assert "give it after --" in result.stderr
+    assert "write the program after --" in result.stderr

@@ -34,7 +34,7 @@ struct Case {
     }
     std::iota(members.begin(), members.end(), 0);
     division.members = members;
-    division.room.assign(at(children), count / children);
+    division.capacity.assign(at(children), count / children);
     for (Rank i = 0; i < count; ++i) division.child_of.push_back(i % children);
   }
   Case(const Case&) = delete;
@@ -61,7 +61,7 @@ struct Case {
 };
 
 void expect_ties(const Case& given, const DenseTies<double>& ties) {
-  for (std::int32_t child = 0; child < static_cast<std::int32_t>(given.division.room.size()); ++child) {
+  for (std::int32_t child = 0; child < static_cast<std::int32_t>(given.division.capacity.size()); ++child) {
     for (const Rank member : given.members) ASSERT_EQ(ties.tie(child, member), given.tie(child, member));
   }
 }
@@ -120,13 +120,13 @@ TEST(DensePairs, LeaveThoseWhoStay) {
   for (const std::size_t i : {0U, 7U, 22U}) EXPECT_EQ(given.division.child_of[i], before[i]);
 }
 
-// All in one child; each two that talk would rather be apart from the others, where there is room.
+// All in one child; each two that talk would rather be apart from the others, where there is capacity.
 TEST(DensePairs, TakeFreeSlots) {
   Case given(4, 2, true, 4);
   given.values = {0, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 9, 0, 0, 9, 0};
   given.weights.matrix.values = given.values.data();
   given.division.child_of = {0, 0, 0, 1};
-  given.division.room = {4, 2};
+  given.division.capacity = {4, 2};
   DenseTies<double> ties(given.weights, given.division);
   ranktree::core::Workers workers(1);
   Random random(5);

@@ -44,8 +44,8 @@ TEST(Plan, BringsPartnersTogetherAndSaysWhatThatBuys) {
   EXPECT_TRUE(plan.gain);
   EXPECT_EQ(cost_of(plan, "identity"), 150 * 4);
   EXPECT_EQ(cost_of(plan, "plan"), 150 * 2);
-  EXPECT_EQ(plan.seats[0].host, plan.seats[2].host);
-  EXPECT_EQ(plan.seats[1].host, plan.seats[3].host);
+  EXPECT_EQ(plan.slots[0].host, plan.slots[2].host);
+  EXPECT_EQ(plan.slots[1].host, plan.slots[3].host);
   EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "Core"}));
   EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1"}));
 }
@@ -119,7 +119,7 @@ TEST(Plan, NoGainKeepsIdentityAndSaysSo) {
     EXPECT_FALSE(plan.gain);
     EXPECT_EQ(plan.algorithm, "identity");
     EXPECT_EQ(cost_of(plan, "plan"), cost_of(plan, "identity"));
-    EXPECT_EQ(plan.seats[1].pus, (std::vector<int>{1}));
+    EXPECT_EQ(plan.slots[1].pus, (std::vector<int>{1}));
   }
 }
 
@@ -144,12 +144,12 @@ TEST(Plan, TheMetricDecides) {
       3, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1000, 10}, {0, 2, Class::kPointToPoint, 1, 1000}});
   PlanOptions options;
   options.metric = ranktree::core::pattern::Metric::kMessages;
-  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).seats[0].host,
-            make_plan(machine({2, 2}), pattern, options).seats[1].host);
+  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).slots[0].host,
+            make_plan(machine({2, 2}), pattern, options).slots[1].host);
   options.metric = ranktree::core::pattern::Metric::kSize;
   const Plan by_size = make_plan(machine({2, 2}), pattern, options);
-  EXPECT_EQ(by_size.seats[0].host, by_size.seats[2].host);
-  EXPECT_NE(by_size.seats[0].host, by_size.seats[1].host);
+  EXPECT_EQ(by_size.slots[0].host, by_size.slots[2].host);
+  EXPECT_NE(by_size.slots[0].host, by_size.slots[1].host);
 }
 
 TEST(Plan, TooManyRanksAreAMismatchUnlessOversubscriptionIsAllowed) {
@@ -162,7 +162,7 @@ TEST(Plan, TooManyRanksAreAMismatchUnlessOversubscriptionIsAllowed) {
   }
   PlanOptions options;
   options.oversubscribe = true;
-  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).seats.size(), 5U);
+  EXPECT_EQ(make_plan(machine({2, 2}), pattern, options).slots.size(), 5U);
 }
 
 // Random directed traffic between `ranks` ranks.

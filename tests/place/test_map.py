@@ -50,7 +50,7 @@ def test_real_patterns_on_plafrim(case: str, ranktree: Callable, tmp_path: Path)
     result = ranktree("map", tmp_path / "p.csv", "--machine", PLAFRIM, "-o", tmp_path / "plan.json", "--json")
     assert result.returncode == 0, result.stderr
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    seats = plan["seats"]
+    seats = plan["slots"]
     core_of = np.array([int(seat["host"][1:]) * 8 + seat["pus"][0] for seat in seats])
     assert len(set(core_of)) == ranks
 
@@ -107,7 +107,7 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
         assert (result.returncode, expected in result.stderr) == (code, True), result.stderr
         assert not plan.exists()
     assert ranktree("map", pattern, "--machine", "node:2 core:2", "--oversubscribe", "-o", plan).returncode == 0
-    assert len(json.loads(plan.read_text(encoding="utf-8"))["seats"]) == 5
+    assert len(json.loads(plan.read_text(encoding="utf-8"))["slots"]) == 5
 
 
 def test_same_seed_same_plan(ranktree: Callable, tmp_path: Path) -> None:
@@ -132,5 +132,5 @@ def test_forbidden_cores_are_not_used(ranktree: Callable, tmp_path: Path) -> Non
     pattern = write_pairs(tmp_path / "p.csv", [(0, 2, 1, 5), (1, 3, 1, 7)], 4)
     result = ranktree("map", pattern, "--machine", tmp_path / "m.json", "-o", tmp_path / "plan.json")
     assert result.returncode == 0, result.stderr
-    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["seats"]
+    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
     assert {seat["pus"][0] for seat in seats} == {0, 2}

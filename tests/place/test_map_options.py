@@ -112,7 +112,7 @@ def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
     assert result.returncode == 1, "eight places are left"
     result = ranktree("map", pattern, "--machine", "node:4 core:5", *options)
     assert result.returncode == 0, result.stderr
-    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["seats"]
+    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
     used = {(seat["host"], seat["pus"][0]) for seat in seats}
     assert len(used) == 9
     assert not used & {("n0", 0), ("n1", 0), ("n2", 0), ("n3", 0), ("n1", 2), ("n1", 3), ("n2", 1), ("n2", 3)}
@@ -121,9 +121,9 @@ def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
 def require_valid_and_no_worse(plan: dict, pattern: Path, sizes: tuple[int, ...]) -> None:
     """One core a rank, and no more hop-bytes than in order; both counted here. `sizes`: cores of each subtree."""
     rows = np.loadtxt(pattern, delimiter=",", skiprows=2, dtype=np.int64)
-    cores = np.array([int(seat["host"][1:]) * sizes[-1] + seat["pus"][0] for seat in plan["seats"]])
-    assert all(len(seat["pus"]) == 1 and 0 <= seat["pus"][0] < sizes[-1] for seat in plan["seats"])
-    assert {seat["host"] for seat in plan["seats"]} <= {host["name"] for host in plan["hosts"]}
+    cores = np.array([int(seat["host"][1:]) * sizes[-1] + seat["pus"][0] for seat in plan["slots"]])
+    assert all(len(seat["pus"]) == 1 and 0 <= seat["pus"][0] < sizes[-1] for seat in plan["slots"])
+    assert {seat["host"] for seat in plan["slots"]} <= {host["name"] for host in plan["hosts"]}
     assert len(set(cores)) == len(cores)
     said = {row["placement"]: row["total"] for row in plan["costs"]}
     found = {}
@@ -144,7 +144,7 @@ def test_a_time_limit_keeps_the_best_so_far(ranktree: Callable, tmp_path: Path, 
         result = ranktree("map", pattern, *options, "--algorithm", algorithm, "--time-limit", limit)
         assert result.returncode == 0, result.stderr
         plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-        assert len(plan["seats"]) == 300
+        assert len(plan["slots"]) == 300
         require_valid_and_no_worse(plan, pattern, (16,))
         stopped = "Stopped by the time limit: the plan is the best found so far." in result.stdout
         assert stopped or limit != "1e-6"
@@ -195,7 +195,7 @@ def test_ctrl_c_keeps_the_best_so_far_and_a_bar_shows_the_work(command: str, tmp
     assert program.returncode == 0
     assert "Stopped by Ctrl-C: the plan is the best found so far." in stdout
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    assert len(plan["seats"]) == 32768
+    assert len(plan["slots"]) == 32768
     require_valid_and_no_worse(plan, pattern, (16, 64))
 
 

@@ -52,8 +52,8 @@ def test_a_torus_from_its_file(ranktree: Callable, tmp_path: Path) -> None:
     distances = [float(level.split()[1]) for level in network]
     assert all(a > b for a, b in pairwise(distances))
     plan = json.loads(plan_file.read_text())
-    nodes = np.array([int(seat["host"][1:]) for seat in plan["seats"]])
-    cores = np.array([seat["pus"][0] for seat in plan["seats"]])
+    nodes = np.array([int(seat["host"][1:]) for seat in plan["slots"]])
+    cores = np.array([seat["pus"][0] for seat in plan["slots"]])
     costs = {row["placement"]: row["total"] for row in answer["costs"]}
     assert costs["plan"] == hop_bytes(matrix, nodes, cores)
     order = np.arange(150)
@@ -142,7 +142,7 @@ def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
     arguments = ["map", str(tmp_path / "ring.npy"), "--machine", "node:3 package:2 core:8", "--threads-per-rank", "3"]
     result = ranktree(*arguments, "--forbid", "n1:0-13", "--pin", "5=n2:4", "-o", str(plan_file))
     assert result.returncode == 0, result.stderr
-    seats = json.loads(plan_file.read_text())["seats"]
+    seats = json.loads(plan_file.read_text())["slots"]
     for seat in seats:
         first = seat["pus"][0]
         assert seat["host"] != "n1"

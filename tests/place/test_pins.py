@@ -27,7 +27,7 @@ def test_pinned_ranks_sit_where_they_must(pattern, tmp_path):
     plan = tmp_path / "plan.json"
     done = run(pattern, "--machine", MACHINE, "--pin", "3=n1:2", "--pin", "0=n1:0", "-o", str(plan))
     assert done.returncode == 0, done.stderr
-    ranks = json.loads(plan.read_text())["seats"]
+    ranks = json.loads(plan.read_text())["slots"]
     assert (ranks[3]["host"], ranks[3]["pus"]) == ("n1", [2])
     assert (ranks[0]["host"], ranks[0]["pus"]) == ("n1", [0])
 

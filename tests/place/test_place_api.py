@@ -192,7 +192,7 @@ def test_every_kind_of_input_gives_the_same_plan(found: dict) -> None:
     assert plan["cost"] == sum(plan["by_level"])
     assert plan["levels"] == ["Cluster", "Node", "Package", "Core"]
     seats = [(f"n{place // 6}", [place % 6]) for place in leaf]
-    assert [(seat["host"], seat["pus"]) for seat in plan["file"]["seats"]] == seats
+    assert [(seat["host"], seat["pus"]) for seat in plan["file"]["slots"]] == seats
 
 
 def test_what_is_given_is_not_changed(found: dict) -> None:

@@ -44,7 +44,7 @@ std::vector<Candidate> propose(Collective collective, std::int64_t bytes, const 
 
 bool proposes(const std::vector<Candidate>& found, Algorithm algorithm, std::size_t among = 5) {
   return std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min(among, found.size())),
-                     [&](const Candidate& each) { return each.choice.plan.algorithms.front() == algorithm; });
+                     [&](const Candidate& each) { return each.choice.composition.algorithms.front() == algorithm; });
 }
 
 TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
@@ -61,19 +61,20 @@ TEST(Candidates, CanBeMadeIntoSchedulesAndAreInOrder) {
               for (const Candidate& each : found) {
                 EXPECT_GE(each.seconds, before);
                 before = each.seconds;
-                EXPECT_NE(each.choice.way, Way::kNative);
+                EXPECT_NE(each.choice.variant, Variant::kNative);
                 EXPECT_EQ(choice_from_text(to_text(each.choice), collective), each.choice) << to_text(each.choice);
-                if (each.choice.way != Way::kMessages) continue;
+                if (each.choice.variant != Variant::kMessages) continue;
                 const schedule::Request request{.collective = collective,
                                                 .ranks = ranks,
                                                 .count = collective == Collective::kBarrier ? 0 : bytes,
                                                 .commutative = commutative};
                 if (each.choice.groups == 1) {
-                  EXPECT_NO_THROW(make_all(request, {each.choice.plan.algorithms[0], each.choice.plan.segment}));
+                  EXPECT_NO_THROW(
+                      make_all(request, {each.choice.composition.algorithms[0], each.choice.composition.segment}));
                 } else {
                   const Hierarchy groups =
                       each.choice.groups > 1 ? Hierarchy::grouped(ranks, each.choice.groups) : machine;
-                  EXPECT_NO_THROW(transform_all(request, groups, each.choice.plan)) << to_text(each.choice);
+                  EXPECT_NO_THROW(transform_all(request, groups, each.choice.composition)) << to_text(each.choice);
                 }
               }
             }
@@ -112,19 +113,21 @@ TEST(Candidates, MarkThoseThatMoveTheLeastBetweenNodes) {
         const std::int64_t least = (collective == Collective::kAllreduce ? 6 : 3) * vector;
         int marked = 0;
         for (const Candidate& each : propose(collective, kBlock, machine, true, true, 40)) {
-          marked += each.spares ? 1 : 0;
-          if (each.choice.way == Way::kShared && each.spares && !blocks) {
-            const auto all = schedule::make_all({.collective = collective, .ranks = 4, .count = kBlock},
-                                                {each.choice.plan.algorithms[0], each.choice.plan.segment});
+          marked += each.fewest_bytes ? 1 : 0;
+          if (each.choice.variant == Variant::kShared && each.fewest_bytes && !blocks) {
+            const auto all =
+                schedule::make_all({.collective = collective, .ranks = 4, .count = kBlock},
+                                   {each.choice.composition.algorithms[0], each.choice.composition.segment});
             EXPECT_LE(moved_between_nodes(all, {0, 1, 2, 3}), least) << to_text(each.choice);
           }
-          if (each.choice.way != Way::kMessages) continue;
-          EXPECT_FALSE(each.spares && each.choice.groups == 1) << to_text(each.choice);
+          if (each.choice.variant != Variant::kMessages) continue;
+          EXPECT_FALSE(each.fewest_bytes && each.choice.groups == 1) << to_text(each.choice);
           if (each.choice.groups != 0) continue;
           const schedule::Request request{.collective = collective, .ranks = ranks, .count = kBlock};
-          const auto moved = moved_between_nodes(transform_all(request, machine, each.choice.plan), node_of);
+          const auto moved = moved_between_nodes(transform_all(request, machine, each.choice.composition), node_of);
           EXPECT_GE(moved, least) << to_text(each.choice);
-          EXPECT_TRUE(!each.spares || moved == least) << to_text(each.choice) << collective_name(collective) << ranks;
+          EXPECT_TRUE(!each.fewest_bytes || moved == least)
+              << to_text(each.choice) << collective_name(collective) << ranks;
         }
         EXPECT_GE(marked, 2) << collective_name(collective);
       }
@@ -134,7 +137,7 @@ TEST(Candidates, MarkThoseThatMoveTheLeastBetweenNodes) {
 
 TEST(Candidates, AreNotMarkedWhereBytesDoNotMatter) {
   const auto none = [](const std::vector<Candidate>& found) {
-    return std::none_of(found.begin(), found.end(), [](const Candidate& each) { return each.spares; });
+    return std::none_of(found.begin(), found.end(), [](const Candidate& each) { return each.fewest_bytes; });
   };
   EXPECT_TRUE(none(propose(Collective::kBroadcast, 1024, nodes(16, 4), true)));
   EXPECT_TRUE(none(propose(Collective::kAlltoall, 1 << 20, nodes(16, 4), true)));
@@ -148,19 +151,21 @@ TEST(Candidates, AreTreesForShortMessagesAndSlicesForLongOnes) {
   EXPECT_TRUE(proposes(propose(Collective::kBarrier, 0, machine), Algorithm::kDissemination, 1));
   // Round robin, where a ring over all ranks crosses the wire with every message.
   const auto large = propose(Collective::kAllreduce, 64 << 20, nodes(512, 16, false));
-  EXPECT_EQ(large[0].choice.plan.form, schedule::Form::kLanes);
+  EXPECT_EQ(large[0].choice.composition.form, schedule::Form::kLanes);
   EXPECT_EQ(large[0].choice.groups, 0);
   const auto cut = propose(Collective::kBroadcast, 64 << 20, machine);
-  EXPECT_TRUE(cut[0].choice.plan.segment > 0 || proposes(cut, Algorithm::kScatterRing, 1)) << to_text(cut[0].choice);
+  EXPECT_TRUE(cut[0].choice.composition.segment > 0 || proposes(cut, Algorithm::kScatterRing, 1))
+      << to_text(cut[0].choice);
 }
 
 TEST(Candidates, UseSharedMemoryInsideNodesWhereAllowed) {
   for (const Hierarchy& machine : {nodes(64, 16), Hierarchy::flat(16)}) {
     const auto shared = propose(Collective::kBroadcast, 1 << 20, machine, true);
-    EXPECT_TRUE(std::any_of(shared.begin(), shared.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
-    const auto unshared = propose(Collective::kBroadcast, 1 << 20, machine, false);
     EXPECT_TRUE(
-        std::none_of(unshared.begin(), unshared.end(), [](const auto& c) { return c.choice.way == Way::kShared; }));
+        std::any_of(shared.begin(), shared.end(), [](const auto& c) { return c.choice.variant == Variant::kShared; }));
+    const auto unshared = propose(Collective::kBroadcast, 1 << 20, machine, false);
+    EXPECT_TRUE(std::none_of(unshared.begin(), unshared.end(),
+                             [](const auto& c) { return c.choice.variant == Variant::kShared; }));
   }
 }
 
@@ -171,7 +176,7 @@ TEST(Candidates, IncludeSharedMemoryWhereAllowed) {
         for (const Hierarchy& machine : {Hierarchy::flat(ranks), nodes(ranks, 2)}) {
           const auto found = propose(collective, bytes, machine, true, true, 3);
           EXPECT_EQ(std::any_of(found.begin(), found.end(),
-                                [](const Candidate& each) { return each.choice.way == Way::kShared; }),
+                                [](const Candidate& each) { return each.choice.variant == Variant::kShared; }),
                     collective != Collective::kAlltoall)  // shared memory has no alltoall
               << collective_name(collective) << ranks;
         }
@@ -186,18 +191,18 @@ TEST(Candidates, SendShortMessagesBetweenNodes) {
   for (const Collective collective : {Collective::kBroadcast, Collective::kReduce, Collective::kAllreduce}) {
     int cut = 0;
     for (const Candidate& each : propose(collective, 4 << 20, machine, true, true, 20)) {
-      const Algorithm algorithm = each.choice.plan.algorithms.front();
-      if (each.choice.way != Way::kShared) continue;
+      const Algorithm algorithm = each.choice.composition.algorithms.front();
+      if (each.choice.variant != Variant::kShared) continue;
       const bool slices = algorithm == Algorithm::kRing || algorithm == Algorithm::kScatterRing;
-      EXPECT_LE(each.choice.plan.segment, slices ? 4 * 32768 : 2 * 32768) << to_text(each.choice);
-      EXPECT_GT(each.choice.plan.segment, 0) << to_text(each.choice);
+      EXPECT_LE(each.choice.composition.segment, slices ? 4 * 32768 : 2 * 32768) << to_text(each.choice);
+      EXPECT_GT(each.choice.composition.segment, 0) << to_text(each.choice);
       ++cut;
     }
     EXPECT_GE(cut, 2);
   }
 }
 
-bool is_shared(const Candidate& each) { return each.choice.way == Way::kShared; }
+bool is_shared(const Candidate& each) { return each.choice.variant == Variant::kShared; }
 
 TEST(WorthATrial, ExcludesExpensiveVariantsExceptSharedMemory) {
   const auto found =
@@ -211,16 +216,16 @@ TEST(WorthATrial, ExcludesExpensiveVariantsExceptSharedMemory) {
 
 // The closed forms ignore how well the segments of a pipeline between leaders overlap.
 TEST(WorthATrial, IncludesSharedMemoryWithTheLeastTraffic) {
-  const auto candidate = [](Way which, Algorithm algorithm, double seconds, bool spares) {
-    Candidate made{.choice = {.way = which}, .seconds = seconds, .spares = spares};
-    made.choice.plan.algorithms = {algorithm};
+  const auto candidate = [](Variant which, Algorithm algorithm, double seconds, bool fewest_bytes) {
+    Candidate made{.choice = {.variant = which}, .seconds = seconds, .fewest_bytes = fewest_bytes};
+    made.choice.composition.algorithms = {algorithm};
     return made;
   };
-  const std::vector<Candidate> possible{candidate(Way::kMessages, Algorithm::kPipeline, 10, true),
-                                        candidate(Way::kShared, Algorithm::kScatterDoubling, 11, false),
-                                        candidate(Way::kShared, Algorithm::kScatterRing, 12, false),
-                                        candidate(Way::kMessages, Algorithm::kSplitBinary, 13, false),
-                                        candidate(Way::kShared, Algorithm::kPipeline, 20, true)};
+  const std::vector<Candidate> possible{candidate(Variant::kMessages, Algorithm::kPipeline, 10, true),
+                                        candidate(Variant::kShared, Algorithm::kScatterDoubling, 11, false),
+                                        candidate(Variant::kShared, Algorithm::kScatterRing, 12, false),
+                                        candidate(Variant::kMessages, Algorithm::kSplitBinary, 13, false),
+                                        candidate(Variant::kShared, Algorithm::kPipeline, 20, true)};
   const auto tried = worth_a_trial(possible, 3);
   ASSERT_EQ(tried.size(), 3U);
   EXPECT_EQ(tried.front().choice, possible.front().choice);
@@ -232,7 +237,7 @@ TEST(WorthATrial, IncludesShortMessagesInFlightAtOnce) {
   const auto at_once = [](Collective collective, std::int64_t bytes, const Hierarchy& machine, bool shared) {
     const auto few = worth_a_trial(propose(collective, bytes, machine, shared), 4);
     return std::count_if(few.begin(), few.end(), [](const Candidate& each) {
-      return each.at_once && each.choice.plan.algorithms.front() == Algorithm::kFlat;
+      return each.at_once && each.choice.composition.algorithms.front() == Algorithm::kFlat;
     });
   };
   for (const bool shared : {false, true}) {
@@ -260,17 +265,17 @@ TEST(WorthATrial, ComparesOnlyWhatCanRun) {
 
 // Variants of similar cost: two of one kind, and one of another kind that costs more.
 TEST(WorthATrial, PrefersDifferentKinds) {
-  const auto candidate = [](Way which, std::vector<Algorithm> algorithms, double seconds) {
-    Candidate made{.choice = {.way = which}, .seconds = seconds};
-    made.choice.plan.algorithms = std::move(algorithms);
+  const auto candidate = [](Variant which, std::vector<Algorithm> algorithms, double seconds) {
+    Candidate made{.choice = {.variant = which}, .seconds = seconds};
+    made.choice.composition.algorithms = std::move(algorithms);
     return made;
   };
   const std::vector<Candidate> possible{
-      candidate(Way::kShared, {Algorithm::kRecursiveDoubling}, 10),
-      candidate(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kBinomial}, 11),
-      candidate(Way::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kFlat}, 12),
-      candidate(Way::kMessages, {Algorithm::kRing, Algorithm::kBinomial}, 20),
-      candidate(Way::kMessages, {Algorithm::kLinear, Algorithm::kBinomial}, 26),
+      candidate(Variant::kShared, {Algorithm::kRecursiveDoubling}, 10),
+      candidate(Variant::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kBinomial}, 11),
+      candidate(Variant::kMessages, {Algorithm::kRecursiveDoubling, Algorithm::kFlat}, 12),
+      candidate(Variant::kMessages, {Algorithm::kRing, Algorithm::kBinomial}, 20),
+      candidate(Variant::kMessages, {Algorithm::kLinear, Algorithm::kBinomial}, 26),
   };
   const auto three = worth_a_trial(possible, 3);
   ASSERT_EQ(three.size(), 3U);
@@ -290,7 +295,7 @@ TEST(Candidates, IncludeEveryKindInALongList) {
     const auto found = propose(collective, 1024, nodes(64, 8), true, true, 100);
     const auto has = [&](Rank groups) {
       return std::any_of(found.begin(), found.end(), [&](const Candidate& each) {
-        return each.choice.way == Way::kMessages && each.choice.groups == groups;
+        return each.choice.variant == Variant::kMessages && each.choice.groups == groups;
       });
     };
     EXPECT_TRUE(has(0)) << collective_name(collective);
@@ -309,11 +314,11 @@ TEST(Candidates, InLanesOfUnequalNodesSendShortMessages) {
     const Hierarchy machine = Hierarchy::from_colours({&colours, 1});
     int lanes = 0;
     for (const Candidate& each : propose(Collective::kAllreduce, 16 << 20, machine, false, true, 100)) {
-      if (each.choice.groups != 0 || each.choice.plan.form != schedule::Form::kLanes) continue;
-      const bool ring = each.choice.plan.algorithms.front() == Algorithm::kRing;
+      if (each.choice.groups != 0 || each.choice.composition.form != schedule::Form::kLanes) continue;
+      const bool ring = each.choice.composition.algorithms.front() == Algorithm::kRing;
       const std::int64_t parts = static_cast<std::int64_t>(each_size.back()) * (ring ? machine.children(0, 0) : 2);
-      EXPECT_LE(each.choice.plan.segment, parts * 32768) << to_text(each.choice);
-      EXPECT_GT(each.choice.plan.segment, 0) << to_text(each.choice);
+      EXPECT_LE(each.choice.composition.segment, parts * 32768) << to_text(each.choice);
+      EXPECT_GT(each.choice.composition.segment, 0) << to_text(each.choice);
       ++lanes;
     }
     EXPECT_GE(lanes, 1);
@@ -326,10 +331,11 @@ TEST(Candidates, OfAlltoallAreGroupsForShortBlocks) {
   EXPECT_TRUE(proposes(tiny, Algorithm::kBruck, 1));
   const auto shorter = propose(Collective::kAlltoall, 256, nodes(128, 8), true);
   EXPECT_TRUE(std::any_of(shorter.begin(), shorter.end(), [](const auto& c) {
-    return c.choice.groups == 0 && c.choice.plan.form == schedule::Form::kLanes;
+    return c.choice.groups == 0 && c.choice.composition.form == schedule::Form::kLanes;
   }));
   const auto large = propose(Collective::kAlltoall, 1 << 20, nodes(128, 8), true);
-  EXPECT_TRUE(std::all_of(large.begin(), large.end(), [](const auto& c) { return c.choice.way == Way::kMessages; }));
+  EXPECT_TRUE(
+      std::all_of(large.begin(), large.end(), [](const auto& c) { return c.choice.variant == Variant::kMessages; }));
 }
 
 TEST(Candidates, AreDistinct) {
@@ -338,9 +344,9 @@ TEST(Candidates, AreDistinct) {
     for (std::size_t i = 0; i < found.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         EXPECT_FALSE(found[i].choice == found[j].choice);
-        const bool same = found[i].choice.way == found[j].choice.way &&
-                          found[i].choice.plan.algorithms == found[j].choice.plan.algorithms &&
-                          found[i].choice.plan.form == found[j].choice.plan.form &&
+        const bool same = found[i].choice.variant == found[j].choice.variant &&
+                          found[i].choice.composition.algorithms == found[j].choice.composition.algorithms &&
+                          found[i].choice.composition.form == found[j].choice.composition.form &&
                           found[i].choice.groups == found[j].choice.groups;
         EXPECT_TRUE(!same || found[i].seconds > 1.01 * found[j].seconds) << to_text(found[i].choice);
       }

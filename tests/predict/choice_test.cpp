@@ -30,22 +30,22 @@ std::string refusal(std::string_view text, Collective collective = Collective::k
 
 TEST(Choice, IsReadFromItsText) {
   const Choice choice = read("messages:binomial/flat:form=lanes:segment=32K:groups=4");
-  EXPECT_EQ(choice.way, Way::kMessages);
-  EXPECT_EQ(choice.plan.form, schedule::Form::kLanes);
-  ASSERT_EQ(choice.plan.algorithms.size(), 2U);
-  EXPECT_EQ(choice.plan.algorithms[0], Algorithm::kBinomial);
-  EXPECT_EQ(choice.plan.algorithms[1], Algorithm::kFlat);
-  EXPECT_EQ(choice.plan.segment, 32768);
+  EXPECT_EQ(choice.variant, Variant::kMessages);
+  EXPECT_EQ(choice.composition.form, schedule::Form::kLanes);
+  ASSERT_EQ(choice.composition.algorithms.size(), 2U);
+  EXPECT_EQ(choice.composition.algorithms[0], Algorithm::kBinomial);
+  EXPECT_EQ(choice.composition.algorithms[1], Algorithm::kFlat);
+  EXPECT_EQ(choice.composition.segment, 32768);
   EXPECT_EQ(choice.groups, 4);
-  EXPECT_EQ(read("native").way, Way::kNative);
+  EXPECT_EQ(read("native").variant, Variant::kNative);
   EXPECT_EQ(read("levels:groups=4").groups, 4);
-  EXPECT_EQ(read("levels").way, Way::kLevels);
-  EXPECT_EQ(read("shared:binomial:segment=128K").plan.segment, 131072);
+  EXPECT_EQ(read("levels").variant, Variant::kLevels);
+  EXPECT_EQ(read("shared:binomial:segment=128K").composition.segment, 131072);
 }
 
 TEST(Choice, HasTheCollectivesDefaultForm) {
-  EXPECT_EQ(read("messages:ring", Collective::kAllreduce).plan.form, schedule::Form::kLanes);
-  EXPECT_EQ(read("messages:binomial").plan.form, schedule::Form::kLeaders);
+  EXPECT_EQ(read("messages:ring", Collective::kAllreduce).composition.form, schedule::Form::kLanes);
+  EXPECT_EQ(read("messages:binomial").composition.form, schedule::Form::kLeaders);
 }
 
 TEST(Choice, IsWrittenAsItIsRead) {

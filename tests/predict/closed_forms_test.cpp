@@ -136,7 +136,7 @@ void expect_plan(const Levels& levels, Collective collective, schedule::Form for
   const Request request = request_of(collective, hierarchy.ranks());
   const double found =
       evaluate(transform_all(request, hierarchy, {.form = form, .algorithms = algorithms, .segment = segment}), model);
-  const auto closed = plan_form(collective, form, algorithms, stretches, kReduce);
+  const auto closed = composed_form(collective, form, algorithms, stretches, kReduce);
   ASSERT_TRUE(closed.has_value());
   const double bytes = collective == Collective::kBarrier ? 0 : kBytes;
   std::string name;
@@ -225,7 +225,7 @@ TEST(ClosedForms, OfAlltoallByBitsHoldForAnyNumberOfRanks) {
     const Hierarchy hierarchy = Hierarchy::flat(ranks);
     const Machine machine(hierarchy, parameters);
     const Question question{.collective = Collective::kAlltoall, .bytes = 65536};
-    const Choice choice{.way = Way::kMessages, .plan = {.algorithms = {Algorithm::kBruck}}, .groups = 1};
+    const Choice choice{.variant = Variant::kMessages, .composition = {.algorithms = {Algorithm::kBruck}}, .groups = 1};
     EXPECT_NEAR(form_of(question, choice, machine)->seconds(65536) / evaluated(question, choice, machine), 1, 1e-9)
         << ranks;
   }
@@ -267,7 +267,7 @@ TEST(ClosedForms, AreThoseOfBaseTreesOverNodesInOrder) {
       const auto form = form_of(question, choice, machine);
       ASSERT_TRUE(form.has_value());
       const double found = evaluated(question, choice, machine);
-      EXPECT_NEAR(form->seconds(kBytes, static_cast<double>(choice.plan.segment)) / found, 1, 1e-9)
+      EXPECT_NEAR(form->seconds(kBytes, static_cast<double>(choice.composition.segment)) / found, 1, 1e-9)
           << collective_name(collective) << " " << text;
     }
   }

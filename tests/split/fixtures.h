@@ -13,9 +13,9 @@
 
 #include "core/base/random.h"
 #include "core/split/chain.h"
-#include "core/split/reference.h"
 #include "core/split/summary.h"
 #include "core/topo/kind.h"
+#include "reference.h"
 
 namespace ranktree::core::split {
 

@@ -12,11 +12,11 @@
 
 #include "core/base/random.h"
 #include "core/split/chain.h"
-#include "core/split/reference.h"
 #include "core/split/summary.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
+#include "reference.h"
 
 namespace {
 

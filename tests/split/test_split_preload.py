@@ -40,7 +40,7 @@ CROSSED = {
     "gain": True,
     "levels": [{"kind": "Cluster", "cost": 4}, {"kind": "Node", "cost": 2}, {"kind": "PU", "cost": 0}],
     "hosts": [{"name": socket.gethostname(), "pus": 2}],
-    "seats": [{"host": socket.gethostname(), "pus": [pu]} for pu in (1, 0)],
+    "slots": [{"host": socket.gethostname(), "pus": [pu]} for pu in (1, 0)],
     "costs": [],
 }
 

@@ -12,12 +12,12 @@
 
 #include "core/base/random.h"
 #include "core/split/chain.h"
-#include "core/split/reference.h"
 #include "core/split/summary.h"
 #include "core/topo/tree.h"
 #include "fixtures.h"
 #include "hw/hwloc_node.h"
 #include "io/file.h"
+#include "reference.h"
 
 namespace {
 

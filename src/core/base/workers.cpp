@@ -51,7 +51,7 @@ Workers::~Workers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool Workers::ask() {
+bool Workers::check_now() {
   if (keep_going_ && std::this_thread::get_id() == owner_) {
     steps_ = 0;
     if (!stopped_ && !keep_going_()) stopped_ = true;
@@ -67,7 +67,7 @@ bool Workers::go_on(std::int64_t steps) {
     return true;
   }
   steps_ += steps;
-  return steps_ < kStepsPerCheck || ask();
+  return steps_ < kStepsPerCheck || check_now();
 }
 
 // The owner may be waiting for others when keep_going is due. There is no clock here, so their steps measure the time.
@@ -147,11 +147,11 @@ void Workers::run_one(Batch& batch, std::unique_lock<std::mutex>& lock) {
 }
 
 // An exception of keep_going is kept until the batch has finished.
-void Workers::ask_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock) {
+void Workers::check_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   std::exception_ptr error;
   try {
-    ask();
+    check_now();
   } catch (...) {
     error = std::current_exception();
     stopped_ = true;
@@ -166,7 +166,7 @@ void Workers::wait_for(Batch& batch, std::unique_lock<std::mutex>& lock) {
     if (Batch* other = open_batch(); other != nullptr) {
       run_one(*other, lock);
     } else if (owner && due_.exchange(false)) {
-      ask_in_batch(batch, lock);
+      check_in_batch(batch, lock);
     } else {
       wait_for_change(lock);
     }

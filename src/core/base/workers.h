@@ -38,7 +38,7 @@ class Workers {
   // Reports that so many steps were done. Returns false once keep_going has returned false or work has thrown.
   bool go_on(std::int64_t steps);
   // The same without steps; the owner calls keep_going at once.
-  bool ask();
+  bool check_now();
 
  private:
   struct Batch {
@@ -55,7 +55,7 @@ class Workers {
   bool begin_thread();  // false: the system provides no more threads
   Batch* open_batch();
   void run_one(Batch& batch, std::unique_lock<std::mutex>& lock);
-  void ask_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock);
+  void check_in_batch(Batch& batch, std::unique_lock<std::mutex>& lock);
   void wait_for(Batch& batch, std::unique_lock<std::mutex>& lock);
   void help();
 

@@ -44,7 +44,7 @@ std::vector<Level> levels_of(const Tree& tree, const Constraints& constraints) {
     const Leaf first = tree.first_leaf(object);
     const std::int64_t leaves = allowed[at(first + tree.leaves_below(object))] - allowed[at(first)];
     for (int level = tree.level_of(tree.parent(object)) + 1; level <= tree.level_of(object); ++level) {
-      levels[at(level)].room = std::max(levels[at(level)].room, leaves * constraints.capacity);
+      levels[at(level)].capacity = std::max(levels[at(level)].capacity, leaves * constraints.capacity);
     }
   }
   double lowest = tree.cost(0);
@@ -63,7 +63,7 @@ void add_leaving(std::vector<double>& weights, std::vector<Level>& levels) {
   double outside = 0;
   auto end = weights.end();
   for (Level& level : levels) {
-    const std::int64_t kept = std::max<std::int64_t>(level.room - 1, 0);
+    const std::int64_t kept = std::max<std::int64_t>(level.capacity - 1, 0);
     if (kept < end - weights.begin()) {
       const auto middle = weights.begin() + kept;
       std::nth_element(weights.begin(), middle, end, std::greater<>());
@@ -83,10 +83,10 @@ void raise_by_spreading(const pattern::Affinity& affinity, std::vector<Level>& l
   for (Level& level : levels) {
     const auto arcs = static_cast<double>(affinity.indices.size());
     const bool sparse = affinity.indices.size() <= kMostArcs &&
-                        arcs < static_cast<double>(level.room) * static_cast<double>(affinity.ranks);
-    if (level.cost > 0 && sparse && level.room < affinity.ranks) {
+                        arcs < static_cast<double>(level.capacity) * static_cast<double>(affinity.ranks);
+    if (level.cost > 0 && sparse && level.capacity < affinity.ranks) {
       if (!spreading) spreading.emplace(affinity);
-      level.crossing = std::max(level.crossing, spreading->cut(level.room));
+      level.crossing = std::max(level.crossing, spreading->cut(level.capacity));
     }
     level.crossing = outside = std::max(level.crossing, outside);
   }

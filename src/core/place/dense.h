@@ -1,4 +1,4 @@
-// Which patterns are placed as matrices, and how.
+// Decides which patterns are placed as matrices, and computes costs and bounds of those.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace ranktree::core::place {
 
-// Whether at least a quarter of the pairs talk, as far as some rows tell, and there are ranks enough for it to matter.
+// True where, in a sample of rows, at least a quarter of the pairs communicate, and the ranks are 256 or more.
 bool is_dense(const pattern::Matrix& matrix);
 
 // The lists of a matrix that is not dense, or that an algorithm needs as lists. Throws Error(kInput), naming the entry.
@@ -25,7 +25,7 @@ void check_matrix(const pattern::Matrix& matrix);
 Cost evaluate(const topo::Tree& tree, const pattern::Matrix& matrix, const Placement& placement);
 double lower_bound(const topo::Tree& tree, const pattern::Matrix& matrix, const Constraints& constraints);
 
-// What the engine makes of lists that hold so many pairs that a matrix is smaller; nothing for others.
+// The engine's placement for lists with so many pairs that a matrix is smaller; nothing for others.
 std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::Affinity& affinity,
                                          const EngineOptions& options);
 

@@ -9,7 +9,7 @@ namespace ranktree::core::place {
 namespace {
 
 // (p choose k) / (p choose j) for j < k <= p: the product of (p - i) / (i + 1) over i = j .. k-1. The factors fall with
-// i, so they are taken from both ends, the small ones while the product is above 1: it never overflows on its way, and
+// i, so they are taken from both ends, the small ones while the product is above 1: it never overflows meanwhile, and
 // loses no more than a few last digits.
 long double count_ratio(std::int64_t p, std::int64_t k, std::int64_t j) {
   long double ratio = 1;
@@ -39,7 +39,7 @@ Division best_division(int arity) {
   return division;
 }
 
-// From the root down, p items meet at a level: the product of the arities up to it. A level of arity k becomes one of
+// From the root down, p items are on a level: the product of the arities up to it. A level of arity k becomes one of
 // arity d* with one of arity k / d* below it; the upper one is looked at again.
 std::vector<int> divide_arities(std::span<const int> arities) {
   std::vector<int> result;

@@ -53,7 +53,7 @@ Found place_in_order(const SlotTree& tree, const engine::Ordered& ordered, const
   const bool settled = tiling && tiling->settled && tree.pinned().empty() && options.preset != Preset::kStrong;
   if (!settled) pipeline.try_divisions(engine::guide_of(graph, workers));
   pipeline.try_start();
-  if (workers.ask() && graph.vertices() <= exact::kMostRanks) {
+  if (workers.check_now() && graph.vertices() <= exact::kMostRanks) {
     const auto cheapest = exact::cheapest(tree, graph, workers, pipeline.best());
     if (cheapest) pipeline.keep(*cheapest);
   }
@@ -106,7 +106,7 @@ Placement run_engine(const topo::Tree& tree, const pattern::Affinity& affinity, 
   const bool better =
       found.better || evaluate(tree, affinity, found.placement).total < evaluate(tree, affinity, start).total;
   if (!better) return start;
-  if (options.start && tree.interconnect() == nullptr) engine::stay_home(tree, start, found.placement);
+  if (options.start && tree.interconnect() == nullptr) engine::keep_leaves(tree, start, found.placement);
   return std::move(found.placement);
 }
 

@@ -74,14 +74,15 @@ class Builder {
     }
   }
 
-  // Items that no element placed: each to the group with room that it talks to most, else the first with room.
+  // Items that no element placed: each to the group with a free slot that it communicates with most, else to the first
+  // such group.
   Grouping finish(const Affinity& matrix) {
     groups_.resize(wanted_);
-    std::size_t first_with_room = 0;
+    std::size_t first_open = 0;
     for (Item item = 0; item < matrix.ranks; ++item) {
       if (group_of_[at(item)] != kNone) continue;
-      while (groups_[first_with_room].size() == size_) ++first_with_room;
-      add(best_group(matrix, item, first_with_room), item);
+      while (groups_[first_open].size() == size_) ++first_open;
+      add(best_group(matrix, item, first_open), item);
     }
     for (Group& group : groups_) std::sort(group.begin(), group.end());
     std::sort(groups_.begin(), groups_.end());

@@ -53,7 +53,7 @@ Grouping fast_group_processes(const Affinity& matrix, int group_size, int bucket
 // §4.1 AggregateComMatrix: the communication between groups.
 Affinity aggregate_matrix(const Affinity& matrix, const Grouping& groups);
 
-// §4.1 ExtendComMatrix: items that talk to nobody are added until `multiple` divides their number.
+// §4.1 ExtendComMatrix: items that communicate with no other are added until `multiple` divides their number.
 Affinity extend_matrix(const Affinity& matrix, int multiple);
 
 // §4.2.1, Table 2: a level of arity k is worth dividing into d* levels' worth of arity k / d* from p* items on.
@@ -63,7 +63,7 @@ struct Division {
 };
 Division best_division(int arity);
 
-// The arities, root first, with every level divided that Table 2 says so, again and again (§4.2.1).
+// The arities, root first, with every level divided repeatedly as Table 2 requires (§4.2.1).
 std::vector<int> divide_arities(std::span<const int> arities);
 
 }  // namespace ranktree::core::place

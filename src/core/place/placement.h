@@ -1,4 +1,4 @@
-// A placement and what it costs.
+// A placement and its cost.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace ranktree::core::place {
 
-// leaf_of[rank] is the leaf where that rank sits. At most `capacity` ranks share a leaf (1 unless oversubscribed).
+// leaf_of[rank] is the leaf of that rank. At most `capacity` ranks share a leaf (1 unless oversubscribed).
 struct Placement {
   std::vector<topo::Leaf> leaf_of;
 };
 
-// Traffic by the level of the lowest common ancestor. weight[level] sums the affinity of the pairs meeting there, each
+// Traffic by the level of the lowest common ancestor. weight[level] sums the affinity of the pairs of that level, each
 // undirected pair once (so with Metric::kSize: bytes in both directions); the last level holds pairs that share a leaf.
 struct Cost {
   std::vector<double> weight;  // tree.level_count() entries
@@ -28,15 +28,15 @@ struct Cost {
 // O(pairs x depth). The sums are doubles, exact for whole numbers up to 2^53.
 Cost evaluate(const topo::Tree& tree, const pattern::Affinity& affinity, const Placement& placement);
 
-// A rank that must sit on a leaf.
+// A rank that must be on a leaf.
 struct Pin {
   pattern::Rank rank = 0;
   topo::Leaf leaf = 0;
 };
 
-// What a placement must honour.
+// The constraints of a placement.
 struct Constraints {
-  int capacity = 1;            // ranks a leaf takes
+  int capacity = 1;            // ranks on one leaf, at most
   std::vector<Pin> pins = {};  // each rank once at most
 };
 

@@ -35,13 +35,13 @@ using topo::Leaf;
 using topo::Object;
 using topo::Tree;
 
-struct Candidate {
+struct Evaluated {
   std::string name;
   Placement placement;
   Cost cost;
 };
 
-// What is placed: lists, or a matrix that none are made of.
+// The weights of the pairs: lists, or a whole matrix.
 class Weights {
  public:
   explicit Weights(const pattern::Affinity& lists) : lists_(&lists) {}
@@ -83,7 +83,7 @@ class Planner {
     constraints_.pins = options.pins;
   }
 
-  [[nodiscard]] Candidate run(std::string_view name) const {
+  [[nodiscard]] Evaluated run(std::string_view name) const {
     Placement placement;
     if (name == "identity") {
       placement = identity(tree_, weights_.ranks(), constraints_);
@@ -114,34 +114,34 @@ class Planner {
     return cost_of(std::string(name), std::move(placement));
   }
 
-  // The candidates of the option, best first where several are tried; ties keep this order.
-  [[nodiscard]] Candidate chosen() const {
+  // The placement by the algorithm of the options. "best" runs several, and the first of the cheapest is kept.
+  [[nodiscard]] Evaluated chosen() const {
     if (options_.algorithm != "best") return run(options_.algorithm);
     constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
-    Candidate best = run(kPortfolio[0]);
+    Evaluated best = run(kPortfolio[0]);
     for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
       if (kPortfolio.at(i) == "treematch" && !constraints_.pins.empty()) continue;
       if (needs_lists(kPortfolio.at(i)) && weights_.is_matrix()) continue;
-      Candidate next = run(kPortfolio[i]);
+      Evaluated next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);
     }
     return best;
   }
 
-  // Where the ranks sat while they were traced, as far as hosts tell: each on the next free seat of its host. Nothing
-  // when the hosts are unknown, or not all in the machine, or too small.
-  [[nodiscard]] std::optional<Candidate> traced(const std::vector<std::string>& hosts) const {
+  // The placement of the traced run, as its hosts show it: each rank on the next free slot of its host. Nothing where
+  // the hosts are unknown, not all in the machine, or too small.
+  [[nodiscard]] std::optional<Evaluated> traced(const std::vector<std::string>& hosts) const {
     if (hosts.empty()) return std::nullopt;
-    std::map<std::string, std::vector<Leaf>, std::less<>> seats;
+    std::map<std::string, std::vector<Leaf>, std::less<>> leaves_of;
     for (const Leaf leaf : slots_of(tree_, constraints_)) {
       const Object node = tree_.node_of(leaf);
-      if (node >= 0) seats[std::string(tree_.name(node))].push_back(leaf);
+      if (node >= 0) leaves_of[std::string(tree_.name(node))].push_back(leaf);
     }
     std::map<std::string, std::size_t, std::less<>> taken;
     Placement placement;
     for (const std::string& host : hosts) {
-      const auto found = seats.find(host);
-      if (found == seats.end() || taken[host] == found->second.size()) return std::nullopt;
+      const auto found = leaves_of.find(host);
+      if (found == leaves_of.end() || taken[host] == found->second.size()) return std::nullopt;
       placement.leaf_of.push_back(found->second[taken[host]++]);
     }
     for (const Pin& pin : constraints_.pins) {
@@ -150,16 +150,16 @@ class Planner {
     return cost_of("traced", std::move(placement));
   }
 
-  // Whether anything was left out because keep_going said so.
+  // True when keep_going has stopped the search.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   // Sums that round differently may not put the bound above what was found.
-  [[nodiscard]] double bound(const Candidate& found) const {
+  [[nodiscard]] double bound(const Evaluated& found) const {
     return std::min(weights_.bound(tree_, constraints_), found.cost.total);
   }
 
  private:
-  [[nodiscard]] Candidate cost_of(std::string name, Placement placement) const {
+  [[nodiscard]] Evaluated cost_of(std::string name, Placement placement) const {
     validate(tree_, placement, weights_.ranks(), constraints_);
     Cost cost = weights_.cost(tree_, placement);
     const bool finite = std::isfinite(cost.total) && std::all_of(cost.weight.begin(), cost.weight.end(),
@@ -172,7 +172,7 @@ class Planner {
     return {std::move(name), std::move(placement), std::move(cost)};
   }
 
-  // Who has said stop once is not asked again.
+  // keep_going is not called again after it has returned false.
   [[nodiscard]] bool go_on() const {
     if (!stopped_ && options_.keep_going) stopped_ = !options_.keep_going();
     return !stopped_;
@@ -201,7 +201,7 @@ pattern::Affinity weights_by(pattern::Metric metric, const pattern::Pattern& exp
 
 // A row for each, in the order given; the last is the plan's own.
 void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
-                const std::vector<std::pair<const char*, const Candidate*>>& rows) {
+                const std::vector<std::pair<const char*, const Evaluated*>>& rows) {
   if (tree.interconnect() == nullptr) {
     for (int level = 0; level < tree.level_count(); ++level) {
       plan.levels.emplace_back(kind_name(tree.level(level).kind));
@@ -236,11 +236,11 @@ void list_hosts(Plan& plan, const Tree& tree) {
   }
 }
 
-void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
+void list_slots(Plan& plan, const Tree& tree, const Placement& placement) {
   for (const Leaf leaf : placement.leaf_of) {
     const Object node = tree.node_of(leaf);
     const auto pus = tree.pus(leaf);
-    plan.seats.push_back({node < 0 ? std::string() : std::string(tree.name(node)), {pus.begin(), pus.end()}});
+    plan.slots.push_back({node < 0 ? std::string() : std::string(tree.name(node)), {pus.begin(), pus.end()}});
   }
 }
 
@@ -248,18 +248,18 @@ void seat_ranks(Plan& plan, const Tree& tree, const Placement& placement) {
 Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::string>& hosts,
               const PlanOptions& options) {
   const Planner planner(tree, weights, options);
-  const Candidate identity = planner.run("identity");
-  const Candidate round_robin = planner.run("round-robin");
+  const Evaluated identity = planner.run("identity");
+  const Evaluated round_robin = planner.run("round-robin");
   const auto traced = planner.traced(hosts);
-  const Candidate found = planner.chosen();
+  const Evaluated found = planner.chosen();
 
-  const Candidate* best = &identity;
+  const Evaluated* best = &identity;
   if (traced && traced->cost.total < best->cost.total) best = &*traced;
   if (found.cost.total < best->cost.total) best = &found;
 
   Plan plan;
   list_hosts(plan, tree);
-  seat_ranks(plan, tree, best->placement);
+  list_slots(plan, tree, best->placement);
   plan.algorithm = best->name;
   plan.metric = metric_name(options.metric);
   plan.seed = options.seed;
@@ -267,7 +267,7 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
   plan.stopped = planner.stopped();
   plan.bound = planner.bound(*best);
   plan.leaf_of = best->placement.leaf_of;
-  std::vector<std::pair<const char*, const Candidate*>> rows{{"identity", &identity}, {"round-robin", &round_robin}};
+  std::vector<std::pair<const char*, const Evaluated*>> rows{{"identity", &identity}, {"round-robin", &round_robin}};
   if (traced) rows.emplace_back("traced", &*traced);
   rows.emplace_back("plan", best);
   fill_table(plan, tree, weights, rows);

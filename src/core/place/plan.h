@@ -1,5 +1,5 @@
-// A plan: where each rank of a job shall sit, by host and PU, and what that buys. What `map` writes, `emit` and `run`
-// read.
+// A plan: the slot of each rank of a job, by host and PUs, and the cost of this placement. `map` writes plans; `emit`
+// and `run` read them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace ranktree::core::place {
 
-struct Seat {
+struct Slot {
   std::string host;      // name of the Node; empty when the tree has none
   std::vector<int> pus;  // operating-system numbers of the PUs the rank is bound to, ascending, at least one
 };
@@ -30,7 +30,7 @@ struct CostRow {
 };
 
 struct Plan {
-  std::vector<Seat> seats;  // by rank
+  std::vector<Slot> slots;  // by rank
   // Kind names of the tree's levels, root first; where the network is no tree, "Network" and a distance for each
   // distance that matters, the farthest first, then the kinds from Node on.
   std::vector<std::string> levels;
@@ -41,24 +41,24 @@ struct Plan {
   std::string metric;               // "size", "msg", "avg"
   std::uint64_t seed = 1;
   std::vector<CostRow> costs;  // identity, round-robin, [traced], plan
-  bool gain = false;           // false: nothing beats identity; the plan is identity and says so
-  // No placement costs less (lower_bound()). Nothing in plans read from files that are older than it.
+  bool gain = false;           // false: no placement found is cheaper than identity, which the plan is
+  // No placement costs less (lower_bound()). Nothing in plans read from older files.
   std::optional<double> bound;
-  // What the plan costs on each level where that is not its weight times the level's cost, because several distances
-  // share a level; else empty, as in plans read from a file.
+  // The plan's cost on each level, where that is not its weight times the level's cost because several distances share
+  // a level; else empty, as in plans read from a file.
   std::vector<double> cost_by_level;
   bool stopped = false;             // keep_going ended the search early; false in plans read from a file
   std::vector<topo::Leaf> leaf_of;  // by rank, in the tree the plan was made for; empty in plans read from a file
 };
 
-// (cost - bound) / bound: how much there may be left to gain. Nothing when there is no bound, no row "plan", or the
-// bound is 0 and the cost is not.
+// (cost - bound) / bound: an upper limit of the gain that is left. Nothing when there is no bound, no row "plan", or
+// the bound is 0 and the cost is not.
 std::optional<double> gap(const Plan& plan);
 
 // A row of the plan's table. Throws Error(kInput) when it has none of this name.
 const CostRow& row_of(const Plan& plan, std::string_view placement);
 
-// What the plan costs on each level, which together is the total of its row "plan".
+// The plan's cost on each level; their sum is the total of its row "plan".
 std::vector<double> costs_of_levels(const Plan& plan);
 
 struct PlanOptions {
@@ -70,10 +70,10 @@ struct PlanOptions {
   bool oversubscribe = false;        // allow ceil(ranks / leaves) ranks a leaf
   std::vector<Pin> pins = {};        // every row of the table honours them; treematch cannot
   int threads = 1;                   // the plan does not depend on it
-  std::function<bool()> keep_going;  // as in EngineOptions: asked now and then, false keeps the best found so far
+  std::function<bool()> keep_going;  // as in EngineOptions: called from time to time; false keeps the best found so far
 };
 
-// What the algorithm gives, as it is: kept even where identity is cheaper. Throws as make_plan().
+// The placement of the algorithm, even where identity is cheaper. Throws as make_plan().
 Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
 // Runs the algorithm, keeps the result only if its cost is lower than identity's (and the traced placement's, when the
@@ -85,8 +85,8 @@ Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const P
 // The same for weights that come from elsewhere; options.metric is what they count.
 Plan make_plan(const topo::Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options);
 
-// The same for a whole matrix. Where most pairs talk (is_dense()), and the network is a tree, no lists are made of it,
-// and "best" is the cheaper of the engine's and round-robin; "treematch" and "greedy" always make lists. Throws
+// The same for a whole matrix. Where most pairs communicate (is_dense()), and the network is a tree, no lists are made
+// of it, and "best" is the cheaper of the engine's and round-robin; "treematch" and "greedy" always make lists. Throws
 // Error(kInput), naming the entry, when one is negative or not finite.
 Plan make_plan(const topo::Tree& tree, const pattern::Matrix& matrix, const PlanOptions& options);
 

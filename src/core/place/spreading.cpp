@@ -16,8 +16,8 @@ namespace {
 
 using pattern::Rank;
 
-constexpr std::int64_t kWork = 2'000'000;  // arcs looked at for one room
-constexpr std::int64_t kReach = 4;         // times the room: best on three-dimensional grids, good on others
+constexpr std::int64_t kWork = 2'000'000;  // arcs visited for one capacity
+constexpr std::int64_t kReach = 4;         // times the capacity: best on three-dimensional grids, good on others
 constexpr double kRounding = 1 - 1e-9;     // of the sums
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -42,25 +42,25 @@ Spreading::Spreading(const pattern::Affinity& affinity)
   }
 }
 
-double Spreading::cut(std::int64_t room) {
+double Spreading::cut(std::int64_t capacity) {
   const std::int64_t ranks = affinity_.ranks;
   const auto arcs = static_cast<std::int64_t>(affinity_.indices.size());
-  if (room < 1 || room >= ranks || arcs == 0) return 0;
+  if (capacity < 1 || capacity >= ranks || arcs == 0) return 0;
   load_.assign(affinity_.indices.size(), 0);
   work_ = 0;
   const double arcs_each = static_cast<double>(arcs) / static_cast<double>(ranks);
-  const double work_each = arcs_each * static_cast<double>(std::min(ranks, kReach * room));
+  const double work_each = arcs_each * static_cast<double>(std::min(ranks, kReach * capacity));
   const auto sources = std::clamp<std::int64_t>(static_cast<std::int64_t>(kWork / work_each), 1, ranks);
   double units = 0;
   for (std::int64_t i = 0; i < sources && work_ < 2 * kWork; ++i) {
     const auto source = static_cast<Rank>(i * ranks / sources);
-    if (route(source, room)) units += static_cast<double>(static_cast<std::int64_t>(reached_.size()) - room);
+    if (route(source, capacity)) units += static_cast<double>(static_cast<std::int64_t>(reached_.size()) - capacity);
   }
   return cheapest(units);
 }
 
 // Dijkstra from one rank until enough are reached; false when the whole component fits into one part.
-bool Spreading::route(Rank source, std::int64_t room) {
+bool Spreading::route(Rank source, std::int64_t capacity) {
   for (const Rank rank : seen_) {
     distance_[at(rank)] = kInfinity;
     position_[at(rank)] = -1;
@@ -68,7 +68,7 @@ bool Spreading::route(Rank source, std::int64_t room) {
   seen_.clear();
   reached_.clear();
   heap_.clear();
-  const std::size_t reach = at(std::min<std::int64_t>(affinity_.ranks, kReach * room));
+  const std::size_t reach = at(std::min<std::int64_t>(affinity_.ranks, kReach * capacity));
   distance_[at(source)] = 0;
   arc_[at(source)] = -1;
   seen_.push_back(source);
@@ -79,7 +79,7 @@ bool Spreading::route(Rank source, std::int64_t room) {
     heap_.pop_back();
     if (position_[at(rank)] < 0) settle(rank, distance);
   }
-  if (static_cast<std::int64_t>(reached_.size()) <= room) return false;
+  if (static_cast<std::int64_t>(reached_.size()) <= capacity) return false;
   for (std::size_t i = reached_.size(); i-- > 1;) {
     const Reached& one = reached_[i];
     load_[at(one.arc)] += static_cast<double>(one.units);

@@ -1,4 +1,5 @@
-// How much must be exchanged between parts of bounded size, where no rank alone has more partners than fit.
+// A lower bound of the weight between parts of bounded size, which counts where the partners of each rank fit into one
+// part.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +11,27 @@
 namespace ranktree::core::place {
 
 // Bounds by routing: from each rank to the ranks nearest to it (a pair is as long as its weight is small) goes one unit
-// along a shortest path. Of `reach` ranks at most `room` are in the part of the first, so at least reach - room units
-// leave it, each over a pair that the parts cut. The cheapest pairs that could carry all of these, weighed by what is
-// routed over them, bound what is cut: the dual of the spreading metrics of G. Even, J. Naor, S. Rao, B. Schieber, Fast
-// Approximate Graph Partitioning Algorithms, SIAM J. Comput. 28(6), 1999.
+// along a shortest path. Of `reach` ranks at most `capacity` are in the part of the first, so at least reach - capacity
+// units leave the part, each over a pair that the parts cut. The cut is at least the weight of the cheapest pairs that
+// could carry all these units, relative to the units routed over them: the dual of the spreading metrics of G. Even,
+// J. Naor, S. Rao, B. Schieber, Fast Approximate Graph Partitioning Algorithms, SIAM J. Comput. 28(6), 1999.
 class Spreading {
  public:
   explicit Spreading(const pattern::Affinity& affinity);
 
-  // No partition into parts of at most `room` ranks cuts less. Work is limited: the larger the pattern and the room,
-  // the fewer ranks are routed from, and the looser the bound.
-  double cut(std::int64_t room);
+  // No partition into parts of at most `capacity` ranks cuts less. The work is limited: a larger pattern or capacity
+  // means fewer sources and a looser bound.
+  double cut(std::int64_t capacity);
 
  private:
-  // One rank reached, and the arc over which.
+  // A rank that was reached, and the arc of the path to it.
   struct Reached {
     pattern::Rank rank;
     std::int64_t arc;
     std::int64_t units;
   };
 
-  bool route(pattern::Rank source, std::int64_t room);
+  bool route(pattern::Rank source, std::int64_t capacity);
   void settle(pattern::Rank rank, double distance);
   [[nodiscard]] double cheapest(double units) const;
 

@@ -42,8 +42,9 @@ constexpr std::int64_t kBytesThatCount = 65536;  // bytes of the whole vector: b
 
 // Segments, groups and inner trees do not make a variant another kind.
 bool same_kind(const Choice& a, const Choice& b) {
-  return a.way == b.way && (a.groups == 1) == (b.groups == 1) && (a.groups == 1 || a.plan.form == b.plan.form) &&
-         a.plan.algorithms.front() == b.plan.algorithms.front();
+  return a.variant == b.variant && (a.groups == 1) == (b.groups == 1) &&
+         (a.groups == 1 || a.composition.form == b.composition.form) &&
+         a.composition.algorithms.front() == b.composition.algorithms.front();
 }
 
 // True when the algorithm moves no more data than necessary among ranks that each have a vector or must get it.
@@ -86,33 +87,34 @@ bool bytes_count(const Question& question, const Machine& machine) {
 }
 
 bool by_levels(const Choice& choice) {
-  const bool levels = choice.way == Way::kShared || (choice.way == Way::kMessages && choice.groups == 0);
-  return levels && !choice.plan.algorithms.empty();
+  const bool levels =
+      choice.variant == Variant::kShared || (choice.variant == Variant::kMessages && choice.groups == 0);
+  return levels && !choice.composition.algorithms.empty();
 }
 
-// True for plans by the machine's levels whose algorithm between nodes moves no more data than necessary.
-bool spares(const Question& question, const Choice& choice, const Machine& machine) {
+// True for compositions by the machine's levels whose algorithm between nodes moves no more data than necessary.
+bool moves_fewest(const Question& question, const Choice& choice, const Machine& machine) {
   if (!by_levels(choice) || !bytes_count(question, machine)) return false;
-  if (choice.way == Way::kMessages && choice.plan.form == Form::kSameIndex) return false;
-  return moves_least(question.collective, choice.plan.algorithms.front(), machine.nodes());
+  if (choice.variant == Variant::kMessages && choice.composition.form == Form::kSameIndex) return false;
+  return moves_least(question.collective, choice.composition.algorithms.front(), machine.nodes());
 }
 
 // True for flat sends between leaders, or between single ranks, whose bytes take no longer than the latency.
 bool sends_at_once(const Question& question, const Choice& choice, const Machine& machine) {
   const bool tree = question.collective == Collective::kBroadcast || question.collective == Collective::kReduce;
   const bool alone = choice.groups == 1 && machine.ranks() == machine.nodes();
-  if (!tree || !(alone || by_levels(choice)) || choice.plan.algorithms.front() != Algorithm::kFlat) return false;
+  if (!tree || !(alone || by_levels(choice)) || choice.composition.algorithms.front() != Algorithm::kFlat) return false;
   if (machine.nodes() < 2 || machine.nodes() > kFewNodes) return false;
   const LevelParameters& links = machine.parameters().levels.front();
   return static_cast<double>(question.bytes) * (machine.nodes() - 1) * links.per_byte <= links.latency;
 }
 
 bool alike(const Candidate& a, const Candidate& b) {
-  return a.choice.way == b.choice.way && a.choice.plan.algorithms == b.choice.plan.algorithms &&
-         a.choice.plan.form == b.choice.plan.form && b.seconds <= kAlike * a.seconds;
+  return a.choice.variant == b.choice.variant && a.choice.composition.algorithms == b.choice.composition.algorithms &&
+         a.choice.composition.form == b.choice.composition.form && b.seconds <= kAlike * a.seconds;
 }
 
-bool is_shared(const Candidate& each) { return each.choice.way == Way::kShared; }
+bool is_shared(const Candidate& each) { return each.choice.variant == Variant::kShared; }
 
 // Makes sure that `chosen` has the cheapest candidate that is wanted: if full, it replaces the most expensive one that
 // may go.
@@ -146,7 +148,7 @@ std::vector<Candidate> pick(std::span<const Candidate> found, double most_expens
   // Shared memory is always worth a trial: its cost depends on how ranks wait, which no parameter describes. So is one
   // of its variants with the fewest bytes between nodes: its segments overlap more than the closed forms assume.
   keep(found, chosen, most, is_shared, is_other);
-  keep(found, chosen, most, [](const Candidate& each) { return is_shared(each) && each.spares; }, is_shared);
+  keep(found, chosen, most, [](const Candidate& each) { return is_shared(each) && each.fewest_bytes; }, is_shared);
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
   return chosen;
@@ -166,7 +168,7 @@ class Search {
     }
     if (question_.shared_memory && machine_.ranks_of_node() > 1) add_shared();
     for (Candidate& each : found_) {
-      each.spares = spares(question_, each.choice, machine_);
+      each.fewest_bytes = moves_fewest(question_, each.choice, machine_);
       each.at_once = sends_at_once(question_, each.choice, machine_);
     }
     by_cost();
@@ -190,8 +192,8 @@ class Search {
   // Adds the choice without segments, and with the best segment where that is cheaper.
   void add(Choice choice, const Hierarchy& hierarchy) {
     if (!question_.commutative && reduces(question_.collective)) {
-      if (choice.way == Way::kShared ? !machine_.hierarchy().in_rank_order() : false) return;
-      if (!keeps_rank_order(question_.collective, hierarchy, choice.plan)) return;
+      if (choice.variant == Variant::kShared ? !machine_.hierarchy().in_rank_order() : false) return;
+      if (!keeps_rank_order(question_.collective, hierarchy, choice.composition)) return;
     }
     const auto form = form_of(question_, choice, machine_);
     if (!form) return;
@@ -204,7 +206,7 @@ class Search {
     const double cut = segment > 0 ? form->seconds(bytes, static_cast<double>(segment)) : whole;
     const bool helps = cut < whole;
     if (!helps && !overlaps) return;
-    choice.plan.segment = helps ? segment : longest_segment(choice);
+    choice.composition.segment = helps ? segment : longest_segment(choice);
     if (overlaps) found_.pop_back();
     found_.push_back({choice, std::min(cut, whole)});
   }
@@ -212,15 +214,16 @@ class Search {
   // True where several segments are in flight at once, so that their latencies overlap; the closed forms ignore that.
   [[nodiscard]] bool overlaps_segments(const Choice& choice) const {
     return machine_.nodes() > 1 &&
-           (choice.way == Way::kShared || (choice.groups != 1 && choice.plan.form == Form::kLanes));
+           (choice.variant == Variant::kShared || (choice.groups != 1 && choice.composition.form == Form::kLanes));
   }
 
   // The longest segment whose messages between nodes are at most kMostAcross.
   [[nodiscard]] std::int64_t longest_segment(const Choice& choice) const {
-    const bool flat = choice.way == Way::kMessages && choice.groups == 1;
-    const bool lanes = choice.way == Way::kMessages && !flat && choice.plan.form != Form::kLeaders;
+    const bool flat = choice.variant == Variant::kMessages && choice.groups == 1;
+    const bool lanes = choice.variant == Variant::kMessages && !flat && choice.composition.form != Form::kLeaders;
     const Rank slices = lanes ? slices_of_node() : 1;
-    return kMostAcross * slices * parts_of(choice.plan.algorithms.front(), flat ? machine_.ranks() : machine_.nodes());
+    return kMostAcross * slices *
+           parts_of(choice.composition.algorithms.front(), flat ? machine_.ranks() : machine_.nodes());
   }
 
   // Smaller nodes have fewer ranks to carry slices: the smallest node counts.
@@ -262,8 +265,8 @@ class Search {
 
   void add_flat(Algorithm algorithm) {
     if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) return;
-    Choice choice{.way = Way::kMessages, .plan = {.algorithms = {algorithm}}, .groups = 1};
-    choice.plan.form = default_form(question_.collective);
+    Choice choice{.variant = Variant::kMessages, .composition = {.algorithms = {algorithm}}, .groups = 1};
+    choice.composition.form = default_form(question_.collective);
     add(choice, Hierarchy::flat(machine_.ranks()));
   }
 
@@ -278,10 +281,10 @@ class Search {
       // Leaders always use a ring.
       if (question_.collective == Collective::kReduceScatter && far != Algorithm::kRing) continue;
       for (const Algorithm near : inner_algorithms(form, far)) {
-        Choice choice{.way = Way::kMessages};
-        choice.plan.form = form;
-        choice.plan.algorithms.assign(outer, far);
-        choice.plan.algorithms.resize(given, near);
+        Choice choice{.variant = Variant::kMessages};
+        choice.composition.form = form;
+        choice.composition.algorithms.assign(outer, far);
+        choice.composition.algorithms.resize(given, near);
         add(choice, hierarchy);
       }
     }
@@ -310,8 +313,9 @@ class Search {
       for (const Algorithm algorithm : worth_trying()) {
         const auto best = best_groups(question_, {form, algorithm}, machine_);
         if (!best || best->groups <= 1 || best->groups >= machine_.ranks()) continue;
-        Choice choice{.way = Way::kMessages, .plan = {.algorithms = {algorithm}}, .groups = best->groups};
-        choice.plan.form = form;
+        Choice choice{
+            .variant = Variant::kMessages, .composition = {.algorithms = {algorithm}}, .groups = best->groups};
+        choice.composition.form = form;
         add(choice, Hierarchy::grouped(machine_.ranks(), best->groups));
       }
     }
@@ -322,7 +326,7 @@ class Search {
     for (const Algorithm algorithm : worth_trying()) {
       if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
-      Choice choice{.way = Way::kShared, .plan = {.algorithms = {algorithm}}};
+      Choice choice{.variant = Variant::kShared, .composition = {.algorithms = {algorithm}}};
       add(choice, Hierarchy::flat(machine_.ranks()));
       if (machine_.nodes() == 1) return;  // nothing goes across
     }
@@ -339,9 +343,9 @@ class Search {
     const std::size_t count = std::min(found_.size(), 2 * most);
     for (std::size_t i = 0; i < count; ++i) {
       Candidate& each = found_[i];
-      const auto segment = static_cast<double>(each.choice.plan.segment);
+      const auto segment = static_cast<double>(each.choice.composition.segment);
       const bool short_one = segment == 0 || static_cast<double>(question_.bytes) / segment <= kEvaluatedSegments;
-      if (each.choice.way != Way::kMessages || !short_one) continue;
+      if (each.choice.variant != Variant::kMessages || !short_one) continue;
       each.seconds = evaluated(question_, each.choice, machine_);
     }
     by_cost();

@@ -17,14 +17,14 @@ struct Question {
   schedule::Collective collective = schedule::Collective::kBroadcast;
   std::int64_t bytes = 0;  // MPI's message: the whole vector, or one block in collectives of blocks
   bool commutative = true;
-  bool shared_memory = false;  // Way::kShared may be proposed
+  bool shared_memory = false;  // Variant::kShared may be proposed
 };
 
 struct Candidate {
   Choice choice;
   double seconds = 0;  // by the model
-  // For operations where the bytes between nodes matter: no variant moves fewer, whatever the rank order.
-  bool spares = false;
+  // For operations where the bytes between nodes matter: no variant moves fewer bytes, whatever the rank order.
+  bool fewest_bytes = false;
   // For short broadcasts and reductions among few nodes: all messages between nodes are in flight at once, which takes
   // one latency where the closed forms count one for each message.
   bool at_once = false;

@@ -63,13 +63,13 @@ class Reader {
 
   [[nodiscard]] Choice read() const {
     const std::vector<std::string_view> words = parts_of(text_, ':');
-    const auto* const way = std::find(std::begin(kVariants), std::end(kVariants), words[0]);
-    if (way == std::end(kVariants)) fail("variant", "native, messages, shared or levels", words[0]);
-    Choice choice{.way = static_cast<Way>(way - std::begin(kVariants))};
+    const auto* const variant = std::find(std::begin(kVariants), std::end(kVariants), words[0]);
+    if (variant == std::end(kVariants)) fail("variant", "native, messages, shared or levels", words[0]);
+    Choice choice{.variant = static_cast<Variant>(variant - std::begin(kVariants))};
     std::size_t next = 1;
-    if (choice.way == Way::kMessages || choice.way == Way::kShared) {
-      choice.plan.form = default_form(collective_);
-      choice.plan.algorithms = algorithms(words.size() > 1 ? words[1] : std::string_view(), choice.way);
+    if (choice.variant == Variant::kMessages || choice.variant == Variant::kShared) {
+      choice.composition.form = default_form(collective_);
+      choice.composition.algorithms = algorithms(words.size() > 1 ? words[1] : std::string_view(), choice.variant);
       next = 2;
     }
     std::vector<std::string_view> seen;
@@ -90,7 +90,7 @@ class Reader {
                                    std::string(expected) + ", found '" + std::string(found) + "'");
   }
 
-  [[nodiscard]] std::vector<Algorithm> algorithms(std::string_view list, Way way) const {
+  [[nodiscard]] std::vector<Algorithm> algorithms(std::string_view list, Variant variant) const {
     std::vector<Algorithm> found;
     for (const std::string_view word : parts_of(list, '/')) {
       const auto algorithm = schedule::algorithm_from_name(word);
@@ -98,29 +98,29 @@ class Reader {
       found.push_back(*algorithm);
     }
     if (found.size() > kMaxLevels) fail("algorithm", "at most " + std::to_string(kMaxLevels), list);
-    if (way == Way::kShared && found.size() > 1) fail("algorithm", "one", list);
+    if (variant == Variant::kShared && found.size() > 1) fail("algorithm", "one", list);
     return found;
   }
 
   void set(Choice& choice, std::string_view name, std::string_view value) const {
-    const bool messages = choice.way == Way::kMessages;
-    if (name == "segment" && (messages || choice.way == Way::kShared)) {
-      choice.plan.segment = number(name, value, std::numeric_limits<std::int64_t>::max());
-    } else if (name == "groups" && (messages || choice.way == Way::kLevels)) {
+    const bool messages = choice.variant == Variant::kMessages;
+    if (name == "segment" && (messages || choice.variant == Variant::kShared)) {
+      choice.composition.segment = number(name, value, std::numeric_limits<std::int64_t>::max());
+    } else if (name == "groups" && (messages || choice.variant == Variant::kLevels)) {
       choice.groups = static_cast<Rank>(number(name, value, std::numeric_limits<Rank>::max()));
     } else if (name == "form" && messages) {
       const auto form = schedule::form_from_name(value);
       if (!form) fail(name, "leaders, lanes or same-index", value);
-      choice.plan.form = *form;
+      choice.composition.form = *form;
     } else {
-      fail("field", fields_of(choice.way), name);
+      fail("field", fields_of(choice.variant), name);
     }
   }
 
-  static std::string_view fields_of(Way way) {
-    if (way == Way::kMessages) return "form, segment or groups";
-    if (way == Way::kShared) return "segment";
-    return way == Way::kLevels ? "groups" : "nothing";
+  static std::string_view fields_of(Variant variant) {
+    if (variant == Variant::kMessages) return "form, segment or groups";
+    if (variant == Variant::kShared) return "segment";
+    return variant == Variant::kLevels ? "groups" : "nothing";
   }
 
   // Digits, then K, M or G.
@@ -143,22 +143,23 @@ class Reader {
 
   // Refuses choices that are invalid on every machine.
   void check(const Choice& choice) const {
-    if (choice.way != Way::kMessages) return;
+    if (choice.variant != Variant::kMessages) return;
     const bool flat = choice.groups == 1;
     if (flat) {
       const auto known = schedule::algorithms_of(collective_);
-      const Algorithm algorithm = choice.plan.algorithms[0];
-      if (choice.plan.algorithms.size() > 1) fail("algorithm", "one, for there is no hierarchy", "several");
+      const Algorithm algorithm = choice.composition.algorithms[0];
+      if (choice.composition.algorithms.size() > 1) fail("algorithm", "one, for there is no hierarchy", "several");
       if (std::find(known.begin(), known.end(), algorithm) == known.end()) {
         fail("algorithm", "one of " + std::string(collective_name(collective_)), algorithm_name(algorithm));
       }
       return;
     }
     const auto forms = schedule::forms_of(collective_);
-    if (std::find(forms.begin(), forms.end(), choice.plan.form) == forms.end()) {
-      fail("form", "a form of " + std::string(collective_name(collective_)), form_name(choice.plan.form));
+    if (std::find(forms.begin(), forms.end(), choice.composition.form) == forms.end()) {
+      fail("form", "a form of " + std::string(collective_name(collective_)), form_name(choice.composition.form));
     }
-    if (choice.groups > 1 && choice.plan.algorithms.size() > 2) fail("algorithm", "one or two with groups", "more");
+    if (choice.groups > 1 && choice.composition.algorithms.size() > 2)
+      fail("algorithm", "one or two with groups", "more");
   }
 
   std::string_view text_;
@@ -167,12 +168,12 @@ class Reader {
 
 // The fields that count: those the variant does not use have their defaults.
 auto used(const Choice& choice) {
-  const bool messages = choice.way == Way::kMessages;
-  const bool has_plan = messages || choice.way == Way::kShared;
-  return std::make_tuple(choice.way, messages && choice.groups != 1 ? choice.plan.form : Form::kLeaders,
-                         has_plan ? choice.plan.algorithms : std::vector<Algorithm>(),
-                         has_plan ? choice.plan.segment : 0,
-                         messages || choice.way == Way::kLevels ? choice.groups : 0);
+  const bool messages = choice.variant == Variant::kMessages;
+  const bool has_algorithms = messages || choice.variant == Variant::kShared;
+  return std::make_tuple(choice.variant, messages && choice.groups != 1 ? choice.composition.form : Form::kLeaders,
+                         has_algorithms ? choice.composition.algorithms : std::vector<Algorithm>(),
+                         has_algorithms ? choice.composition.segment : 0,
+                         messages || choice.variant == Variant::kLevels ? choice.groups : 0);
 }
 
 }  // namespace
@@ -180,11 +181,11 @@ auto used(const Choice& choice) {
 bool Choice::operator==(const Choice& other) const { return used(*this) == used(other); }
 
 std::string to_text(const Choice& choice) {
-  const auto [way, form, algorithms, segment, groups] = used(choice);
-  std::string text(kVariants[static_cast<std::size_t>(way)]);
+  const auto [variant, form, algorithms, segment, groups] = used(choice);
+  std::string text(kVariants[static_cast<std::size_t>(variant)]);
   if (!algorithms.empty()) text += ":" + algorithms_text(algorithms);
   // The form is always written, since each collective has another default.
-  if (way == Way::kMessages && groups != 1) text += ":form=" + std::string(form_name(form));
+  if (variant == Variant::kMessages && groups != 1) text += ":form=" + std::string(form_name(form));
   if (segment != 0) text += ":segment=" + size_text(segment);
   if (groups != 0) text += ":groups=" + std::to_string(groups);
   return text;

@@ -10,18 +10,18 @@
 
 namespace ranktree::core::predict {
 
-enum class Way : std::uint8_t {
+enum class Variant : std::uint8_t {
   kNative,    // the native call
   kMessages,  // a schedule by point-to-point messages
-  kShared,    // inside a node by shared memory, the plan's schedule across nodes (of leaders; segments overlap)
+  kShared,    // inside a node by shared memory, a schedule of the leaders across nodes; segments overlap
   kLevels     // native collectives on the communicators of each level (hier-bcast-2014 §3 as printed)
 };
 
 struct Choice {
-  Way way = Way::kNative;
-  // kMessages: a plan over the hierarchy. kShared: its first algorithm runs across nodes, with its segment; the form is
+  Variant variant = Variant::kNative;
+  // kMessages: over the hierarchy. kShared: its first algorithm runs across nodes, with its segment; the form is
   // not used. Segments are in bytes here (kMessages rounds them down to whole elements, at least one).
-  schedule::Plan plan;
+  schedule::Composition composition;
   // kMessages and kLevels: 0 for the machine's levels, 1 for no hierarchy, G > 1 for G runs of consecutive ranks.
   schedule::Rank groups = 0;
   // Compares only the fields that the variant uses.

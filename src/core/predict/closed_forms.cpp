@@ -166,7 +166,7 @@ class Sum {
   bool complete_ = true;
 };
 
-struct Plan {
+struct Composed {
   Collective collective;
   std::span<const Algorithm> algorithms;
   std::span<const Stretch> levels;
@@ -174,54 +174,54 @@ struct Plan {
 };
 
 // Trees up the inner levels, the operation across, trees down again.
-std::optional<ClosedForm> up_and_down(const Plan& plan) {
+std::optional<ClosedForm> up_and_down(const Composed& composed) {
   Sum sum;
-  const bool tree = plan.collective == Collective::kAllreduce && schedule::is_tree(plan.algorithms[0]);
-  for (std::size_t level = tree ? 0 : 1; level < plan.levels.size(); ++level) {
-    const Algorithm each = tree_of(plan.algorithms[level]);
-    sum.add(part_of(Collective::kReduce, each, plan.levels[level], plan.reduce));
-    sum.add(part_of(Collective::kBroadcast, each, plan.levels[level], 0));
+  const bool tree = composed.collective == Collective::kAllreduce && schedule::is_tree(composed.algorithms[0]);
+  for (std::size_t level = tree ? 0 : 1; level < composed.levels.size(); ++level) {
+    const Algorithm each = tree_of(composed.algorithms[level]);
+    sum.add(part_of(Collective::kReduce, each, composed.levels[level], composed.reduce));
+    sum.add(part_of(Collective::kBroadcast, each, composed.levels[level], 0));
   }
-  if (!tree) sum.add(part_of(plan.collective, plan.algorithms[0], plan.levels[0], plan.reduce));
+  if (!tree) sum.add(part_of(composed.collective, composed.algorithms[0], composed.levels[0], composed.reduce));
   return sum.form();
 }
 
-std::optional<ClosedForm> barrier_by_leaders(const Plan& plan) {
+std::optional<ClosedForm> barrier_by_leaders(const Composed& composed) {
   Sum sum;
-  for (std::size_t level = 0; level < plan.levels.size(); ++level) {
-    const Algorithm each = level == 0 ? plan.algorithms[0] : tree_of(plan.algorithms[level]);
+  for (std::size_t level = 0; level < composed.levels.size(); ++level) {
+    const Algorithm each = level == 0 ? composed.algorithms[0] : tree_of(composed.algorithms[level]);
     const bool known = level > 0 || each == Algorithm::kDissemination || each == Algorithm::kFlat;
-    sum.add(part_of(Collective::kBarrier, known ? each : Algorithm::kBinomial, plan.levels[level], 0));
+    sum.add(part_of(Collective::kBarrier, known ? each : Algorithm::kBinomial, composed.levels[level], 0));
   }
   return sum.form();
 }
 
-double ranks_of(const Plan& plan) {
+double ranks_of(const Composed& composed) {
   double all = 1;
-  for (const Stretch& level : plan.levels) all *= level.ranks;
+  for (const Stretch& level : composed.levels) all *= level.ranks;
   return all;
 }
 
 // On each level, the blocks of all ranks below a group travel together.
-std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
+std::optional<ClosedForm> blocks_by_leaders(const Composed& composed) {
   Sum sum;
   double below = 1;  // ranks under one child of a level
-  const double all = ranks_of(plan);
-  for (std::size_t level = plan.levels.size(); level-- > 0; below *= plan.levels[level].ranks) {
-    const Stretch& here = plan.levels[level];
-    const Algorithm algorithm = plan.algorithms[level];
+  const double all = ranks_of(composed);
+  for (std::size_t level = composed.levels.size(); level-- > 0; below *= composed.levels[level].ranks) {
+    const Stretch& here = composed.levels[level];
+    const Algorithm algorithm = composed.algorithms[level];
     const Algorithm rooted = algorithm == Algorithm::kFlat ? Algorithm::kFlat : Algorithm::kBinomial;
     const bool across = level == 0;
-    if (plan.collective == Collective::kGather || plan.collective == Collective::kScatter) {
-      sum.add(part_of(plan.collective, rooted, here, 0), below);
+    if (composed.collective == Collective::kGather || composed.collective == Collective::kScatter) {
+      sum.add(part_of(composed.collective, rooted, here, 0), below);
     } else if (across) {
-      const bool ring = plan.collective == Collective::kReduceScatter;
-      sum.add(part_of(plan.collective, ring ? Algorithm::kRing : algorithm, here, plan.reduce), below);
-    } else if (plan.collective == Collective::kAllgather) {
+      const bool ring = composed.collective == Collective::kReduceScatter;
+      sum.add(part_of(composed.collective, ring ? Algorithm::kRing : algorithm, here, composed.reduce), below);
+    } else if (composed.collective == Collective::kAllgather) {
       sum.add(part_of(Collective::kGather, rooted, here, 0), below);
       sum.add(part_of(Collective::kBroadcast, tree_of(algorithm), here, 0), all);
     } else {
-      sum.add(part_of(Collective::kReduce, tree_of(algorithm), here, plan.reduce), all);
+      sum.add(part_of(Collective::kReduce, tree_of(algorithm), here, composed.reduce), all);
       sum.add(part_of(Collective::kScatter, rooted, here, 0), below);
     }
   }
@@ -229,50 +229,50 @@ std::optional<ClosedForm> blocks_by_leaders(const Plan& plan) {
 }
 
 // Each rank's blocks travel up to the leaders and down from them. Two leaders exchange all blocks between their groups.
-std::optional<ClosedForm> alltoall_by_leaders(const Plan& plan) {
+std::optional<ClosedForm> alltoall_by_leaders(const Composed& composed) {
   Sum sum;
-  const double all = ranks_of(plan);
+  const double all = ranks_of(composed);
   double below = 1;
-  for (std::size_t level = plan.levels.size(); level-- > 1; below *= plan.levels[level].ranks) {
-    const bool flat = plan.algorithms[level] == Algorithm::kFlat;
+  for (std::size_t level = composed.levels.size(); level-- > 1; below *= composed.levels[level].ranks) {
+    const bool flat = composed.algorithms[level] == Algorithm::kFlat;
     const auto rows =
-        part_of(Collective::kGather, flat ? Algorithm::kFlat : Algorithm::kBinomial, plan.levels[level], 0);
+        part_of(Collective::kGather, flat ? Algorithm::kFlat : Algorithm::kBinomial, composed.levels[level], 0);
     sum.add(rows, below * all);
     sum.add(rows, below * all);
   }
-  sum.add(part_of(Collective::kAlltoall, plan.algorithms[0], plan.levels[0], 0), below * below);
+  sum.add(part_of(Collective::kAlltoall, composed.algorithms[0], composed.levels[0], 0), below * below);
   return sum.form();
 }
 
 // On each level every rank has as many bytes as at the beginning, for the children of its group there.
-std::optional<ClosedForm> alltoall_in_lanes(const Plan& plan) {
+std::optional<ClosedForm> alltoall_in_lanes(const Composed& composed) {
   Sum sum;
-  const double all = ranks_of(plan);
-  for (std::size_t level = 0; level < plan.levels.size(); ++level) {
-    const Stretch& here = plan.levels[level];
-    sum.add(part_of(Collective::kAlltoall, plan.algorithms[level], here, 0), all / here.ranks);
+  const double all = ranks_of(composed);
+  for (std::size_t level = 0; level < composed.levels.size(); ++level) {
+    const Stretch& here = composed.levels[level];
+    sum.add(part_of(Collective::kAlltoall, composed.algorithms[level], here, 0), all / here.ranks);
   }
   return sum.form();
 }
 
-std::optional<ClosedForm> by_leaders(const Plan& plan) {
-  switch (plan.collective) {
+std::optional<ClosedForm> by_leaders(const Composed& composed) {
+  switch (composed.collective) {
     case Collective::kBroadcast:
     case Collective::kReduce: {
       Sum sum;
-      for (std::size_t level = 0; level < plan.levels.size(); ++level) {
-        sum.add(part_of(plan.collective, plan.algorithms[level], plan.levels[level], plan.reduce));
+      for (std::size_t level = 0; level < composed.levels.size(); ++level) {
+        sum.add(part_of(composed.collective, composed.algorithms[level], composed.levels[level], composed.reduce));
       }
       return sum.form();
     }
     case Collective::kAllreduce:
-      return up_and_down(plan);
+      return up_and_down(composed);
     case Collective::kBarrier:
-      return barrier_by_leaders(plan);
+      return barrier_by_leaders(composed);
     case Collective::kAlltoall:
-      return alltoall_by_leaders(plan);
+      return alltoall_by_leaders(composed);
     default:
-      return blocks_by_leaders(plan);
+      return blocks_by_leaders(composed);
   }
 }
 
@@ -289,24 +289,24 @@ Part tree_inside(const Stretch& level) {
   return {line, line};
 }
 
-std::optional<ClosedForm> in_lanes(const Plan& plan) {
-  if (plan.collective == Collective::kAlltoall) return alltoall_in_lanes(plan);
+std::optional<ClosedForm> in_lanes(const Composed& composed) {
+  if (composed.collective == Collective::kAlltoall) return alltoall_in_lanes(composed);
   Sum sum;
   double slice = 1;
-  for (std::size_t level = plan.levels.size(); level-- > 1; slice /= plan.levels[level].ranks) {
-    const Stretch& here = plan.levels[level];
-    const bool broadcasts = plan.collective == Collective::kBroadcast;
-    sum.add(broadcasts ? tree_inside(here) : ring_inside(here, plan.reduce), slice);
-    sum.add(plan.collective == Collective::kReduce ? tree_inside(here) : ring_inside(here, 0), slice);
+  for (std::size_t level = composed.levels.size(); level-- > 1; slice /= composed.levels[level].ranks) {
+    const Stretch& here = composed.levels[level];
+    const bool broadcasts = composed.collective == Collective::kBroadcast;
+    sum.add(broadcasts ? tree_inside(here) : ring_inside(here, composed.reduce), slice);
+    sum.add(composed.collective == Collective::kReduce ? tree_inside(here) : ring_inside(here, 0), slice);
   }
-  sum.add(part_of(plan.collective, plan.algorithms[0], plan.levels[0], plan.reduce), slice);
+  sum.add(part_of(composed.collective, composed.algorithms[0], composed.levels[0], composed.reduce), slice);
   return sum.form();
 }
 
-std::optional<ClosedForm> same_index(const Plan& plan) {
+std::optional<ClosedForm> same_index(const Composed& composed) {
   Sum sum;
-  for (std::size_t level = 0; level < plan.levels.size(); ++level) {
-    sum.add(part_of(Collective::kAllreduce, plan.algorithms[level], plan.levels[level], plan.reduce));
+  for (std::size_t level = 0; level < composed.levels.size(); ++level) {
+    sum.add(part_of(Collective::kAllreduce, composed.algorithms[level], composed.levels[level], composed.reduce));
   }
   return sum.form();
 }
@@ -366,15 +366,16 @@ std::optional<ClosedForm> base_form(Collective collective, Algorithm algorithm, 
   }
 }
 
-std::optional<ClosedForm> plan_form(Collective collective, schedule::Form form, std::span<const Algorithm> algorithms,
-                                    std::span<const Stretch> levels, double reduce_per_byte) {
+std::optional<ClosedForm> composed_form(Collective collective, schedule::Form form,
+                                        std::span<const Algorithm> algorithms, std::span<const Stretch> levels,
+                                        double reduce_per_byte) {
   const std::span<const schedule::Form> forms = schedule::forms_of(collective);
   const bool known = std::find(forms.begin(), forms.end(), form) != forms.end();
   if (!known || levels.empty() || algorithms.size() != levels.size()) return std::nullopt;
   if (levels.size() == 1) return base_form(collective, algorithms[0], levels[0], reduce_per_byte);
-  const Plan plan{collective, algorithms, levels, reduce_per_byte};
-  if (form == schedule::Form::kLeaders) return by_leaders(plan);
-  return form == schedule::Form::kLanes ? in_lanes(plan) : same_index(plan);
+  const Composed composed{collective, algorithms, levels, reduce_per_byte};
+  if (form == schedule::Form::kLeaders) return by_leaders(composed);
+  return form == schedule::Form::kLanes ? in_lanes(composed) : same_index(composed);
 }
 
 }  // namespace ranktree::core::predict

@@ -51,11 +51,11 @@ struct Stretch {
 std::optional<ClosedForm> base_form(schedule::Collective collective, schedule::Algorithm algorithm,
                                     const Stretch& level, double reduce_per_byte);
 
-// By a plan's algorithms, one for each of levels.size() levels, outermost first. In lanes, inner levels use rings
-// (alltoall: the plan's algorithms). Returns nothing where there is no such form, or no base form.
-std::optional<ClosedForm> plan_form(schedule::Collective collective, schedule::Form form,
-                                    std::span<const schedule::Algorithm> algorithms, std::span<const Stretch> levels,
-                                    double reduce_per_byte);
+// Of algorithms composed: one for each of levels.size() levels, outermost first. In lanes, inner levels use rings
+// (alltoall: the given algorithms). Returns nothing where there is no such form, or no base form.
+std::optional<ClosedForm> composed_form(schedule::Collective collective, schedule::Form form,
+                                        std::span<const schedule::Algorithm> algorithms,
+                                        std::span<const Stretch> levels, double reduce_per_byte);
 
 // Bits of a rank number: the steps of a binomial tree; the levels of a complete binary tree.
 int log2_above(schedule::Rank ranks);

@@ -172,8 +172,8 @@ std::optional<BestGroups> best_groups(const Question& question, const Grouping& 
   bool any = false;
   bool any_divisor = false;
   for (const Rank groups : groups_to_try(ranks, best.continuous)) {
-    Choice choice{.way = Way::kMessages, .plan = {.algorithms = {grouping.algorithm}}, .groups = groups};
-    choice.plan.form = grouping.form;
+    Choice choice{.variant = Variant::kMessages, .composition = {.algorithms = {grouping.algorithm}}, .groups = groups};
+    choice.composition.form = grouping.form;
     const auto form = form_of(question, choice, machine);
     if (!form) return std::nullopt;
     const double seconds = form->seconds(static_cast<double>(question.bytes), static_cast<double>(grouping.segment));

@@ -42,10 +42,6 @@ Rank most_children(const Hierarchy& hierarchy, int level) {
   return most;
 }
 
-Algorithm algorithm_on(const Hierarchy& hierarchy, const schedule::Plan& plan, int level) {
-  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : at(hierarchy.given_level(level))];
-}
-
 // True for algorithms in which many ranks of a node send at once when ranks ignore nodes.
 bool crowds_the_wire(Algorithm algorithm, bool in_rank_order) {
   switch (algorithm) {
@@ -107,7 +103,7 @@ std::optional<ClosedForm> flat_form(const Question& question, Algorithm algorith
 std::optional<ClosedForm> grouped_form(const Question& question, const Choice& choice, const Machine& machine) {
   const Rank ranks = machine.ranks();
   const Rank groups = std::min(choice.groups, ranks);
-  const auto& algorithms = choice.plan.algorithms;
+  const auto& algorithms = choice.composition.algorithms;
   if (algorithms.size() > 2) return std::nullopt;
   const double reduce = machine.parameters().reduce_per_byte;
   const Line link = machine.link(0, 1);
@@ -115,21 +111,22 @@ std::optional<ClosedForm> grouped_form(const Question& question, const Choice& c
   if (groups == ranks) return base_form(question.collective, algorithms.front(), {ranks, link}, reduce);
   const std::array levels{Stretch{groups, link}, Stretch{(ranks + groups - 1) / groups, link}};
   const std::array each{algorithms.front(), algorithms.back()};
-  return plan_form(question.collective, choice.plan.form, each, levels, reduce);
+  return composed_form(question.collective, choice.composition.form, each, levels, reduce);
 }
 
 std::optional<ClosedForm> levels_form(const Question& question, const Choice& choice, const Machine& machine) {
   const Hierarchy& hierarchy = machine.hierarchy();
-  const std::size_t given = choice.plan.algorithms.size();
+  const std::size_t given = choice.composition.algorithms.size();
   if (given != 1 && given != at(hierarchy.given_levels())) return std::nullopt;
-  const bool all_ranks = choice.plan.form != schedule::Form::kLeaders;
+  const bool all_ranks = choice.composition.form != schedule::Form::kLeaders;
   std::vector<Stretch> levels;
   std::vector<Algorithm> algorithms;
   for (int level = 0; level < hierarchy.levels(); ++level) {
     levels.push_back({machine.children(level), machine.link(level, all_ranks ? machine.ranks_of_node() : 1)});
-    algorithms.push_back(algorithm_on(hierarchy, choice.plan, level));
+    algorithms.push_back(choice.composition.algorithm_of(hierarchy, level));
   }
-  return plan_form(question.collective, choice.plan.form, algorithms, levels, machine.parameters().reduce_per_byte);
+  return composed_form(question.collective, choice.composition.form, algorithms, levels,
+                       machine.parameters().reduce_per_byte);
 }
 
 // The bytes that the busiest rank of a node writes and reads in shared memory for each byte of the message, and how
@@ -236,10 +233,10 @@ int Machine::common_level(Rank a, Rank b) const {
 }
 
 std::optional<ClosedForm> form_of(const Question& question, const Choice& choice, const Machine& machine) {
-  const auto& algorithms = choice.plan.algorithms;
+  const auto& algorithms = choice.composition.algorithms;
   if (algorithms.empty()) return std::nullopt;
-  if (choice.way == Way::kShared) return shared_form(question, algorithms[0], machine);
-  if (choice.way != Way::kMessages) return std::nullopt;
+  if (choice.variant == Variant::kShared) return shared_form(question, algorithms[0], machine);
+  if (choice.variant != Variant::kMessages) return std::nullopt;
   if (choice.groups == 1) return flat_form(question, algorithms[0], machine);
   return choice.groups > 1 ? grouped_form(question, choice, machine) : levels_form(question, choice, machine);
 }
@@ -261,13 +258,13 @@ schedule::Schedule schedule_of(const Question& question, const Choice& choice, c
                                   .ranks = machine.ranks(),
                                   .count = question.collective == Collective::kBarrier ? 0 : question.bytes,
                                   .commutative = question.commutative};
-  if (choice.way != Way::kMessages || choice.plan.algorithms.empty()) {
+  if (choice.variant != Variant::kMessages || choice.composition.algorithms.empty()) {
     throw Error(Fault::kUnsupported, "predict: only schedules of messages can be evaluated");
   }
-  if (choice.groups == 1) return make_all(request, {choice.plan.algorithms[0], choice.plan.segment});
-  if (choice.groups == 0) return transform_all(request, machine, choice.plan);
+  if (choice.groups == 1) return make_all(request, {choice.composition.algorithms[0], choice.composition.segment});
+  if (choice.groups == 0) return transform_all(request, machine, choice.composition);
   return transform_all(request, Hierarchy::grouped(machine.ranks(), std::min(choice.groups, machine.ranks())),
-                       choice.plan);
+                       choice.composition);
 }
 
 double evaluated(const Question& question, const Choice& choice, const Machine& machine) {

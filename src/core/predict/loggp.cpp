@@ -1,18 +1,15 @@
 #include "core/predict/loggp.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <queue>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "core/predict/closed_forms.h"
 #include "core/predict/costs.h"
 #include "core/predict/parameters.h"
 #include "core/predict/waits.h"
@@ -217,39 +214,6 @@ LogGP loggp_of(const Machine& machine) {
               .node_of = {}};
   if (machine.parameters().node_port && machine.nodes() > 1) model.node_of = machine.node_of();
   return model;
-}
-
-std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, Rank ranks, double count,
-                                 const LogGPLink& link) {
-  using schedule::Algorithm;
-  using schedule::Collective;
-  const double p = ranks;
-  if (ranks < 2) return 0;
-  const auto segment = static_cast<double>(method.segment);
-  const double segments = segment > 0 ? std::ceil(count / segment) : 1;
-  const double each = count / segments;
-  const double moving = each * link.per_byte;
-  const double hop = link.overhead_send + moving + link.latency + link.overhead_receive;
-  const double period = std::max({link.overhead_send, link.gap, moving});  // between sends of one rank
-  if (collective == Collective::kBarrier && method.algorithm == Algorithm::kDissemination) {
-    return (log2_above(ranks) - 1) * std::max(hop, link.gap) + hop;
-  }
-  if (collective != Collective::kBroadcast) return std::nullopt;
-  switch (method.algorithm) {
-    case Algorithm::kFlat:
-      return segments > 1 ? std::nullopt : std::optional((p - 2) * period + hop);
-    case Algorithm::kChain:
-    case Algorithm::kPipeline:
-      // A rank inside the pipeline both receives and sends each segment. Where that is more than its port can do,
-      // receiving delays sending, and only evaluation gives the cost.
-      if (segments > 1 && ranks > 2 && link.overhead_send + link.overhead_receive > period) return std::nullopt;
-      return (p - 1) * hop + (segments - 1) * period;
-    case Algorithm::kBinomial:
-      return segments > 1 ? std::nullopt
-                          : std::optional(std::max(log2_above(ranks) * hop, (log2_above(ranks) - 1) * period + hop));
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace ranktree::core::predict

@@ -4,12 +4,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/predict/costs.h"
-#include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::predict {
@@ -39,10 +37,5 @@ double evaluate(std::span<const schedule::Program> schedule, const LogGP& model)
 
 // The machine's links: L is Hockney's latency without the overheads.
 LogGP loggp_of(const Machine& machine);
-
-// In closed form: flat, chain, pipeline and binomial broadcast, and barriers by dissemination, on equal links; nothing
-// for others. Segments are in elements, 0 for unsegmented.
-std::optional<double> loggp_form(schedule::Collective collective, schedule::Method method, schedule::Rank ranks,
-                                 double count, const LogGPLink& link);
 
 }  // namespace ranktree::core::predict

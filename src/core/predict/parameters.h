@@ -22,7 +22,7 @@ struct Parameters {
   double copy_per_byte = 0;             // copying within memory
   // True: one message at a time leaves a node, however many of its ranks send, because they share the wire.
   bool node_port = true;
-  // Shared memory inside a node (Way::kShared): an operation of m bytes among q ranks costs latency per rank, and
+  // Shared memory inside a node (Variant::kShared): an operation of m bytes among q ranks costs latency per rank, and
   // per_byte for each byte that a rank writes or reads.
   double shared_latency = 0;
   double shared_per_byte = 0;

@@ -36,8 +36,4 @@ struct Rules {
   std::vector<Rule> rules;
 };
 
-// The first rule that matches; null where none does.
-const Rule* find_rule(const Rules& rules, schedule::Collective collective, schedule::Rank ranks, schedule::Rank nodes,
-                      std::int64_t bytes);
-
 }  // namespace ranktree::core::predict

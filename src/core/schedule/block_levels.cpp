@@ -219,7 +219,7 @@ void alltoall_by_leaders(const Levels& levels) {
   rows.collective = Collective::kGather;
   rows.count = row;
   check_request(rows, levels.view.rank(), true);
-  const Levels whole{rows, hierarchy, levels.plan, levels.view, levels.builder};
+  const Levels whole{rows, hierarchy, levels.composition, levels.view, levels.builder};
   const BlockLevels blocks(whole);
   const bool leads = levels.view.leads(0);
   const Region given = leads ? blocks.space(0) : blocks.led_space();

@@ -20,7 +20,7 @@ namespace ranktree::core::schedule {
 namespace {
 
 void run(const Levels& levels, const std::vector<Stage>& stages) {
-  pipeline(levels.builder, levels.request.count, levels.plan.segment, stages);
+  pipeline(levels.builder, levels.request.count, levels.composition.segment, stages);
 }
 
 // The slice that a carrying rank works on at `level`.

@@ -18,7 +18,7 @@ namespace ranktree::core::schedule {
 namespace {
 
 void run(const Levels& levels, const std::vector<Stage>& stages) {
-  pipeline(levels.builder, levels.request.count, levels.plan.segment, stages);
+  pipeline(levels.builder, levels.request.count, levels.composition.segment, stages);
 }
 
 // A stage in which leaders pass `held` up one level. The root's partial results, or all of an allreduce's, are placed

@@ -19,7 +19,7 @@ Algorithm fitting(Collective collective, Algorithm named);
 struct Levels {
   const Request& request;
   const Hierarchy& hierarchy;
-  const Plan& plan;
+  const Composition& composition;
   const View& view;
   Builder& builder;
 
@@ -31,11 +31,7 @@ struct Levels {
     return {request.in_place ? Buffer::kOutput : Buffer::kInput, 0, request.count};
   }
 
-  // The algorithm that the plan gives for a level.
-  [[nodiscard]] Algorithm named(int level) const {
-    const int given = hierarchy.given_level(level);
-    return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(given)];
-  }
+  [[nodiscard]] Algorithm named(int level) const { return composition.algorithm_of(hierarchy, level); }
   [[nodiscard]] Algorithm algorithm(int level) const { return fitting(request.collective, named(level)); }
   [[nodiscard]] Algorithm tree(int level) const { return is_tree(named(level)) ? named(level) : Algorithm::kBinomial; }
   // The team numbered by lanes: the member that counts as first is 0.

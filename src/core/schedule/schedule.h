@@ -1,8 +1,8 @@
 // A collective operation as plain data: for each rank the steps it does, on which elements, after which other steps.
 //
-// The same schedule is executed with MPI, evaluated under a cost model, and proved by simulation (simulate.h). Nothing
-// here knows MPI, datatypes or bytes: everything is counted in elements of the caller's datatype, so that any datatype
-// works, with gaps or without.
+// The same schedule is executed with MPI, evaluated under a cost model, and proved by simulation
+// (tests/schedule/prove.h). Nothing here knows MPI, datatypes or bytes: everything is counted in elements of the
+// caller's datatype, so that any datatype works, with gaps or without.
 //
 // What an executor must do, and all it may rely on:
 //  - A step may begin once all steps it depends on are complete; dependencies are earlier steps of the same rank, found

@@ -53,29 +53,27 @@ const Transformation* find(Collective collective, Form form) {
   return found == kTransformations.end() ? nullptr : found;
 }
 
-Algorithm given_algorithm(const Hierarchy& hierarchy, const Plan& plan, int level) {
-  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
-}
-
-void check_plan(const Request& request, const Hierarchy& hierarchy, const Plan& plan) {
+void check_composition(const Request& request, const Hierarchy& hierarchy, const Composition& composition) {
   const auto given = static_cast<std::size_t>(hierarchy.given_levels());
   const std::string name(collective_name(request.collective));
   if (request.ranks != hierarchy.ranks()) {
     throw Error(Fault::kMismatch, "schedule: hierarchy: expected " + std::to_string(request.ranks) + " ranks, found " +
                                       std::to_string(hierarchy.ranks()));
   }
-  if (plan.algorithms.size() != 1 && plan.algorithms.size() != given) {
+  if (composition.algorithms.size() != 1 && composition.algorithms.size() != given) {
     throw Error(Fault::kInput, "schedule: algorithms: expected 1 or " + std::to_string(given) + ", found " +
-                                   std::to_string(plan.algorithms.size()));
+                                   std::to_string(composition.algorithms.size()));
   }
-  if (plan.segment < 0) {
-    throw Error(Fault::kInput, "schedule: segment: expected 0 or more elements, found " + std::to_string(plan.segment));
+  if (composition.segment < 0) {
+    throw Error(Fault::kInput,
+                "schedule: segment: expected 0 or more elements, found " + std::to_string(composition.segment));
   }
-  if (find(request.collective, plan.form) == nullptr) {
-    throw Error(Fault::kUnsupported, "schedule: " + name + ": there is no form " + std::string(form_name(plan.form)));
+  if (find(request.collective, composition.form) == nullptr) {
+    throw Error(Fault::kUnsupported,
+                "schedule: " + name + ": there is no form " + std::string(form_name(composition.form)));
   }
-  if (!request.commutative && !keeps_rank_order(request.collective, hierarchy, plan)) {
-    throw Error(Fault::kUnsupported, "schedule: " + name + " by " + std::string(form_name(plan.form)) +
+  if (!request.commutative && !keeps_rank_order(request.collective, hierarchy, composition)) {
+    throw Error(Fault::kUnsupported, "schedule: " + name + " by " + std::string(form_name(composition.form)) +
                                          ": expected a commutative operation, found another");
   }
 }
@@ -83,8 +81,8 @@ void check_plan(const Request& request, const Hierarchy& hierarchy, const Plan& 
 bool keeps_order_on(const Levels& levels, int level) {
   const Collective collective = levels.request.collective;
   const bool outermost = level == 0;
-  if (levels.plan.form == Form::kLanes) return !outermost || keeps_rank_order(collective, levels.algorithm(0));
-  if (levels.plan.form == Form::kSameIndex || collective == Collective::kReduce) {
+  if (levels.composition.form == Form::kLanes) return !outermost || keeps_rank_order(collective, levels.algorithm(0));
+  if (levels.composition.form == Form::kSameIndex || collective == Collective::kReduce) {
     return keeps_rank_order(collective, levels.algorithm(level));
   }
   const bool up = !outermost || (collective == Collective::kAllreduce && is_tree(levels.named(0)));
@@ -118,40 +116,42 @@ Form default_form(Collective collective) {
   return lanes ? Form::kLanes : Form::kLeaders;
 }
 
-bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {
+bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Composition& composition) {
   if (collective != Collective::kReduce && collective != Collective::kAllreduce &&
       collective != Collective::kReduceScatter) {
     return true;
   }
   if (hierarchy.levels() == 1) {
-    return keeps_rank_order(collective, fitting(collective, given_algorithm(hierarchy, plan, 0)));
+    return keeps_rank_order(collective, fitting(collective, composition.algorithm_of(hierarchy, 0)));
   }
   if (!hierarchy.in_rank_order()) return false;
   const Request request{.collective = collective, .ranks = hierarchy.ranks()};
   const View view(hierarchy, 0, 0);
   Builder builder(0);
-  const Levels levels{request, hierarchy, plan, view, builder};
+  const Levels levels{request, hierarchy, composition, view, builder};
   for (int level = 0; level < hierarchy.levels(); ++level) {
     if (!keeps_order_on(levels, level)) return false;
   }
   return true;
 }
 
-Program transform(const Request& request, const Hierarchy& hierarchy, const Plan& plan, Rank rank) {
+Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank) {
   check_request(request, rank, true);
-  check_plan(request, hierarchy, plan);
+  check_composition(request, hierarchy, composition);
   if (hierarchy.levels() == 1) {
-    return make(request, {fitting(request.collective, given_algorithm(hierarchy, plan, 0)), plan.segment}, rank);
+    return make(request, {fitting(request.collective, composition.algorithm_of(hierarchy, 0)), composition.segment},
+                rank);
   }
   const View view(hierarchy, rank, has_root(request.collective) ? request.root : 0);
   Builder builder(rank, arenas_of(hierarchy));
-  find(request.collective, plan.form)->maker({request, hierarchy, plan, view, builder});
+  find(request.collective, composition.form)->maker({request, hierarchy, composition, view, builder});
   return std::move(builder).take();
 }
 
-Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Plan& plan) {
+Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition) {
   Schedule schedule;
-  for (Rank rank = 0; rank < request.ranks; ++rank) schedule.push_back(transform(request, hierarchy, plan, rank));
+  for (Rank rank = 0; rank < request.ranks; ++rank)
+    schedule.push_back(transform(request, hierarchy, composition, rank));
   return schedule;
 }
 

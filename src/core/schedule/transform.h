@@ -8,6 +8,7 @@
 // Segments are pipelined across levels: while segment s is moved on one level, segment s-1 is on the next.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,13 +38,19 @@ enum class Form : std::uint8_t {
 std::string_view form_name(Form form);  // "leaders", "same-index", "lanes"
 std::optional<Form> form_from_name(std::string_view word);
 
-struct Plan {
+// How an algorithm for each level makes one collective (MPICH: composition).
+struct Composition {
   Form form = Form::kLeaders;
   // One algorithm for each level that the hierarchy was given, outermost first, or one for all levels. In lanes, the
   // algorithm is that of the outermost level; inside, commutative operations use rings and others pairwise exchange,
-  // unless the plan names kPairwise. Alltoall in lanes uses the algorithm of each level.
+  // unless kPairwise is named. Alltoall in lanes uses the algorithm of each level.
   std::vector<Algorithm> algorithms;
   std::int64_t segment = 0;  // elements; 0: unsegmented
+
+  // The algorithm of a level that the hierarchy has, counted from 0 for the outermost.
+  [[nodiscard]] Algorithm algorithm_of(const Hierarchy& hierarchy, int level) const {
+    return algorithms[algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
+  }
 };
 
 // The usual choice: lanes for allreduce and alltoall, leaders for all other collectives.
@@ -53,11 +60,11 @@ Form default_form(Collective collective);
 std::span<const Form> forms_of(Collective collective);
 
 // False when operands would be combined out of rank order.
-bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan);
+bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Composition& composition);
 
 // The steps of `rank`. On a hierarchy of one level they are exactly those of make() with the algorithm of that level.
 // O(steps x log + levels). Throws as make() does.
-Program transform(const Request& request, const Hierarchy& hierarchy, const Plan& plan, Rank rank);
-Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Plan& plan);
+Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank);
+Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition);
 
 }  // namespace ranktree::core::schedule

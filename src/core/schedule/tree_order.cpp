@@ -60,14 +60,11 @@ bool append_level(Algorithm algorithm, const std::vector<Rank>& bounds, std::vec
   return true;
 }
 
-Algorithm named_algorithm(const Hierarchy& hierarchy, const Plan& plan, int level) {
-  return plan.algorithms[plan.algorithms.size() == 1 ? 0 : static_cast<std::size_t>(hierarchy.given_level(level))];
-}
-
 // The algorithm that combines on a level, where whole vectors move, by leaders or between equal indices.
-Algorithm combining_algorithm(Collective collective, const Hierarchy& hierarchy, const Plan& plan, int level) {
-  const Algorithm named = named_algorithm(hierarchy, plan, level);
-  const bool tree = collective != Collective::kReduce && plan.form == Form::kLeaders &&
+Algorithm combining_algorithm(Collective collective, const Hierarchy& hierarchy, const Composition& composition,
+                              int level) {
+  const Algorithm named = composition.algorithm_of(hierarchy, level);
+  const bool tree = collective != Collective::kReduce && composition.form == Form::kLeaders &&
                     (level > 0 || (collective == Collective::kAllreduce && is_tree(named)));
   if (tree) return is_tree(named) ? named : Algorithm::kBinomial;
   return fitting(collective, named);
@@ -88,16 +85,17 @@ bool keeps_tree_order(Collective collective, Algorithm algorithm) {
   return !reduces(collective) || algorithm == Algorithm::kRabenseifner || algorithm == Algorithm::kRecursiveDoubling;
 }
 
-bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan) {
+bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Composition& composition) {
   if (!reduces(collective)) return true;
   if (hierarchy.levels() == 1) {
-    return keeps_tree_order(collective, fitting(collective, named_algorithm(hierarchy, plan, 0)));
+    return keeps_tree_order(collective, fitting(collective, composition.algorithm_of(hierarchy, 0)));
   }
-  if (!hierarchy.in_rank_order() || plan.form == Form::kLanes || collective == Collective::kReduceScatter) return false;
+  if (!hierarchy.in_rank_order() || composition.form == Form::kLanes || collective == Collective::kReduceScatter)
+    return false;
   std::vector<Merge> merges;
   std::int32_t groups = 1;
   for (int level = 0; level < hierarchy.levels(); ++level) {
-    const Algorithm algorithm = combining_algorithm(collective, hierarchy, plan, level);
+    const Algorithm algorithm = combining_algorithm(collective, hierarchy, composition, level);
     std::int32_t children = 0;
     for (std::int32_t group = 0; group < groups; ++group) {
       if (!append_level(algorithm, bounds_of(hierarchy, level, group), merges)) return false;

@@ -20,7 +20,7 @@ namespace ranktree::core::schedule {
 // number of ranks, root, counts and segments.
 bool keeps_tree_order(Collective collective, Algorithm algorithm);
 
-// The same for a plan on a hierarchy. O(ranks log ranks).
-bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Plan& plan);
+// The same for a composition on a hierarchy. O(ranks log ranks).
+bool keeps_tree_order(Collective collective, const Hierarchy& hierarchy, const Composition& composition);
 
 }  // namespace ranktree::core::schedule

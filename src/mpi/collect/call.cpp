@@ -29,7 +29,7 @@ namespace ranktree::mpi::collect {
 namespace {
 
 using core::predict::Choice;
-using core::predict::Way;
+using core::predict::Variant;
 
 bool is_right(const CallTable& table, const Operation& operation) {
   return arguments_are_right(operation, table.rank, table.size);
@@ -44,9 +44,9 @@ int call_native(const Operation& operation) noexcept {
 
 // What fails within is messages that the program knows nothing of: its own error handler is still to be called.
 int carry_out(Context& context, const Operation& operation, const Choice& choice) noexcept {
-  if (choice.way == Way::kNative) return call_native(operation);
+  if (choice.variant == Variant::kNative) return call_native(operation);
   try {
-    if (choice.way == Way::kShared) {
+    if (choice.variant == Variant::kShared) {
       finish_shared(context.shared_from_this(), operation, choice);
     } else {
       finish(*start(context.shared_from_this(), operation, choice), context.process().in_flight);
@@ -110,7 +110,7 @@ int first_call(const Operation& operation, ThreadState& thread) {
 }
 
 std::optional<Nonblocking> unless_native(Context& context, const Operation& operation, const Choice& choice) {
-  if (choice.way == Way::kNative) return std::nullopt;
+  if (choice.variant == Variant::kNative) return std::nullopt;
   return Nonblocking{context.shared_from_this(), operation, &choice};
 }
 

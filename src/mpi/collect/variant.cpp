@@ -20,7 +20,7 @@ namespace ranktree::mpi::collect {
 namespace {
 
 using core::predict::Choice;
-using core::predict::Way;
+using core::predict::Variant;
 using core::schedule::Collective;
 using Side = Operation::Side;
 
@@ -134,14 +134,14 @@ int native(const Operation& operation) noexcept {
 std::unique_ptr<Running> start_native(const Operation& operation) { return std::make_unique<NativeRunning>(operation); }
 
 bool can_run(Context& context, const Operation& operation, const Choice& choice) {
-  switch (choice.way) {
-    case Way::kNative:
+  switch (choice.variant) {
+    case Variant::kNative:
       return true;
-    case Way::kShared:
+    case Variant::kShared:
       return can_share(context, operation, choice);
-    case Way::kMessages:
+    case Variant::kMessages:
       return can_message(context, operation, choice);
-    case Way::kLevels:
+    case Variant::kLevels:
       return can_level(context, operation, choice);
   }
   return false;
@@ -149,14 +149,14 @@ bool can_run(Context& context, const Operation& operation, const Choice& choice)
 
 std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
                                const Choice& choice) {
-  switch (choice.way) {
-    case Way::kNative:
+  switch (choice.variant) {
+    case Variant::kNative:
       return start_native(operation);
-    case Way::kShared:
+    case Variant::kShared:
       return start_shared(context, operation, choice);
-    case Way::kMessages:
+    case Variant::kMessages:
       return start_messages(context, operation, choice);
-    case Way::kLevels:
+    case Variant::kLevels:
       return start_levels(context, operation, choice);
   }
   throw core::Error(core::Fault::kUnsupported, "a collective operation was begun in a way it does not have");

@@ -31,7 +31,7 @@ namespace {
 namespace collect = ranktree::mpi::collect;
 using collect::Operation;
 using ranktree::core::predict::Choice;
-using ranktree::core::predict::Way;
+using ranktree::core::predict::Variant;
 using ranktree::core::schedule::Collective;
 
 // One side of a call on this rank.
@@ -351,12 +351,14 @@ std::int64_t first_wrong(const Case& drawn, const Areas& before, const Areas& na
 Choice random_choice(Collective collective, int size, Dice& dice) {
   constexpr std::int64_t kSegments[] = {0, 0, 16, 200, 4096};
   Choice choice;
-  choice.way = roll(dice, 6) == 0 ? Way::kLevels : Way::kMessages;
+  choice.variant = roll(dice, 6) == 0 ? Variant::kLevels : Variant::kMessages;
   const auto algorithms = ranktree::core::schedule::algorithms_of(collective);
-  choice.plan.algorithms = {algorithms[static_cast<std::size_t>(roll(dice, static_cast<int>(algorithms.size())))]};
+  choice.composition.algorithms = {
+      algorithms[static_cast<std::size_t>(roll(dice, static_cast<int>(algorithms.size())))]};
   const auto forms = ranktree::core::schedule::forms_of(collective);
-  if (!forms.empty()) choice.plan.form = forms[static_cast<std::size_t>(roll(dice, static_cast<int>(forms.size())))];
-  choice.plan.segment = kSegments[roll(dice, 5)];
+  if (!forms.empty())
+    choice.composition.form = forms[static_cast<std::size_t>(roll(dice, static_cast<int>(forms.size())))];
+  choice.composition.segment = kSegments[roll(dice, 5)];
   const int groups = roll(dice, 3);
   choice.groups = groups < 2 ? groups : 1 + roll(dice, size);
   return choice;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "../reference.h"
 #include "core/base/random.h"
-#include "core/split/reference.h"
 #include "core/split/summary.h"
 #include "core/topo/tree.h"
 #include "hw/hwloc_node.h"

@@ -1,4 +1,4 @@
-// Placing a dense pattern: divided by its strongest pairs, refined on all of them, never a list of all pairs.
+// Places a dense pattern without a list of all pairs: divides it by its strongest pairs, refines on all pairs.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@
 
 namespace ranktree::core::place::engine {
 
-// Slots for what a sparse pattern says, by rank.
+// Places a sparse pattern; slots by rank.
 using PlaceLists = std::function<std::vector<SlotTree::Slot>(const pattern::Affinity& lists)>;
 
-// Makes a placement cheaper, never more expensive. Where every slot is taken, what all pairs exchange alike costs the
-// same wherever ranks are: if only few pairs exchange more, these are placed as lists. Throws Error(kInput), naming the
-// entry, when one is negative or not finite.
+// Never makes the placement more expensive. Where every slot is taken, the weight that all pairs have in common costs
+// the same in every placement: if few pairs have more, only these are placed, as lists. Throws Error(kInput), naming
+// the entry, when one is negative or not finite.
 void place_dense(const SlotTree& tree, const pattern::Matrix& matrix, const EngineOptions& options,
                  const PlaceLists& place_lists, std::vector<SlotTree::Slot>& slot_of);
 

@@ -65,7 +65,7 @@ void DensePairs<Number>::load(std::int32_t own, std::int32_t other, Side& side) 
     side.gains[i] = stays ? kNever : there[held[i]] - here[held[i]];
     side.highest = std::max(side.highest, side.gains[i]);
   }
-  if (!ties_.has_room(own)) return;
+  if (!ties_.has_free_slot(own)) return;
   side.members.push_back(kFreeSlot);
   side.gains.push_back(0);
   side.row.push_back(0);

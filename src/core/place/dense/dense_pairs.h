@@ -1,4 +1,4 @@
-// Two children of a group at a time exchange members while that keeps more within them.
+// Exchanges members between two children of a group at a time while that reduces the weight between them.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace ranktree::core::place::engine {
 
-// Called for each exchange: member `one` goes where member `other` is and the other way round, or, with -1, to a free
+// Called for each exchange: members `one` and `other` exchange their slots. Where `other` is -1, `one` goes to a free
 // slot of a child.
 using Exchanged = std::function<void(std::int32_t one, std::int32_t other, std::int32_t child)>;
 
 struct PairLimits {
   int sweeps;    // over all pairs of children; those that have not changed since are left out
-  int patience;  // exchanges without a gain after which a pair is left
+  int patience;  // a pair is given up after so many exchanges without a gain
 };
 
 // B. W. Kernighan, S. Lin. An Efficient Heuristic Procedure for Partitioning Graphs. Bell System Technical Journal
-// 49(2), 1970: exchanges are made in turn even where they lose, nobody twice, and the best of all these states is kept.
-// A free slot of a child counts as a member that exchanges nothing.
+// 49(2), 1970: exchanges are made one after another even where the cost rises, each member at most once, and the best
+// state is kept. A free slot of a child counts as a member that exchanges nothing.
 template <class Number>
 class DensePairs {
  public:
@@ -42,13 +42,13 @@ class DensePairs {
   struct Side {
     std::vector<std::int32_t> members;
     std::vector<double> gains;  // of a move to the other side
-    std::vector<double> row;    // twice what the one at hand exchanges with each
+    std::vector<double> row;    // twice the weight between the chosen member and each
     double highest = 0;
   };
   struct Choice {
     std::size_t one;
     std::size_t other;
-    double gain;  // -infinity: nobody is left
+    double gain;  // -infinity: no member is left
   };
   void load(std::int32_t own, std::int32_t other, Side& side) const;
   void look_at(std::int32_t member, Side& side) const;

@@ -218,7 +218,7 @@ std::uint32_t pair_hash(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::uint32_t>(value >> 32U);
 }
 
-struct Candidate {
+struct Partner {
   double weight;
   Rank to;
   std::uint32_t hash;
@@ -228,12 +228,12 @@ struct Candidate {
 class Strongest {
  public:
   Strongest(const Names& names, std::size_t count, double lightest)
-      : names_(names), count_(count), lightest_(lightest), room_(2 * count + 128) {}
+      : names_(names), count_(count), lightest_(lightest), buffer_size_(2 * count + 128) {}
 
   // In no order.
-  std::span<const Candidate> of(Rank rank, const double* row) {
+  std::span<const Partner> of(Rank rank, const double* row) {
     constexpr std::size_t kPiece = 256;
-    candidates_.clear();
+    partners_.clear();
     least_ = std::nextafter(lightest_, std::numeric_limits<double>::infinity());
     hash_ = 0;
     const std::size_t ranks = names_.of.size();
@@ -246,33 +246,33 @@ class Strongest {
       }
       for (std::size_t i = 0; i < found; ++i) offer(rank, near[i], row[at(near[i])]);
     }
-    if (candidates_.size() > count_) keep_strongest();
-    return candidates_;
+    if (partners_.size() > count_) keep_strongest();
+    return partners_;
   }
 
  private:
   void offer(Rank rank, Rank to, double weight) {
     const std::uint32_t hash = pair_hash(names_.of[at(rank)], names_.of[at(to)]);
     if (weight < least_ || (weight == least_ && hash < hash_)) return;
-    candidates_.push_back({weight, to, hash});
-    if (candidates_.size() == room_) keep_strongest();
+    partners_.push_back({weight, to, hash});
+    if (partners_.size() == buffer_size_) keep_strongest();
   }
 
   void keep_strongest() {
-    const auto last = candidates_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
-    std::nth_element(candidates_.begin(), last, candidates_.end(), [](const Candidate& a, const Candidate& b) {
+    const auto last = partners_.begin() + static_cast<std::ptrdiff_t>(count_) - 1;
+    std::nth_element(partners_.begin(), last, partners_.end(), [](const Partner& a, const Partner& b) {
       return a.weight != b.weight ? a.weight > b.weight : a.hash > b.hash;
     });
-    candidates_.resize(count_);
-    least_ = candidates_.back().weight;
-    hash_ = candidates_.back().hash;
+    partners_.resize(count_);
+    least_ = partners_.back().weight;
+    hash_ = partners_.back().hash;
   }
 
   const Names& names_;
   std::size_t count_;
   double lightest_;
-  std::size_t room_;
-  std::vector<Candidate> candidates_;
+  std::size_t buffer_size_;
+  std::vector<Partner> partners_;
   double least_ = 0;
   std::uint32_t hash_ = 0;  // of the weakest of as many as are kept
 };
@@ -324,7 +324,7 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   std::vector<std::vector<Arc>> kept(at(matrix.ranks));
   for_each_row(matrix, result.symmetric, result.scale, [&](Rank rank, const double* row) {
     const auto pairs = search.of(rank, row);
-    for (const Candidate& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
+    for (const Partner& pair : pairs) kept[at(rank)].push_back({pair.to, pair.weight - lightest});
     result.whole = result.whole && pairs.size() < strongest;
   });
   result.strongest = graph_of(kept);

@@ -1,4 +1,4 @@
-// What a dense pattern is before it is placed: whether it is sound, what it sums up to, its strongest pairs.
+// Checks a dense pattern before it is placed, and finds its sums and strongest pairs.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace ranktree::core::place::engine {
 
 struct DenseScan {
-  double scale = 1;  // a power of two: weights times it have finite sums
+  double scale = 1;  // a power of two by which weights are multiplied, so that their sums are finite
   bool symmetric = true;
-  // What a rank exchanges in all, and the squares of it, differ for three quarters of the ranks: these sums, not the
-  // numbers of ranks, decide between equal pairs.
+  // True where the sums of weights, and of their squares, differ for three quarters of the ranks: these sums, not the
+  // numbers of ranks, then decide between equal pairs.
   bool named = false;
   double total = 0;  // of all pairs, each once, both directions added, scaled
-  // The strongest pairs of every rank, less what all pairs exchange at least, scaled. Empty: all pairs are alike.
+  // The strongest pairs of every rank, less the least weight of all pairs, scaled. Empty: all pairs are alike.
   Graph strongest;
   bool whole = false;  // `strongest` has all pairs that weigh more than the least does
 };

@@ -101,7 +101,7 @@ class Search {
     Division division{members, {}, {}, order};
     for (const Rank rank : members) division.child_of.push_back(tree().group(level + 1, slot_of_[at(rank)]) - first);
     for (std::size_t i = 0; i < children; ++i) {
-      division.room.push_back(tree().capacity(level + 1, first + static_cast<Group>(i)));
+      division.capacity.push_back(tree().capacity(level + 1, first + static_cast<Group>(i)));
     }
     const Exchanged exchanged = [&](std::int32_t one, std::int32_t other, std::int32_t child) {
       if (other >= 0) {

@@ -25,8 +25,8 @@ DenseTies<Number>::DenseTies(const DenseWeights<Number>& weights, Division& divi
     : weights_(weights),
       division_(division),
       pitch_(pitch_of(division.members.size())),
-      ties_(division.room.size() * pitch_, 0),
-      held_(division.room.size()),
+      ties_(division.capacity.size() * pitch_, 0),
+      held_(division.capacity.size()),
       place_(division.members.size()) {
   for (std::size_t i = 0; i < place_.size(); ++i) {
     const std::int32_t member = visited(i);
@@ -51,7 +51,7 @@ void DenseTies<Number>::fill() {
 }
 
 template <class Number>
-void DenseTies<Number>::rehouse(std::int32_t member, std::int32_t to) {
+void DenseTies<Number>::transfer(std::int32_t member, std::int32_t to) {
   auto& left = held_[at(child_of(member))];
   const std::int32_t last = left.back();
   left[at(place_[at(member)])] = last;
@@ -72,7 +72,7 @@ void DenseTies<Number>::move(std::int32_t member, std::int32_t to) {
   weights_.add_row(rank(member), division_.members, 1, joined);
   left[member] = own_left;
   joined[member] = own_joined;
-  rehouse(member, to);
+  transfer(member, to);
 }
 
 template <class Number>
@@ -89,8 +89,8 @@ void DenseTies<Number>::exchange(std::int32_t one, std::int32_t other) {
   joined[one] = own[1];
   left[other] = own[2];
   joined[other] = own[3];
-  rehouse(one, to);
-  rehouse(other, from);
+  transfer(one, to);
+  transfer(other, from);
 }
 
 template class DenseTies<double>;

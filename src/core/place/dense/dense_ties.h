@@ -1,4 +1,4 @@
-// What ties each member of a group to each of its children, kept while members change places.
+// The weight between each member of a group and each of its children, kept up to date while members change slots.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace ranktree::core::place::engine {
 
-// Where the members of a group are: child_of[i] is the child that holds members[i], room[child] what it takes.
+// Where the members of a group are: child_of[i] is the child that holds members[i], capacity[child] its slots.
 struct Division {
   std::span<const pattern::Rank> members;
   std::vector<std::int32_t> child_of;
-  std::vector<std::int32_t> room;
-  std::span<const pattern::Rank> order = {};  // in which members are visited; empty: as they come
+  std::vector<std::int32_t> capacity;
+  std::span<const pattern::Rank> order = {};  // in which members are visited; empty: by index
 };
 
 // O(members x children) memory, O(members^2) to fill it and O(members) an exchange.
@@ -27,7 +27,7 @@ class DenseTies {
 
   [[nodiscard]] std::size_t members() const { return division_.members.size(); }
   [[nodiscard]] std::size_t children() const { return held_.size(); }
-  // What all members of a child exchange with a member, itself left out.
+  // The weight between a member and all other members of a child.
   [[nodiscard]] double tie(std::int32_t child, std::int32_t member) const {
     return row(child)[static_cast<std::size_t>(member)];
   }
@@ -48,8 +48,8 @@ class DenseTies {
   [[nodiscard]] std::int32_t visited(std::size_t i) const {
     return division_.order.empty() ? static_cast<std::int32_t>(i) : division_.order[i];
   }
-  [[nodiscard]] bool has_room(std::int32_t child) const {
-    return held(child).size() < static_cast<std::size_t>(division_.room[static_cast<std::size_t>(child)]);
+  [[nodiscard]] bool has_free_slot(std::int32_t child) const {
+    return held(child).size() < static_cast<std::size_t>(division_.capacity[static_cast<std::size_t>(child)]);
   }
 
   void move(std::int32_t member, std::int32_t to);
@@ -58,7 +58,7 @@ class DenseTies {
  private:
   [[nodiscard]] double* sums_of(std::int32_t child) { return &ties_[static_cast<std::size_t>(child) * pitch_]; }
   void fill();
-  void rehouse(std::int32_t member, std::int32_t to);
+  void transfer(std::int32_t member, std::int32_t to);
 
   const DenseWeights<Number>& weights_;
   Division& division_;

@@ -262,7 +262,7 @@ bool anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& w
   if (annealing.trials() < kFewestTrials) return false;
   std::vector<Vertex> found = part_of;
   std::vector<std::int32_t> surplus(at(parts), 0);
-  if (!annealing.run(workers, found, surplus) || !workers.ask()) return false;
+  if (!annealing.run(workers, found, surplus) || !workers.check_now()) return false;
   if (!balance(graph, workers, surplus, found) || cut_of(graph, found) >= before * (1 - 1e-6)) return false;
   part_of = std::move(found);
   return true;

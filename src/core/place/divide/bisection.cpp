@@ -118,7 +118,7 @@ double Bisection::first_division(const Guide& graph, std::size_t level, Window w
   return best_cut;
 }
 
-// Known: the coarser graph's last refinement tells which vertices are tied to their own side only.
+// `known`: the coarser graph's last refinement has found the vertices that are tied to their own side only.
 double Bisection::refine_projected(const Guide& finer, std::size_t level, Window window, bool known, Sides& sides) {
   const auto& part_of = coarse_[level].part_of;
   projected_.resize(part_of.size());
@@ -146,7 +146,7 @@ double Bisection::refine_upwards(const Guide& graph, std::size_t coarser, Window
 
 bool Bisection::go_on(const Guide& graph) { return workers_.go_on(static_cast<std::int64_t>(graph.arcs.size())); }
 
-double Bisection::give_up(const Guide& graph, std::int64_t aim, Sides& sides) {
+double Bisection::any_division(const Guide& graph, std::int64_t aim, Sides& sides) {
   sides.assign(graph.size.size(), 1);
   std::fill(sides.begin(), sides.begin() + aim, std::uint8_t{0});
   return cut_of(graph, sides);
@@ -162,11 +162,11 @@ double Bisection::divide(const Guide& graph, std::span<const double> total, Wind
   total_ = total;
   std::size_t level = 0;
   const Guide& smallest = coarsen(graph, level);
-  if (!go_on(smallest)) return give_up(graph, aim, sides);
+  if (!go_on(smallest)) return any_division(graph, aim, sides);
   first_division(smallest, level, window, aim, sides);
   if (level > 0) {
     const double cut = refine_upwards(graph, level, window, sides);
-    return go_on(smallest) ? cut : give_up(graph, aim, sides);
+    return go_on(smallest) ? cut : any_division(graph, aim, sides);
   }
   if (window.excess(size_of_side_zero(graph, sides)) == 0) return cut_of(graph, sides);
   return refinement_.run(graph, {total_, {}}, window, largest(graph), kPasses, sides);

@@ -28,12 +28,12 @@ class Bisection {
   // What follows depends on the seed only, not on what went before.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
-  // A division of its own; the weight of each vertex's arcs is `total`; `aim` is what side 0 grows to at first. The
-  // cut. When the workers are to stop, any division within the window.
+  // Divides the graph from scratch and returns the cut. `total`: the weight of each vertex's arcs; `aim`: the size to
+  // which side 0 grows at first. When the workers are to stop, any division within the window.
   double divide(const Guide& graph, std::span<const double> total, Window window, std::int64_t aim, Sides& sides);
 
  private:
-  static double give_up(const Guide& graph, std::int64_t aim, Sides& sides);
+  static double any_division(const Guide& graph, std::int64_t aim, Sides& sides);
   bool go_on(const Guide& graph);
   const Guide& coarsen(const Guide& graph, std::size_t& level);
   bool coarsen_once(const Guide& graph, std::size_t level);
@@ -59,7 +59,7 @@ class Bisection {
   Sides projected_, next_;
 };
 
-// Lends bisections, with their memory, to whoever is at work.
+// Lends bisections, with their memory, to the threads.
 class Bisections {
  public:
   struct Return {

@@ -46,8 +46,8 @@ void Coarsening::join(Vertex a, Vertex b) {
   ++joined_;
 }
 
-// The largest weight for what it is worth, the first of those; 0 for who is taken. Chosen without a branch, as nobody
-// can foresee who is taken.
+// The neighbour of the largest rated weight, the first of those; matched ones rate 0. Chosen without a branch, which
+// the processor could not predict.
 Vertex Coarsening::heaviest_neighbour(Vertex vertex) const {
   const auto arcs = graph_->arcs_of(vertex);
   std::uint64_t best = 0;

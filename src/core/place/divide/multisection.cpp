@@ -126,7 +126,7 @@ Sides Multisection::best_division(const Guide& graph, Window window, std::int64_
 }
 
 // Bisects until one child is left for each part; part_of[name] becomes its index. `spent`: what holds the graph and its
-// names, if nobody needs them afterwards; the memory serves what follows.
+// names, if they are not needed afterwards; their memory is used again.
 void Multisection::divide(std::span<const Child> children, const Guide& graph, std::span<const Vertex> name,
                           std::uint64_t seed, std::vector<Vertex>& part_of, Piece* spent) {
   if (children.size() == 1 || name.empty() || !workers_.go_on(context_.repeats * steps_of(graph))) {
@@ -168,7 +168,7 @@ std::vector<Vertex> Multisection::divide_among(std::span<const Child> children, 
   return part_of;
 }
 
-// Where parts are so many that a few of them are a new question.
+// Regroups where the parts are so many that four of them are a different problem.
 void Multisection::regroup_parts(std::span<const Child> children, const Guide& graph, std::uint64_t seed,
                                  std::vector<Vertex>& part_of) {
   constexpr std::size_t kFewParts = 4;
@@ -178,9 +178,9 @@ void Multisection::regroup_parts(std::span<const Child> children, const Guide& g
   const bool settled = !unsettled_.load(std::memory_order_relaxed);
   const int rounds = settled ? context_.regroupings / kSettled : context_.regroupings;
   if (rounds == 0) return;
-  Context quick = context_;
-  quick.repeats = quick.most_repeats = 2;
-  Multisection other(tree_, quick, spread_, workers_);
+  Context fewer = context_;
+  fewer.repeats = fewer.most_repeats = 2;
+  Multisection other(tree_, fewer, spread_, workers_);
   const DivideAmong divide = [&](std::span<const Vertex> parts, const Guide& some, std::uint64_t some_seed) {
     std::vector<Child> chosen;
     chosen.reserve(parts.size());

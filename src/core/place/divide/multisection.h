@@ -18,8 +18,8 @@ namespace ranktree::core::place::engine {
 
 // How ranks use a machine with slots to spare.
 enum class Spread : std::uint8_t {
-  kPacked,  // as few subtrees as hold them, the largest first
-  kLoose    // whichever cut is the smallest
+  kPacked,  // on as few subtrees as hold them, the largest first
+  kLoose    // wherever the cut is the smallest
 };
 
 // Subtrees, and what is tried several times, are shared among the workers; each has a seed by where it is, so that the

@@ -142,7 +142,7 @@ void Refinement::erase(Vertex vertex) {
   node.bucket = -1;
 }
 
-// -1: nobody waits.
+// -1: no vertex waits.
 Vertex Refinement::top(Side& side) {
   while (side.best_word >= 0 && side.marked[at(side.best_word)] == 0) --side.best_word;
   if (side.best_word < 0) return -1;

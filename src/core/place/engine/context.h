@@ -1,4 +1,4 @@
-// How hard each part of the engine tries: one set of parameters, named by presets.
+// The parameters of the engine, one set for each preset.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,9 @@
 
 namespace ranktree::core::place::engine {
 
-// docs/explanation/placement-engine.md has a table of the presets and says what each number buys.
+// docs/explanation/placement-engine.md has a table of the presets and the effect of each number.
 struct Context {
   int runs;                  // whole placements of small patterns with different seeds; larger patterns get fewer
-  int growths;               // first divisions of the coarsest graph, at most
-  int passes;                // of refinement on each graph
   int repeats;               // whole bisections of the same graph, at least; the best is kept ...
   int most_repeats;          // ... and at most: more while the two best differ
   int regroupings;           // rounds of dividing four neighbouring parts anew

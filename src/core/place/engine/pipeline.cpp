@@ -50,11 +50,11 @@ std::vector<Slot> Pipeline::best_of_ranks() const {
 }
 
 void Pipeline::try_from(std::vector<Slot> slots) {
-  if (!workers_.ask()) return;
-  Candidate candidate{std::move(slots)};
-  bring_home(problem_.tree, pinned_, candidate.slots);
-  refine(seed_of(problem_.seed, 0), candidate);
-  keep(std::move(candidate));
+  if (!workers_.check_now()) return;
+  Solution solution{std::move(slots)};
+  honour_pins(problem_.tree, pinned_, solution.slots);
+  refine(seed_of(problem_.seed, 0), solution);
+  keep(std::move(solution));
 }
 
 int Pipeline::runs() const {
@@ -65,18 +65,18 @@ int Pipeline::runs() const {
 
 void Pipeline::try_divisions(const Piece& guide) {
   const int spreads = problem_.order.size() < at(problem_.tree.slots()) ? 2 : 1;
-  std::vector<Candidate> candidates(at(spreads) * at(runs()));
-  const auto steps = static_cast<std::int64_t>(candidates.size() * problem_.work) * 10 * problem_.context.repeats;
-  workers_.for_each(static_cast<int>(candidates.size()), steps, [&](int i) {
-    if (!workers_.ask()) return;
+  std::vector<Solution> solutions(at(spreads) * at(runs()));
+  const auto steps = static_cast<std::int64_t>(solutions.size() * problem_.work) * 10 * problem_.context.repeats;
+  workers_.for_each(static_cast<int>(solutions.size()), steps, [&](int i) {
+    if (!workers_.check_now()) return;
     const auto spread = i % spreads == 0 ? Spread::kPacked : Spread::kLoose;
     const std::uint64_t seed = seed_of(problem_.seed, 1 + static_cast<std::uint64_t>(i));
-    Candidate& candidate = candidates[at(i)];
-    candidate.slots = Multisection(problem_.tree, problem_.context, spread, workers_).place(guide, seed_of(seed, 0));
-    bring_home(problem_.tree, pinned_, candidate.slots);
-    refine(seed_of(seed, 1), candidate);
+    Solution& solution = solutions[at(i)];
+    solution.slots = Multisection(problem_.tree, problem_.context, spread, workers_).place(guide, seed_of(seed, 0));
+    honour_pins(problem_.tree, pinned_, solution.slots);
+    refine(seed_of(seed, 1), solution);
   });
-  for (Candidate& candidate : candidates) keep(std::move(candidate));
+  for (Solution& solution : solutions) keep(std::move(solution));
 }
 
 void Pipeline::try_start() {
@@ -84,20 +84,20 @@ void Pipeline::try_start() {
   if (searched && start_cost_ < problem_.near * best_.cost) try_from(start_);
 }
 
-void Pipeline::refine(std::uint64_t seed, Candidate& candidate) const {
+void Pipeline::refine(std::uint64_t seed, Solution& solution) const {
   if (std::cmp_less_equal(problem_.work, problem_.context.search_arcs)) {
-    problem_.objective.improve(seed, candidate.slots);
+    problem_.objective.improve(seed, solution.slots);
   }
-  candidate.cost = problem_.objective.cost(candidate.slots);
+  solution.cost = problem_.objective.cost(solution.slots);
 }
 
 void Pipeline::keep(std::vector<Slot> slots) {
   const double cost = problem_.objective.cost(slots);
-  keep(Candidate{std::move(slots), cost});
+  keep(Solution{std::move(slots), cost});
 }
 
-void Pipeline::keep(Candidate candidate) {
-  if (candidate.cost < best_.cost) best_ = std::move(candidate);
+void Pipeline::keep(Solution solution) {
+  if (solution.cost < best_.cost) best_ = std::move(solution);
 }
 
 }  // namespace ranktree::core::place::engine

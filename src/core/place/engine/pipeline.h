@@ -1,5 +1,5 @@
-// The pipeline: ranks that are in order are divided among the machine's subtrees or tiled, what comes out is refined on
-// the true cost, and the cheapest is kept.
+// The pipeline: divides ordered ranks among the machine's subtrees, or tiles them, refines each result on the true
+// cost, and keeps the cheapest.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace ranktree::core::place::engine {
 
-// What is to be placed on a tree.
+// The input of a placement on a tree.
 struct Problem {
   const SlotTree& tree;
   const Objective& objective;
   const std::vector<pattern::Rank>& order;  // the rank of each vertex
   Context context;
   std::uint64_t seed;
-  std::size_t work;   // of one placement, in arcs that are looked at
-  double near = 1.3;  // the start is searched, too, where it costs less than so many times the best
+  std::size_t work;   // of one placement, in visited arcs
+  double near = 1.3;  // the start is refined, too, where it costs less than so many times the best
 };
 
 class Pipeline {
@@ -33,14 +33,14 @@ class Pipeline {
   // `start`: by rank. All must outlive this.
   Pipeline(const Problem& problem, Workers& workers, const std::vector<SlotTree::Slot>& start);
 
-  // From slots that something else has found, by vertex.
+  // Refines a placement by vertex, and keeps it if it is the cheapest.
   void try_from(std::vector<SlotTree::Slot> slots);
-  // Slots as they are, by vertex.
+  // Keeps a placement by vertex if it is the cheapest.
   void keep(std::vector<SlotTree::Slot> slots);
-  // Several divisions of a small pattern, one of a large one; with slots to spare, packed ones and spread ones. The
-  // first of the cheapest is kept.
+  // Makes several divisions of a small pattern, one of a large one; where slots stay free, packed ones and spread ones.
+  // The first of the cheapest is kept.
   void try_divisions(const Piece& guide);
-  // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
+  // Refinement alone gains little, so it is worth its time only from a start that is nearly as good as the best.
   void try_start();
 
   [[nodiscard]] double start_cost() const { return start_cost_; }
@@ -50,20 +50,20 @@ class Pipeline {
   [[nodiscard]] std::vector<SlotTree::Slot> best_of_ranks() const;
 
  private:
-  struct Candidate {
+  struct Solution {
     std::vector<SlotTree::Slot> slots;
     double cost = std::numeric_limits<double>::infinity();
   };
   [[nodiscard]] int runs() const;
-  void refine(std::uint64_t seed, Candidate& candidate) const;
-  void keep(Candidate candidate);
+  void refine(std::uint64_t seed, Solution& solution) const;
+  void keep(Solution solution);
 
   const Problem& problem_;
   Workers& workers_;
   std::vector<SlotTree::Pinned> pinned_;  // vertices, not ranks
   std::vector<SlotTree::Slot> start_;
   double start_cost_;
-  Candidate best_;
+  Solution best_;
 };
 
 }  // namespace ranktree::core::place::engine

@@ -58,10 +58,10 @@ class Search {
   [[nodiscard]] bool is_pinned(int rank) const {
     return std::any_of(given_.pinned.begin(), given_.pinned.end(), [&](Ranks held) { return (held & one(rank)) != 0; });
   }
-  [[nodiscard]] double apart(int a, int b) const { return a == b ? given_.nearest[at(a)] : given_.between(a, b); }
+  [[nodiscard]] double distance(int a, int b) const { return a == b ? given_.nearest[at(a)] : given_.between(a, b); }
   [[nodiscard]] std::size_t cell(int rank, int node) const { return at(rank) * at(given_.nodes) + at(node); }
 
-  // After the pinned, whoever exchanges most with those before, then most of all.
+  // After the pinned ranks, each time the one that exchanges most with those before; ties: the one that exchanges most.
   void choose_order() {
     std::vector<double> joined(at(given_.ranks), 0);
     std::vector<int> waiting(at(given_.ranks));
@@ -86,7 +86,7 @@ class Search {
       std::vector<std::pair<double, int>> slots;
       for (int other = 0; other < given_.nodes; ++other) {
         const int count = given_.capacity[at(other)] - (other == node ? 1 : 0);
-        if (count > 0) slots.emplace_back(apart(node, other), count);
+        if (count > 0) slots.emplace_back(distance(node, other), count);
       }
       const std::size_t sorted = std::min(others, slots.size());
       std::partial_sort(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(sorted), slots.end());
@@ -140,18 +140,19 @@ class Search {
       const double shared = weight(rank, order_[i]);
       for (int other = 0; other < given_.nodes; ++other) {
         const std::size_t index = cell(order_[i], other);
-        with_placed_[depth + 1][index] = with_placed_[depth][index] + (shared == 0 ? 0 : shared * apart(node, other));
+        with_placed_[depth + 1][index] =
+            with_placed_[depth][index] + (shared == 0 ? 0 : shared * distance(node, other));
       }
     }
     count_work(order_.size() * at(given_.nodes));
   }
 
-  [[nodiscard]] bool has_room(int node, int rank) const {
+  [[nodiscard]] bool has_free_slot(int node, int rank) const {
     const auto& inside = *given_.inside[at(node)];
     return inside[held_[at(node)] | one(rank)] < kImpossible;
   }
 
-  // What all add at least whose turn comes after this one.
+  // A lower bound of the cost that the later ranks add.
   double rest(std::size_t depth) {
     double sum = 0;
     for (std::size_t i = depth + 1; i < order_.size(); ++i) {
@@ -164,18 +165,18 @@ class Search {
     return sum;
   }
 
-  std::vector<Choice> choices(std::size_t depth, double room) {
+  std::vector<Choice> choices(std::size_t depth, double limit) {
     const int rank = order_[depth];
     const std::vector<double>& others = known_with_others(depth, rank);
     std::vector<Choice> found;
     const int nodes = depth == 0 && given_.alike ? 1 : given_.nodes;
     for (int node = 0; node < nodes; ++node) {
-      if (with_placed_[depth][cell(rank, node)] + others[at(node)] >= room || !has_room(node, rank)) continue;
+      if (with_placed_[depth][cell(rank, node)] + others[at(node)] >= limit || !has_free_slot(node, rank)) continue;
       const auto& inside = *given_.inside[at(node)];
       const Ranks held = held_[at(node)];
       const double before = held == 0 ? 0 : inside[held];
       const double added = outside(depth, rank, node) + inside[held | one(rank)] - before;
-      if (added + others[at(node)] < room) found.push_back({added + others[at(node)], added, node});
+      if (added + others[at(node)] < limit) found.push_back({added + others[at(node)], added, node});
     }
     std::sort(found.begin(), found.end());
     constexpr std::size_t kChoice = 16;  // what one costs, in cells of the bound
@@ -201,10 +202,10 @@ class Search {
 
   void count_work(std::size_t work) {
     constexpr std::size_t kMostWork = 50'000'000;
-    constexpr std::size_t kBetweenQuestions = 200'000;
+    constexpr std::size_t kStepsPerCheck = 200'000;
     work_ += work;
     since_question_ += work;
-    if (since_question_ < kBetweenQuestions) return;
+    if (since_question_ < kStepsPerCheck) return;
     since_question_ = 0;
     stopped_ = stopped_ || work_ >= kMostWork || !go_on_();
   }

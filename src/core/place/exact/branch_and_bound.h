@@ -14,21 +14,22 @@ using Ranks = std::uint32_t;  // a set: bit i is rank i
 struct Assignment {
   int ranks;
   int nodes;
-  std::vector<double> weights;                         // of each two ranks, row by row
-  std::vector<const std::vector<double>*> inside;      // by node: what each set of ranks costs there; infinite: no room
-  std::vector<double> nearest;                         // by node: what two ranks inside cost at least
-  std::vector<int> capacity;                           // by node
-  std::vector<Ranks> pinned;                           // by node
+  std::vector<double> weights;  // of each two ranks, row by row
+  std::vector<const std::vector<double>*>
+      inside;                   // by node: the cost of each set of ranks there; infinite: too few slots
+  std::vector<double> nearest;  // by node: the least distance of two ranks inside
+  std::vector<int> capacity;    // by node
+  std::vector<Ranks> pinned;    // by node
   std::function<double(int node, int other)> between;  // two nodes that differ
-  bool alike = false;                                  // all nodes see the same
+  bool alike = false;                                  // all nodes have the same distances
 };
 
 // The node of each rank in the cheapest assignment that costs less than `bound`; nothing where there is none. Ranks are
-// assigned one after another, each to the node where it adds least first. What those to come add is bounded by what
-// each exchanges with those assigned, on its best node, and half of what it exchanges with the others, the most with
-// the slots nearest to that node (the bound of Gilmore and Lawler for the quadratic assignment problem, without its
-// assignment of ranks to different nodes). Ends after so much counted work, or when `go_on`, called now and then, says
-// so, with the best found so far.
+// assigned one after another, each to the node where it adds least first. The cost of the remaining ranks is bounded:
+// each counts its weight to the assigned ranks on its best node, and half of its weight to the others, the heaviest
+// pairs at the slots nearest to that node (the bound of Gilmore and Lawler for the quadratic assignment problem,
+// without its assignment of ranks to different nodes). Stops after a limited number of counted steps, or when `go_on`,
+// called from time to time, returns false, with the best found so far.
 std::optional<std::vector<int>> assign(const Assignment& assignment, double bound, const std::function<bool()>& go_on);
 
 }  // namespace ranktree::core::place::exact

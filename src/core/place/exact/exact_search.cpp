@@ -64,7 +64,7 @@ class ExactSearch {
       given.capacity.push_back(tree_.capacity(1, group));
       given.nearest.push_back(nearest_inside(group));
     }
-    const auto node_of = assign(given, bound, [this] { return workers_.ask(); });
+    const auto node_of = assign(given, bound, [this] { return workers_.check_now(); });
     if (!node_of) return std::nullopt;
     std::vector<Ranks> held(at(given.nodes), 0);
     for (std::size_t rank = 0; rank < node_of->size(); ++rank) held[at((*node_of)[rank])] |= Ranks{1} << rank;
@@ -85,7 +85,7 @@ class ExactSearch {
     std::vector<Share> shares;
   };
 
-  // What two sets that have nobody in common exchange: sums only, since differences would lose small amounts.
+  // The weight between two disjoint sets: by sums only, since differences would lose small amounts.
   void add_between(const Graph& graph) {
     between_.assign(sets_ * sets_, 0);
     std::vector<double> with(sets_, 0);  // of one vertex and a set
@@ -123,7 +123,7 @@ class ExactSearch {
   bool solve(int level, Group group) {
     const auto [place, added] = solved_[at(level)].try_emplace(key(level, group));
     if (!added) return true;
-    if (!workers_.ask()) return false;
+    if (!workers_.check_now()) return false;
     Solution& solution = place->second;
     solution.cost.assign(sets_, kImpossible);
     if (level == tree_.levels()) {

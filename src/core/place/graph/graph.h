@@ -21,7 +21,7 @@ struct BasicArc {
   Weight weight;
 };
 
-// Leaves new elements as the memory is: whoever makes a vector larger writes them all.
+// Leaves new elements unwritten: the code that makes a vector larger must write them all.
 template <class Element>
 struct Unwritten : std::allocator<Element> {
   template <class Other>
@@ -56,11 +56,11 @@ struct BasicGraph {
   }
 };
 
-// What costs are counted on.
+// The graph on which costs are computed.
 using Arc = BasicArc<double>;
 using Graph = BasicGraph<double>;
 
-// What is divided: half the memory, weights rounded to 24 bits, which no choice between cuts needs more of.
+// The graph that is divided: half the memory, with weights rounded to 24 bits, which suffices to compare cuts.
 using GuideArc = BasicArc<float>;
 using Guide = BasicGraph<float>;
 

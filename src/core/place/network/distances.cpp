@@ -19,14 +19,14 @@ constexpr std::size_t kTableSlots = 512;  // and those of all slots in a node of
 
 }  // namespace
 
-Distances::Distances(const topo::Tree& tree, const Constraints& constraints) : tree_(&tree), way_(tree.cost(1)) {
+Distances::Distances(const topo::Tree& tree, const Constraints& constraints) : tree_(&tree), node_link_(tree.cost(1)) {
   collect_slots(constraints);
   compare_nodes();
   if (nodes() <= kTableNodes) {
     std::vector<double> table(at(nodes()) * at(nodes()), 0);
     for (int a = 0; a < nodes(); ++a) {
       for (int b = 0; b < nodes(); ++b) {
-        if (a != b) table[at(a) * at(nodes()) + at(b)] = way_ + interconnect().distance(a, b);
+        if (a != b) table[at(a) * at(nodes()) + at(b)] = node_link_ + interconnect().distance(a, b);
       }
     }
     table_ = std::move(table);
@@ -51,34 +51,35 @@ void Distances::collect_slots(const Constraints& constraints) {
 void Distances::compare_nodes() {
   std::map<std::pair<Slot, std::vector<int>>, int> known;
   for (int node = 0; node < nodes(); ++node) {
-    std::vector<int> meets;
+    std::vector<int> common;
     for (Slot slot = first_slot(node) + 1; slot < first_slot(node) + capacity(node); ++slot) {
-      meets.push_back(tree_->common_level(leaf(slot - 1), leaf(slot)));
+      common.push_back(tree_->common_level(leaf(slot - 1), leaf(slot)));
     }
-    const auto [found, added] = known.try_emplace({capacity(node), meets}, static_cast<int>(forms_.size()));
+    const auto [found, added] = known.try_emplace({capacity(node), common}, static_cast<int>(forms_.size()));
     form_.push_back(found->second);
     if (!added) continue;
-    forms_.push_back({std::move(meets), {}, true});
+    forms_.push_back({std::move(common), {}, true});
     finish(forms_.back());
   }
 }
 
-// Slots stand in the order of the tree: two of them meet on the highest level on which neighbours between them meet.
+// Slots are in the order of the tree, so the common level of two of them is the highest one of all neighbours between
+// them.
 void Distances::finish(Form& form) const {
-  const std::size_t count = form.meets.size() + 1;
+  const std::size_t count = form.common.size() + 1;
   const auto levels = at(tree_->level_count());
   std::vector<int> first;
   if (count <= kTableSlots) form.cost.assign(count * count, 0);
   for (std::size_t i = 0; i < count && (count <= kTableSlots || form.uniform); ++i) {
     std::vector<int> seen(levels, 0);
-    const auto meet = [&](std::size_t other, int level) {
+    const auto count_level = [&](std::size_t other, int level) {
       ++seen[at(level)];
       if (!form.cost.empty()) form.cost[i * count + other] = tree_->cost(level);
     };
     int level = tree_->level_count() - 1;
-    for (std::size_t j = i + 1; j < count; ++j) meet(j, level = std::min(level, form.meets[j - 1]));
+    for (std::size_t j = i + 1; j < count; ++j) count_level(j, level = std::min(level, form.common[j - 1]));
     level = tree_->level_count() - 1;
-    for (std::size_t j = i; j-- > 0;) meet(j, level = std::min(level, form.meets[j]));
+    for (std::size_t j = i; j-- > 0;) count_level(j, level = std::min(level, form.common[j]));
     if (i == 0) first = seen;
     form.uniform = form.uniform && seen == first;
   }
@@ -90,15 +91,15 @@ double Distances::inside(Slot a, Slot b) const {
   const int home = node(a);
   const Form& form = forms_[at(form_[at(home)])];
   if (form.cost.empty()) return tree_->cost(level_inside(a, b));
-  return form.cost[at(a - first_slot(home)) * (form.meets.size() + 1) + at(b - first_slot(home))];
+  return form.cost[at(a - first_slot(home)) * (form.common.size() + 1) + at(b - first_slot(home))];
 }
 
 void Distances::find_least() {
   double least = std::numeric_limits<double>::infinity();
   for (const Form& form : forms_) {
-    for (const int level : form.meets) least = std::min(least, tree_->cost(level));
+    for (const int level : form.common) least = std::min(least, tree_->cost(level));
   }
-  if (nodes() > 1) least = std::min(least, way_ + interconnect().nearest());
+  if (nodes() > 1) least = std::min(least, node_link_ + interconnect().nearest());
   least_ = least == std::numeric_limits<double>::infinity() ? 0 : least;
 }
 

@@ -1,4 +1,4 @@
-// What two slots cost on a machine whose network is no tree.
+// The distance of two slots on a machine whose network is no tree.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ranktree::core::place::network {
 
 using Slot = std::int32_t;
 
-// Slots are the allowed leaves in logical order, each as often as it takes ranks; those of a node are consecutive.
+// Slots are the allowed leaves in logical order, each `capacity` times; those of a node are consecutive.
 class Distances {
  public:
   // The tree has an interconnect and must outlive this. O(leaves x depth + nodes^2 up to 1,024 nodes).
@@ -32,20 +32,20 @@ class Distances {
 
   // Nodes of the same form can be swapped as they are: their slots are as far from each other.
   [[nodiscard]] int form(int node) const { return form_[at(node)]; }
-  // Whether all slots of a node of this form see the same.
+  // True when the distances to the other slots are the same for all slots of a node of this form.
   [[nodiscard]] bool uniform(int form) const { return forms_[at(form)].uniform; }
 
-  // Of two nodes that differ, with the way out of one and into the other.
+  // The distance of two different nodes, with the links between each of them and its switch.
   [[nodiscard]] double between(int a, int b) const {
     if (!table_.empty()) return table_[at(a) * at(nodes()) + at(b)];
-    return way_ + interconnect().distance(a, b);
+    return node_link_ + interconnect().distance(a, b);
   }
   [[nodiscard]] double distance(Slot a, Slot b) const {
     return node(a) == node(b) ? inside(a, b) : between(node(a), node(b));
   }
-  // The level on which two slots of one node meet.
+  // The level of the lowest common ancestor of two slots of one node.
   [[nodiscard]] int level_inside(Slot a, Slot b) const;
-  // The least that two slots that differ cost.
+  // The least distance of two different slots.
   [[nodiscard]] double least() const { return least_; }
 
   [[nodiscard]] std::vector<Slot> slots_of(const Placement& placement) const;
@@ -53,7 +53,7 @@ class Distances {
 
  private:
   struct Form {
-    std::vector<int> meets;    // the level on which each slot but the first meets the one before
+    std::vector<int> common;   // the common level of each slot but the first with the one before
     std::vector<double> cost;  // of two slots, row by row; empty where there are too many
     bool uniform = true;
   };
@@ -65,7 +65,7 @@ class Distances {
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
   const topo::Tree* tree_;
-  double way_ = 0;
+  double node_link_ = 0;  // from a node to its switch and from the switch to the other node
   double least_ = 0;
   std::vector<topo::Leaf> leaf_;
   std::vector<int> node_;

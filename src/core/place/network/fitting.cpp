@@ -21,7 +21,7 @@ using engine::Lattice;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// All ways to write a number as a product of so many.
+// All factorisations of a number into so many factors.
 std::vector<std::vector<int>> products(int number, std::size_t factors) {
   if (factors == 1) return {{number}};
   std::vector<std::vector<int>> found;

@@ -1,4 +1,4 @@
-// A recognised grid of ranks put into a torus or mesh as it is, all neighbours a step apart.
+// Places a recognised grid of ranks on a torus or mesh with all neighbours one step apart.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace ranktree::core::place::network {
 
-// Each side of the grid along a side of the network that is as long or longer (as long, where the grid closes), the
-// longest first. Of several slots a router, the network is refined to one place a slot, for every way to cut a router's
-// slots into a block. One placement for each way that fits; none where the network is no torus or routers that the grid
-// needs have fewer slots than others. O(ways x ranks).
+// Each side of the grid lies along a side of the network that is as long or longer (as long, where the grid wraps), the
+// longest first. A router with several slots counts as a block of them, for every shape of block. One placement for
+// each shape that fits; none where the network is no torus, or where routers that the grid needs have fewer slots than
+// others. O(shapes x ranks).
 std::vector<std::vector<Slot>> fitted_placements(const Distances& distances, const engine::Lattice& lattice);
 
 }  // namespace ranktree::core::place::network

@@ -1,4 +1,4 @@
-// Traffic by distance, where levels of a tree would say too little.
+// Traffic by distance, for networks that levels of a tree cannot describe.
 #pragma once
 
 #include <cstddef>

@@ -63,7 +63,7 @@ class NetworkEngine {
         options_(options),
         distances_(tree, options.constraints),
         graph_(graph_of(affinity)),
-        input_{distances_, graph_, {}, effort_of(options.preset), [this] { return ask(); }} {
+        input_{distances_, graph_, {}, effort_of(options.preset), [this] { return check_now(); }} {
     if (options.constraints.pins.empty()) return;
     input_.fixed.assign(at(affinity.ranks), 0);
     for (const Pin& pin : options.constraints.pins) input_.fixed[at(pin.rank)] = 1;
@@ -75,9 +75,9 @@ class NetworkEngine {
     best_cost_ = cost_of(input_, best_);
     const std::vector<Slot> first = best_;
     const double first_cost = best_cost_;
-    if (options_.constraints.pins.empty() && ask()) try_grid();
+    if (options_.constraints.pins.empty() && check_now()) try_grid();
     if (unfinished()) try_surrogate(start);
-    // The search alone does not get far: only from a start that is nearly good enough is it worth its time.
+    // Refinement alone gains little, so it is worth its time only from a start that is nearly as good as the best.
     constexpr double kNear = 1.3;
     if (unfinished() && first_cost < kNear * best_cost_) try_from(first);
     if (unfinished()) anneal(seed_of(options_.seed, 100));
@@ -86,8 +86,8 @@ class NetworkEngine {
   }
 
  private:
-  // Who has said stop once is not asked again.
-  bool ask() {
+  // keep_going is not called again after it has returned false.
+  bool check_now() {
     if (!stopped_ && options_.keep_going) stopped_ = !options_.keep_going();
     return !stopped_;
   }
@@ -96,7 +96,7 @@ class NetworkEngine {
   bool unfinished() {
     double weight = 0;
     for (const engine::Arc& arc : graph_.arcs) weight += arc.weight / 2;
-    return best_cost_ > weight * distances_.least() && ask();
+    return best_cost_ > weight * distances_.least() && check_now();
   }
 
   void improve(std::vector<Slot>& slots) const {

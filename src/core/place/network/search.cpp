@@ -21,12 +21,12 @@ using engine::Arc;
 using engine::Graph;
 using engine::Vertex;
 
-constexpr int kNobody = -1;
+constexpr int kNone = -1;
 constexpr double kGain = 1e-9;  // of what an exchange touches: less is rounding
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// The nodes near each node, looked for when first asked for.
+// The nodes near each node, found at the first query.
 class NearNodes {
  public:
   NearNodes(const Distances& distances, int most)
@@ -45,7 +45,7 @@ class NearNodes {
   std::vector<std::uint8_t> known_;
 };
 
-// Places are slots, vertices ranks.
+// The space of single ranks: places are slots, vertices are ranks.
 class SlotSpace {
  public:
   SlotSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
@@ -70,7 +70,7 @@ class SlotSpace {
   NearNodes near_;
 };
 
-// Places are nodes, vertices all that a node holds.
+// The space of whole nodes: places are nodes, a vertex is all that a node holds.
 class NodeSpace {
  public:
   NodeSpace(const Distances& distances, int near) : distances_(distances), near_(distances, near) {}
@@ -90,16 +90,12 @@ class NodeSpace {
   NearNodes near_;
 };
 
-// Who is where, and what exchanges change.
+// The vertex at each place, and the gains of exchanges.
 template <class Space>
 class Exchange {
  public:
   Exchange(Space& space, const Graph& graph, std::vector<std::uint8_t> fixed, std::vector<int>& place_of)
-      : space_(space),
-        graph_(graph),
-        fixed_(std::move(fixed)),
-        place_of_(place_of),
-        held_(at(space.places()), kNobody) {
+      : space_(space), graph_(graph), fixed_(std::move(fixed)), place_of_(place_of), held_(at(space.places()), kNone) {
     for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
       held_[at(place_of_[at(vertex)])] = vertex;
       here_.push_back(cost_at(vertex, place_of_[at(vertex)]));
@@ -112,29 +108,29 @@ class Exchange {
   [[nodiscard]] bool is_fixed(Vertex vertex) const { return !fixed_.empty() && fixed_[at(vertex)] != 0; }
   [[nodiscard]] bool may_move(Vertex vertex, int target) const {
     const int other = held_[at(target)];
-    return target != place(vertex) && (other == kNobody || !is_fixed(other)) && space_.alike(place(vertex), target);
+    return target != place(vertex) && (other == kNone || !is_fixed(other)) && space_.alike(place(vertex), target);
   }
 
-  // What the vertex and its partners exchange, were it elsewhere and they where they are.
+  // The cost of a vertex at another place, with its partners where they are.
   [[nodiscard]] double cost_at(Vertex vertex, int target) const {
     double sum = 0;
     for (const Arc& arc : graph_.arcs_of(vertex)) sum += arc.weight * space_.distance(target, place_of_[at(arc.to)]);
     return sum;
   }
 
-  // What less it costs when the vertex goes there, and who is there comes back in its stead; gains up to `floor` need
-  // not be exact.
+  // How much the cost falls when the vertex and the vertex at `target`, if any, exchange places. Gains up to `floor`
+  // need not be exact.
   [[nodiscard]] double gain(Vertex vertex, int target, double floor) const {
     const int source = place(vertex);
     const int other = held_[at(target)];
     double there = 0;
-    const double most = here_[at(vertex)] + (other == kNobody ? 0 : here_[at(other)]) - floor;
+    const double most = here_[at(vertex)] + (other == kNone ? 0 : here_[at(other)]) - floor;
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       there += arc.weight * space_.distance(arc.to == other ? source : target, place_of_[at(arc.to)]);
-      // A pair that changes places stays as far apart; measured at both ends it is counted as it is now.
+      // The distance of the exchanged pair does not change, and is counted so from both ends.
       if (there >= most) return floor;
     }
-    if (other == kNobody) return here_[at(vertex)] - there;
+    if (other == kNone) return here_[at(vertex)] - there;
     double back = 0;
     for (const Arc& arc : graph_.arcs_of(other)) {
       back += arc.weight * space_.distance(arc.to == vertex ? target : source, place_of_[at(arc.to)]);
@@ -142,17 +138,17 @@ class Exchange {
     return here_[at(vertex)] - there + here_[at(other)] - back;
   }
 
-  // Carries it out; returns who came back, or kNobody.
+  // Exchanges them; returns the vertex that was at `target`, or kNone.
   int move(Vertex vertex, int target) {
     const int source = place(vertex);
     const int other = held_[at(target)];
     put(vertex, target);
-    held_[at(source)] = kNobody;
-    if (other != kNobody) put(other, source);
+    held_[at(source)] = kNone;
+    if (other != kNone) put(other, source);
     held_[at(target)] = vertex;
-    tell_partners(vertex, source, target);
-    if (other != kNobody) {
-      tell_partners(other, target, source);
+    update_partners(vertex, source, target);
+    if (other != kNone) {
+      update_partners(other, target, source);
       here_[at(other)] = cost_at(other, source);
     }
     here_[at(vertex)] = cost_at(vertex, target);
@@ -166,7 +162,7 @@ class Exchange {
     place_of_[at(vertex)] = target;
     held_[at(target)] = vertex;
   }
-  void tell_partners(Vertex vertex, int from, int to) {
+  void update_partners(Vertex vertex, int from, int to) {
     for (const Arc& arc : graph_.arcs_of(vertex)) {
       const int there = place_of_[at(arc.to)];
       here_[at(arc.to)] += arc.weight * (space_.distance(to, there) - space_.distance(from, there));
@@ -181,8 +177,7 @@ class Exchange {
   std::vector<double> here_;
 };
 
-// Each vertex to the best place near its partners, while there are vertices that have not been looked at since one of
-// their partners moved.
+// Moves each vertex to the best place near its partners, and again after one of its partners has moved.
 template <class Space>
 class Descent {
  public:
@@ -192,20 +187,20 @@ class Descent {
   void run() {
     const Vertex vertices = exchange_.graph().vertices();
     std::vector<std::uint8_t> waits(at(vertices), 1);
-    constexpr int kBetweenQuestions = 64;
+    constexpr int kStepsPerCheck = 64;
     std::int64_t looks = std::int64_t{vertices} * input_.effort.passes;
     for (bool moved = true; moved;) {
       moved = false;
       for (Vertex vertex = 0; vertex < vertices; ++vertex) {
         if (std::exchange(waits[at(vertex)], std::uint8_t{0}) == 0 || exchange_.is_fixed(vertex)) continue;
         --looks;
-        if (looks < 0 || (looks % kBetweenQuestions == 0 && !input_.go_on())) return;
+        if (looks < 0 || (looks % kStepsPerCheck == 0 && !input_.go_on())) return;
         const int target = best_place(vertex);
-        if (target == kNobody) continue;
+        if (target == kNone) continue;
         moved = true;
         wake(vertex, waits);
         const int other = exchange_.move(vertex, target);
-        if (other != kNobody) wake(other, waits);
+        if (other != kNone) wake(other, waits);
       }
     }
   }
@@ -217,12 +212,12 @@ class Descent {
   }
 
   int best_place(Vertex vertex) {
-    int best = kNobody;
+    int best = kNone;
     double gain = kGain * exchange_.here(vertex);
-    ++turn_;
+    ++round_;
     for (const Arc& arc : strongest(vertex)) {
       exchange_.space().visit_near(exchange_.place(arc.to), [&](int target) {
-        if (std::exchange(stamp_[at(target)], turn_) == turn_ || !exchange_.may_move(vertex, target)) return;
+        if (std::exchange(stamp_[at(target)], round_) == round_ || !exchange_.may_move(vertex, target)) return;
         const double found = exchange_.gain(vertex, target, gain);
         if (found <= gain) return;
         gain = found;
@@ -246,7 +241,7 @@ class Descent {
   Exchange<Space>& exchange_;
   const SearchInput& input_;
   std::vector<int> stamp_;
-  int turn_ = 0;
+  int round_ = 0;
   std::vector<Arc> strongest_;
 };
 
@@ -257,7 +252,8 @@ class Annealing {
   Annealing(Exchange<NodeSpace>& exchange, const SearchInput& input, std::uint64_t seed)
       : exchange_(exchange), input_(input), random_(seed) {}
 
-  // `keep` is called when the sum of all gains is larger than whenever it was called before; looked at now and then.
+  // Calls `keep` when the sum of all gains is larger than at the previous call; compares only every kStepsPerCheck
+  // steps.
   template <class Keep>
   void run(Keep keep) {
     const auto vertices = exchange_.graph().vertices();
@@ -266,16 +262,16 @@ class Annealing {
     double best = 0;
     const double hot = temperature();
     constexpr double kCold = 0.01;  // of the first temperature
-    constexpr int kBetweenQuestions = 4096;
+    constexpr int kStepsPerCheck = 4096;
     double now = hot;
     for (std::int64_t step = 0; step < steps; ++step) {
-      if (step % kBetweenQuestions == 0) {
+      if (step % kStepsPerCheck == 0) {
         if (!input_.go_on()) break;
         if (sum > best) keep(), best = sum;
         now = hot * std::pow(kCold, static_cast<double>(step) / static_cast<double>(steps));
       }
       const auto [vertex, target] = proposal();
-      if (target == kNobody) continue;
+      if (target == kNone) continue;
       const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
       if (gain < 0 && real(random_) >= std::exp(gain / now)) continue;
       exchange_.move(vertex, target);
@@ -289,22 +285,22 @@ class Annealing {
   std::pair<Vertex, int> proposal() {
     const auto vertex = static_cast<Vertex>(random_.below(at(exchange_.graph().vertices())));
     const auto arcs = exchange_.graph().arcs_of(vertex);
-    if (arcs.empty() || exchange_.is_fixed(vertex)) return {vertex, kNobody};
+    if (arcs.empty() || exchange_.is_fixed(vertex)) return {vertex, kNone};
     const int partner = exchange_.place(arcs[random_.below(arcs.size())].to);
     const auto near = exchange_.space().near(partner);
     const std::size_t choice = random_.below(near.size() + 1);
     const int target = choice == near.size() ? partner : near[choice];
-    return {vertex, exchange_.may_move(vertex, target) ? target : kNobody};
+    return {vertex, exchange_.may_move(vertex, target) ? target : kNone};
   }
 
-  // Half of what exchanges that make it dearer cost on the mean.
+  // A quarter of the mean loss of exchanges that raise the cost.
   double temperature() {
     constexpr int kSample = 256;
     double sum = 0;
     int count = 0;
     for (int i = 0; i < kSample; ++i) {
       const auto [vertex, target] = proposal();
-      if (target == kNobody) continue;
+      if (target == kNone) continue;
       const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
       if (gain < 0) sum -= gain, ++count;
     }

@@ -94,7 +94,7 @@ Parts cut_dragonfly(const Interconnect& network, const topo::Dragonfly& dragonfl
   return parts.size() == 1 ? each_alone(hosts) : parts;
 }
 
-// Those that are nearer to each other than the farthest two hosts are, directly or by way of others.
+// The components of hosts that are nearer to each other than the farthest two hosts are.
 Parts components(const Interconnect& network, const Hosts& hosts) {
   double farthest = 0;
   for (const int a : hosts) {

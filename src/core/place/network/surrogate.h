@@ -1,4 +1,4 @@
-// A tree that stands for a network that is none: nodes that are near each other share a subtree.
+// A tree that approximates a network that is no tree: nodes that are near each other share a subtree.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace ranktree::core::place::network {
 
-// The same leaves in another order, below nested groups of nodes, each level at the mean distance of the nodes that
-// meet there. A torus is cut across its longest side, again and again; a dragonfly into its groups and routers; hosts
+// The same leaves in another order, below nested groups of nodes, where the cost of a level is the mean distance of its
+// nodes. A torus is cut across its longest side, again and again; a dragonfly into its groups and routers; hosts
 // in a table into those that are nearer to each other than to the rest, or, where there are none, to one of two that
 // are far apart.
 struct Surrogate {
@@ -25,7 +25,7 @@ struct Surrogate {
 // O(hosts log hosts), of tables O(hosts^2 log hosts).
 Surrogate surrogate_of(const Distances& distances);
 
-// What the engine makes of it, from where the ranks are.
+// The engine's placement on the surrogate, from `start`.
 Placement place_on(const Surrogate& surrogate, const pattern::Affinity& affinity, const EngineOptions& options,
                    const Placement& start);
 

@@ -111,11 +111,11 @@ class Dimensions {
  public:
   explicit Dimensions(const Links& links) : links_(links), same_(at(links.links)), last_(at(links.vertices()), kNone) {}
 
-  // False from the first vertex on that no grid has, or when told to stop.
+  // False at the first vertex that no grid has, or when the workers are to stop.
   bool look_at_all(Workers& workers) {
     constexpr Vertex kAtOnce = 4096;
     for (Vertex vertex = 0; vertex < links_.vertices(); ++vertex) {
-      if (vertex % kAtOnce == 0 && !workers.ask()) return false;
+      if (vertex % kAtOnce == 0 && !workers.check_now()) return false;
       look_at(vertex);
       if (!fits(vertex)) return false;
     }
@@ -320,7 +320,7 @@ std::optional<Lattice> find_lattice(const Graph& graph, double least, Workers& w
   if (classes > kMostDimensions) return std::nullopt;
   std::vector<std::optional<Dimension>> found(at(classes));
   workers.for_each(classes, static_cast<std::int64_t>(links->to.size()) * classes, [&](int i) {
-    if (workers.ask()) found[at(i)] = dimension_of(*links, class_of, i);
+    if (workers.check_now()) found[at(i)] = dimension_of(*links, class_of, i);
   });
   std::vector<Dimension> dimensions;
   for (auto& dimension : found) {
@@ -348,7 +348,7 @@ std::optional<Lattice> find_lattice(const Graph& graph, Workers& workers) {
   for (const Arc& arc : graph.arcs) heaviest = std::max(heaviest, arc.weight);
   std::vector<std::ptrdiff_t> tried;  // by how many arcs are heavy enough
   for (const double share : kShares) {
-    if (!workers.ask()) return std::nullopt;
+    if (!workers.check_now()) return std::nullopt;
     const double least = share * heaviest;
     if (!degrees_fit(graph, least)) continue;
     tried.push_back(

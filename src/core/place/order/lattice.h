@@ -1,4 +1,4 @@
-// Grids recognised by who talks to whom, however their ranks are numbered.
+// Recognises grids by the pairs of ranks that communicate, whatever the numbering.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Lattice {
 // product: J. Feigenbaum, J. Hershberger, A. Schaeffer, A polynomial time algorithm for finding the prime factors of
 // Cartesian-product graphs, Discrete Applied Mathematics 12, 1985). O(vertices x degree^2) where squares are
 // few, and O(arcs) where degrees cannot be a grid's or a vertex early on has three links of one dimension. Nothing when
-// the workers, which are asked now and then, are to stop.
+// the workers, which are checked from time to time, are to stop.
 std::optional<Lattice> find_lattice(const Graph& graph, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

@@ -62,19 +62,19 @@ double largest_weight(const pattern::Affinity& affinity, Workers& workers) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
-// Each vertex tells its neighbours of itself, so that theirs ascend, whatever the numbering.
+// Each vertex appends itself to the lists of its neighbours, so that all lists ascend, whatever the numbering.
 Graph graph_of(const pattern::Affinity& affinity, const std::vector<Rank>& order, double largest) {
   const double scale = scale_for_sums(largest);
   const std::size_t count = order.size();
   std::vector<Vertex> vertex_of(count);
   for (std::size_t i = 0; i < count; ++i) vertex_of[at(order[i])] = static_cast<Vertex>(i);
-  const auto for_each_arc = [&](auto tell) {
+  const auto for_each_arc = [&](auto visit) {
     for (std::size_t i = 0; i < count; ++i) {
       const auto neighbours = affinity.neighbours(order[i]);
       const auto weights = affinity.weights_of(order[i]);
       for (std::size_t j = 0; j < neighbours.size(); ++j) {
         if (neighbours[j] == order[i] || weights[j] <= 0) continue;
-        tell(at(vertex_of[at(neighbours[j])]), Arc{static_cast<Vertex>(i), weights[j] * scale});
+        visit(at(vertex_of[at(neighbours[j])]), Arc{static_cast<Vertex>(i), weights[j] * scale});
       }
     }
   };

@@ -30,7 +30,7 @@ class Structure {
   Structure(const Affinity& affinity, Workers& workers)
       : affinity_(affinity), workers_(workers), colour_(at(affinity.ranks), 1), next_(colour_) {}
 
-  // Twice as far with each round: sums, so that the order of partners does not matter.
+  // Each round doubles the distance that a colour depends on. It adds, so that the order of partners does not matter.
   void refine(int rounds) {
     for (int round = 0; round < rounds; ++round) {
       workers_.for_ranges(colour_.size(), static_cast<std::int64_t>(affinity_.indices.size()),
@@ -65,10 +65,10 @@ class Structure {
     return order;
   }
 
-  // When they were last put in order, most colours were of one rank only.
-  [[nodiscard]] bool told_apart() const { return 2 * colours_ > colour_.size(); }
+  // True when most colours had one rank only at the last rarest_first().
+  [[nodiscard]] bool distinguished() const { return 2 * colours_ > colour_.size(); }
 
-  // Colours know their distance from `start`, and from two more that are as far from those before as any.
+  // Mixes into each colour the distance from `start`, and from two more ranks that are as far from those before as any.
   void look_from(Rank start) {
     constexpr int kMarks = 3;
     std::vector<Rank> least(colour_.size(), std::numeric_limits<Rank>::max());
@@ -108,7 +108,7 @@ class Structure {
   }
 
  private:
-  // Ranks by colour, then by number. Colours are as good as random: their first bits tell about where each goes.
+  // Ranks by colour, then by number. Colours are as good as random, so their first bits choose evenly filled buckets.
   [[nodiscard]] std::vector<std::pair<Colour, Rank>> by_colour() const {
     const int bits = std::clamp(static_cast<int>(std::bit_width(colour_.size())) - 4, 1, 16);
     const auto bucket_of = [&](Colour colour) { return static_cast<std::size_t>(colour >> (64U - at(bits))); };
@@ -171,13 +171,13 @@ class Structure {
 
 std::vector<Rank> structural_order(const Affinity& affinity, Workers& workers) {
   if (affinity.ranks == 0) return {};
-  // Of more ranks it matters less how each is called, and every round passes over memory that no cache holds.
+  // For more ranks the order matters less, and every round reads memory beyond the caches.
   constexpr Rank kMany = 131072;
   Structure structure(affinity, workers);
   const bool many = affinity.ranks > kMany;
   structure.refine(many ? 1 : 3);
   std::vector<Rank> starts = structure.rarest_first();
-  if (!many && !structure.told_apart()) {
+  if (!many && !structure.distinguished()) {
     structure.look_from(starts.front());
     structure.refine(2);
     const Rank first = starts.front();

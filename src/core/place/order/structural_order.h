@@ -1,4 +1,4 @@
-// An order of the ranks that follows from who talks to whom and how much, not from how they are numbered.
+// An order of the ranks that follows from the pattern and not from their numbers.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace ranktree::core::place::engine {
 
-// Breadth first, so that who talks is near in memory, from a rank like few others, of its partners those first whose
-// surroundings say so: colours are refined (B. Weisfeiler, A. Leman, The reduction of a graph to canonical form, 1968)
-// and told apart by the distance from up to three ranks. Renumbered ranks come in the same order, but for those that
-// look the same. Above 131,072 ranks colours are refined once only, without distances: ranks with the same weights to
-// their partners, whatever those have, come as they are numbered. O(arcs + ranks log ranks).
+// Breadth first, so that ranks that communicate are near in memory, from a rank whose colour is rare, partners by
+// colour. Colours are refined (B. Weisfeiler, A. Leman, The reduction of a graph to canonical form, 1968) and
+// distinguished by the distance from up to three ranks. Renumbered ranks have the same order, except for those of the
+// same colour. Above 131,072 ranks colours are refined once only, without distances: ranks with the same weights to
+// their partners then keep the order of their numbers. O(arcs + ranks log ranks).
 std::vector<pattern::Rank> structural_order(const pattern::Affinity& affinity, Workers& workers);
 
 }  // namespace ranktree::core::place::engine

@@ -1,5 +1,4 @@
-// What a placement costs, and how it is made cheaper: who talks to whom (lists or a matrix) and how far slots are
-// apart.
+// The cost of placements, and their refinement, behind one interface for lists and matrices, trees and networks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the search by swaps counts costs with.
+// The costs of positions for the search by swaps.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@
 
 namespace ranktree::core::place::engine {
 
-// Distances between the groups of one level (positions), each called by its first slot's path from the root: what two
-// have in common is in an exclusive or. Paths may not fit 64 bits; then the tree is asked.
+// Distances between the groups of one level (positions), each named by its first slot's path from the root: the
+// exclusive or of two paths shows the common part. Where paths do not fit 64 bits, the tree computes the distance.
 class Distances {
  public:
   using Group = SlotTree::Group;

@@ -96,7 +96,7 @@ class SwapSearch {
     double gain = 0;
     Group to = -1;
   };
-  // Where a vertex is, together for those who ask for their neighbours.
+  // The place of a vertex, in one structure because neighbours read all of it.
   struct Spot {
     std::uint64_t path;
     Group position, home;
@@ -214,7 +214,7 @@ class SwapSearch {
     homes.resize(count);
   }
 
-  // Vertices with very many arcs look for a place themselves; nobody else counts those arcs.
+  // Vertices with very many arcs search for a place themselves; the gains of other vertices ignore those arcs.
   [[nodiscard]] bool is_hub(Vertex vertex) const {
     return !aggregates_.known() && graph_.arcs_of(vertex).size() > hub_degree_;
   }
@@ -330,12 +330,12 @@ class SwapSearch {
   Distances distance_;
   Aggregates aggregates_;
   std::vector<Vertex> vertex_at_;
-  std::vector<Group> home_;     // by position
-  std::vector<Spot> spot_of_;   // by vertex
-  double nearest_ = 0;          // the lowest cost of two positions
-  std::vector<double> least_;   // by vertex: what its arcs cost at least
-  std::vector<double> excess_;  // by position: what the arcs of the vertex there cost above that; 0: nobody there
-  std::uint32_t stamp_ = 1;     // of the block
+  std::vector<Group> home_;            // by position
+  std::vector<Spot> spot_of_;          // by vertex
+  double nearest_ = 0;                 // the lowest cost of two positions
+  std::vector<double> least_;          // by vertex: what its arcs cost at least
+  std::vector<double> excess_;         // by position: what the arcs of the vertex there cost above that; 0: free
+  std::uint32_t stamp_ = 1;            // of the block
   std::vector<std::uint32_t> active_;  // by vertex: the stamp of the last block that woke it; 0: it rests
   std::size_t hub_degree_;
   std::mutex desks_mutex_;

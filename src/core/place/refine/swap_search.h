@@ -33,8 +33,8 @@ struct ExchangeSearch {
 // cost falls.
 void search_groups(const ExchangeSearch& search, int lowest, Contents contents, std::vector<SlotTree::Slot>& slot_of);
 
-// Makes a placement cheaper, never dearer: on every level from the top, the contents of groups of the same form are
-// swapped while that helps; partners are looked for in the groups that hold neighbours.
+// Never makes a placement more expensive: on every level from the top, the contents of groups of the same form are
+// swapped while that helps; partners are searched in the groups that hold neighbours.
 void search_by_swaps(const SlotTree& tree, const Graph& graph, const Context& context, std::uint64_t seed,
                      Workers& workers, std::vector<SlotTree::Slot>& slot_of);
 

@@ -1,4 +1,4 @@
-// The usable places of a machine as a tree of even depth: what every part of the engine looks distances up in.
+// The allowed slots of a machine as a tree of even depth, by which the engine finds distances.
 #pragma once
 
 #include <array>
@@ -47,13 +47,13 @@ class SlotTree {
   // Groups of a level that have the same form look the same from left to right; they can be swapped as they are.
   [[nodiscard]] std::int32_t form(int level, Group group) const { return form_[at(level)][at(group)]; }
 
-  // Where pinned ranks sit: of a leaf that takes several ranks, its first slots.
+  // The slots of pinned ranks: the first ones of a leaf that several ranks share.
   struct Pinned {
     pattern::Rank rank;
     Slot slot;
   };
   [[nodiscard]] const std::vector<Pinned>& pinned() const { return pinned_; }
-  // Whether a pinned rank sits in the group, so that its contents stay.
+  // True when a pinned rank is in the group, whose contents must not move then.
   [[nodiscard]] bool held(int level, Group group) const { return !held_.empty() && held_[at(level)][at(group)] != 0; }
 
   // Whether paths from the root fit 64 bits; a slot's, and the cost of two different ones by the width of the bits in
@@ -85,7 +85,7 @@ class SlotTree {
   std::vector<std::vector<Slot>> first_slot_;  // level -> group -> first slot, and the end
   std::vector<std::vector<std::int32_t>> form_;
   std::vector<Pinned> pinned_;
-  std::vector<std::vector<std::uint8_t>> held_;  // level -> group; empty: nobody is pinned
+  std::vector<std::vector<std::uint8_t>> held_;  // level -> group; empty: no rank is pinned
   std::vector<std::uint64_t> code_;              // slot -> path from the root
   std::array<double, 65> cost_of_bit_{};
 };

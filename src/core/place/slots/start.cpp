@@ -46,16 +46,16 @@ namespace {
 using Slot = SlotTree::Slot;
 using Group = SlotTree::Group;
 
-// Who sits where, and how the contents of groups change places.
-class Homecoming {
+// Exchanges the contents of groups, then of slots, until all pinned ranks are on their slots.
+class PinExchange {
  public:
-  Homecoming(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<Slot>& slot_of)
-      : tree_(tree), pinned_(pinned), slot_of_(slot_of), sitting_(at(tree.slots()), -1) {
-    for (std::size_t i = 0; i < slot_of.size(); ++i) sitting_[at(slot_of[i])] = static_cast<std::int32_t>(i);
+  PinExchange(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<Slot>& slot_of)
+      : tree_(tree), pinned_(pinned), slot_of_(slot_of), at_slot_(at(tree.slots()), -1) {
+    for (std::size_t i = 0; i < slot_of.size(); ++i) at_slot_[at(slot_of[i])] = static_cast<std::int32_t>(i);
   }
 
-  // Contents of sibling groups of the same form are permuted so that most pinned ranks are where they belong, from the
-  // root down; what is left is exchanged one by one.
+  // From the root down, permutes the contents of sibling groups of the same form so that most pinned ranks are in their
+  // group; then exchanges the remaining ones one by one.
   void run() {
     for (int level = 0; level < tree_.levels(); ++level) {
       for (Group group = 0; group < tree_.groups(level); ++group) {
@@ -67,7 +67,7 @@ class Homecoming {
 
  private:
   void permute_children(int level, Group group) {
-    std::map<std::pair<Group, Group>, int> count;  // pinned ranks that sit below a child and belong below another
+    std::map<std::pair<Group, Group>, int> count;  // pinned ranks that are below a child and belong below another
     for (const SlotTree::Pinned& pinned : pinned_) {
       const Slot now = slot_of_[at(pinned.rank)];
       if (tree_.group(level, now) != group || tree_.group(level, pinned.slot) != group) continue;
@@ -90,7 +90,7 @@ class Homecoming {
     }
   }
 
-  // The contents at `now` go to `to`, and the other way round.
+  // Exchanges the contents of `now` and `to`.
   void exchange(int level, Group now, Group to, std::map<Group, Group>& place_of) {
     if (now == to) return;
     Group other = to;  // whose contents are at `to`
@@ -107,22 +107,22 @@ class Homecoming {
   }
 
   void swap_slots(Slot a, Slot b) {
-    std::swap(sitting_[at(a)], sitting_[at(b)]);
+    std::swap(at_slot_[at(a)], at_slot_[at(b)]);
     for (const Slot slot : {a, b}) {
-      if (sitting_[at(slot)] >= 0) slot_of_[at(sitting_[at(slot)])] = slot;
+      if (at_slot_[at(slot)] >= 0) slot_of_[at(at_slot_[at(slot)])] = slot;
     }
   }
 
   const SlotTree& tree_;
   std::span<const SlotTree::Pinned> pinned_;
   std::vector<Slot>& slot_of_;
-  std::vector<std::int32_t> sitting_;  // by slot, -1: nobody
+  std::vector<std::int32_t> at_slot_;  // by slot: rank or vertex, -1: free
 };
 
 }  // namespace
 
-void bring_home(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<Slot>& slot_of) {
-  if (!pinned.empty()) Homecoming(tree, pinned, slot_of).run();
+void honour_pins(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<Slot>& slot_of) {
+  if (!pinned.empty()) PinExchange(tree, pinned, slot_of).run();
 }
 
 Placement placement_of(const SlotTree& tree, const std::vector<SlotTree::Slot>& slots) {
@@ -132,14 +132,14 @@ Placement placement_of(const SlotTree& tree, const std::vector<SlotTree::Slot>& 
   return placement;
 }
 
-void stay_home(const topo::Tree& tree, const Placement& start, Placement& placement) {
-  constexpr pattern::Rank kNobody = -1;
+void keep_leaves(const topo::Tree& tree, const Placement& start, Placement& placement) {
+  constexpr pattern::Rank kNone = -1;
   constexpr pattern::Rank kSeveral = -2;
   const auto ranks = static_cast<pattern::Rank>(placement.leaf_of.size());
-  std::vector<pattern::Rank> rank_at(at(tree.leaf_count()), kNobody);
+  std::vector<pattern::Rank> rank_at(at(tree.leaf_count()), kNone);
   for (pattern::Rank rank = 0; rank < ranks; ++rank) {
     pattern::Rank& there = rank_at[at(placement.leaf_of[at(rank)])];
-    there = there == kNobody ? rank : kSeveral;
+    there = there == kNone ? rank : kSeveral;
   }
   const auto parent = [&tree](topo::Leaf leaf) { return tree.parent(tree.leaf_object(leaf)); };
   for (pattern::Rank rank = 0; rank < ranks; ++rank) {
@@ -147,10 +147,10 @@ void stay_home(const topo::Tree& tree, const Placement& start, Placement& placem
     const topo::Leaf now = placement.leaf_of[at(rank)];
     if (home == now || parent(home) != parent(now) || rank_at[at(now)] != rank) continue;
     const pattern::Rank other = rank_at[at(home)];
-    if (other == kSeveral || (other != kNobody && start.leaf_of[at(other)] == home)) continue;
+    if (other == kSeveral || (other != kNone && start.leaf_of[at(other)] == home)) continue;
     placement.leaf_of[at(rank)] = home;
     rank_at[at(home)] = rank;
-    if (other != kNobody) placement.leaf_of[at(other)] = now;
+    if (other != kNone) placement.leaf_of[at(other)] = now;
     rank_at[at(now)] = other;
   }
 }

@@ -1,4 +1,4 @@
-// Where ranks are before anything is searched for.
+// The start of a search: slots from placements and back, and pinned ranks on their slots.
 #pragma once
 
 #include <span>
@@ -11,21 +11,20 @@
 
 namespace ranktree::core::place::engine {
 
-// The slots of a placement; a leaf that takes several ranks gives them its slots in the order of ranks, pinned ones
-// first.
+// The slots of a placement. Ranks that share a leaf have its slots in the order of ranks, pinned ones first.
 std::vector<SlotTree::Slot> slots_of(const SlotTree& tree, const Placement& placement);
 
-// Makes a placement that knew no pins honour them: subtrees of the same form change places as a whole first, ranks one
-// by one then. `pinned` may name vertices instead of ranks, as `slot_of` does.
-void bring_home(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<SlotTree::Slot>& slot_of);
+// Puts pinned ranks on their slots in a placement that ignored pins: first whole subtrees of the same form are
+// exchanged, then single ranks. `pinned` may name vertices instead of ranks, as `slot_of` does.
+void honour_pins(const SlotTree& tree, std::span<const SlotTree::Pinned> pinned, std::vector<SlotTree::Slot>& slot_of);
 
 Placement placement_of(const SlotTree& tree, const std::vector<SlotTree::Slot>& slots);
 
-// Moves nobody without need: ranks that are alone on leaves of one parent change places, which costs nothing in a tree,
-// until those whose leaf in `start` is one of these leaves have it. O(ranks + leaves).
-void stay_home(const topo::Tree& tree, const Placement& start, Placement& placement);
+// Keeps ranks on their leaves where that is free: among ranks that are alone on leaves of one parent, which may be
+// exchanged at no cost in a tree, those whose leaf in `start` is one of these leaves get it back. O(ranks + leaves).
+void keep_leaves(const topo::Tree& tree, const Placement& start, Placement& placement);
 
-// Throws Error(kInput) when a start that the caller gave is not a placement.
+// Throws Error(kInput) when the start is not a placement.
 void check_start(const topo::Tree& tree, const Placement& start, pattern::Rank ranks, const Constraints& constraints);
 
 }  // namespace ranktree::core::place::engine

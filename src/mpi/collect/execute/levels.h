@@ -1,5 +1,5 @@
-// Way::kLevels, the papers' literal form: the MPI's own collective on the communicator of each level (hier-bcast-2014
-// §3, hier-reduce-2016 §3), so that any algorithm of the MPI is transformed.
+// Variant::kLevels, the papers' literal form: the MPI's own collective on the communicator of each level
+// (hier-bcast-2014 §3, hier-reduce-2016 §3), so that any algorithm of the MPI is transformed.
 #pragma once
 
 #include <mpi.h>

@@ -30,7 +30,7 @@
 namespace ranktree::mpi::collect {
 namespace {
 
-using core::schedule::Plan;
+using core::schedule::Composition;
 using core::schedule::Program;
 
 Program among_leaders(Context& context, const Shape& shape) {
@@ -45,8 +45,8 @@ Program among_leaders(Context& context, const Shape& shape) {
 
 Program make_program(Context& context, const Shape& shape) {
   if (shape.leading >= 0) return among_leaders(context, shape);
-  const Plan plan{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
-  return transform(shape.request, context.hierarchy(shape.groups), plan, context.rank());
+  const Composition composition{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
+  return transform(shape.request, context.hierarchy(shape.groups), composition, context.rank());
 }
 
 }  // namespace
@@ -68,11 +68,11 @@ using core::schedule::Form;
 using core::schedule::Hierarchy;
 
 std::shared_ptr<const Prepared> program_for(Context& context, const Buffers& buffers, const Choice& choice) {
-  std::int64_t segment = choice.plan.segment;
+  std::int64_t segment = choice.composition.segment;
   if (segment > 0) segment = std::max<std::int64_t>(1, segment / std::max<std::int64_t>(1, buffers.layout().size));
   return prepared_program(context, {.request = buffers.request(),
-                                    .algorithms = choice.plan.algorithms,
-                                    .form = choice.plan.form,
+                                    .algorithms = choice.composition.algorithms,
+                                    .form = choice.composition.form,
                                     .segment = segment,
                                     .groups = choice.groups});
 }
@@ -179,7 +179,8 @@ class ListFirst final : public Running {
 };
 
 bool is_flat(const Hierarchy& hierarchy, const Choice& choice) {
-  return hierarchy.levels() == 1 && choice.plan.algorithms.size() == 1 && choice.plan.algorithms[0] == Algorithm::kFlat;
+  return hierarchy.levels() == 1 && choice.composition.algorithms.size() == 1 &&
+         choice.composition.algorithms[0] == Algorithm::kFlat;
 }
 
 // Only the root knows all sizes.
@@ -197,20 +198,20 @@ bool can_combine(const Operation& operation, const Hierarchy& hierarchy, const C
   if (!can_reduce(operation.op, operation.receive.type)) return false;
   const TypeLayout layout = layout_of(operation.receive.type);
   if (layout.extent < layout.true_extent || layout.extent <= 0) return false;
-  return is_commutative(operation.op) || keeps_rank_order(operation.collective, hierarchy, choice.plan);
+  return is_commutative(operation.op) || keeps_rank_order(operation.collective, hierarchy, choice.composition);
 }
 
 bool can_message_on(const Operation& operation, const Hierarchy& hierarchy, const Choice& choice) {
-  const std::vector<Algorithm>& algorithms = choice.plan.algorithms;
+  const std::vector<Algorithm>& algorithms = choice.composition.algorithms;
   if (algorithms.size() != 1 && algorithms.size() != static_cast<std::size_t>(hierarchy.given_levels())) return false;
-  if (!has_form(operation.collective, choice.plan.form)) return false;
+  if (!has_form(operation.collective, choice.composition.form)) return false;
   return !reduces(operation) || can_combine(operation, hierarchy, choice);
 }
 
 }  // namespace
 
 bool can_message(Context& context, const Operation& operation, const Choice& choice) {
-  const std::vector<Algorithm>& algorithms = choice.plan.algorithms;
+  const std::vector<Algorithm>& algorithms = choice.composition.algorithms;
   if (algorithms.empty() || choice.groups < 0 || choice.groups > context.size()) return false;
   return can_message_on(operation, context.hierarchy(choice.groups), choice);
 }

@@ -72,7 +72,7 @@ std::size_t Prepared::bytes() const {
 
 namespace {
 
-using core::schedule::Plan;
+using core::schedule::Composition;
 using core::schedule::Request;
 
 bool equal(const Request& a, const Request& b) {
@@ -83,10 +83,11 @@ bool equal(const Request& a, const Request& b) {
 }  // namespace
 
 bool Programs::fits(const Entry& entry, const Shape& shape) {
-  const Plan& plan = entry.plan;
+  const Composition& composition = entry.composition;
   return equal(entry.request, shape.request) && entry.groups == shape.groups && entry.leading == shape.leading &&
-         plan.form == shape.form && plan.segment == shape.segment &&
-         std::equal(plan.algorithms.begin(), plan.algorithms.end(), shape.algorithms.begin(), shape.algorithms.end());
+         composition.form == shape.form && composition.segment == shape.segment &&
+         std::equal(composition.algorithms.begin(), composition.algorithms.end(), shape.algorithms.begin(),
+                    shape.algorithms.end());
 }
 
 std::shared_ptr<const Prepared> Programs::find(const Shape& shape) {
@@ -102,9 +103,9 @@ std::shared_ptr<const Prepared> Programs::find(const Shape& shape) {
 void Programs::keep(const Shape& shape, std::shared_ptr<const Prepared> prepared) {
   const std::size_t bytes = prepared->bytes() + sizeof(Entry);
   if (bytes > kMostBytes) return;
-  Plan plan{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
+  Composition composition{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
   const std::lock_guard lock(mutex_);
-  entries_.push_front({shape.request, std::move(plan), shape.groups, shape.leading, std::move(prepared), bytes});
+  entries_.push_front({shape.request, std::move(composition), shape.groups, shape.leading, std::move(prepared), bytes});
   bytes_ += bytes;
   while (entries_.size() > kMostEntries || bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

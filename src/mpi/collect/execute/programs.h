@@ -89,7 +89,7 @@ class Programs {
  private:
   struct Entry {
     core::schedule::Request request;
-    core::schedule::Plan plan;
+    core::schedule::Composition composition;
     core::schedule::Rank groups = 0;
     core::schedule::Rank leading = -1;
     std::shared_ptr<const Prepared> prepared;

@@ -40,7 +40,7 @@ namespace {
 using core::predict::Candidate;
 using core::predict::Choice;
 using core::predict::Parameters;
-using core::predict::Way;
+using core::predict::Variant;
 using core::schedule::Collective;
 
 constexpr std::size_t kOrdered = 2;       // the kind of the user's operations that do not commute
@@ -110,7 +110,7 @@ class Selector final : public Chooser {
     return at == 0 ? nullptr : tried_[at - 1].get();
   }
   [[nodiscard]] bool repeats(const Choice& choice) const {
-    return choice.way == Way::kShared && context_.node_count() == 1;
+    return choice.variant == Variant::kShared && context_.node_count() == 1;
   }
 
   Context& context_;
@@ -183,19 +183,19 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
   if (settings_.rules) {
     const std::vector<core::predict::Rule>& rules = settings_.rules->rules;
     const bool served = std::any_of(rules.begin(), rules.end(), [&](const core::predict::Rule& rule) {
-      return rule.collective == collective && rule.choice.way != Way::kNative && touches(rule, size, unknown);
+      return rule.collective == collective && rule.choice.variant != Variant::kNative && touches(rule, size, unknown);
     });
     return served ? 0 : CallTable::kForEver;
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
   if (wish.automatic) return unknown ? CallTable::kForEver : kFirstCalls;
-  return wish.choice.way == Way::kNative ? CallTable::kForEver : 0;
+  return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
 
 Selector::~Selector() { log_.counts(table_); }
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
-  if (decision.choice->way != Way::kNative) ++table_.ours.at(static_cast<std::size_t>(operation.collective));
+  if (decision.choice->variant != Variant::kNative) ++table_.ours.at(static_cast<std::size_t>(operation.collective));
   return decision;
 }
 
@@ -224,10 +224,10 @@ const Choice* Selector::rule_for(Collective collective, const Kind& kind) const 
 
 Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind, bool blocking) {
   const Choice* const choice = rule_for(operation.collective, kind);
-  if (choice == nullptr || choice->way == Way::kNative) return {};
+  if (choice == nullptr || choice->variant == Variant::kNative) return {};
   // Nonblocking calls are local: they make nothing together.
-  const bool makes_team = choice->way == Way::kShared && !context_.has_node_team();
-  if (!blocking && (makes_team || choice->way == Way::kLevels)) return {};
+  const bool makes_team = choice->variant == Variant::kShared && !context_.has_node_team();
+  if (!blocking && (makes_team || choice->variant == Variant::kLevels)) return {};
   const bool can = can_run(context_, operation, *choice);
   if (log_.wanted()) log_.rule(kind, *choice, can);
   if (!can) return {};
@@ -274,7 +274,7 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
   if (Repeat& last = repeats_[at]; last.left > 0) {
     count_down(last.left);
     const Choice* const choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried);
-    if (choice->way == Way::kShared) remember(context_, operation, last);
+    if (choice->variant == Variant::kShared) remember(context_, operation, last);
     return {.choice = choice};
   }
   const TuningEntry::Turn turn = tried->entry.next();
@@ -302,7 +302,7 @@ bool Selector::ask_for_shared_memory() {
 }
 
 void Selector::make_ready() {
-  const auto is_shared = [](const auto& each) { return each.choice.way == Way::kShared; };
+  const auto is_shared = [](const auto& each) { return each.choice.variant == Variant::kShared; };
   const bool named = settings_.rules
                          ? std::any_of(settings_.rules->rules.begin(), settings_.rules->rules.end(), is_shared)
                          : std::any_of(settings_.wishes.begin(), settings_.wishes.end(), is_shared);

@@ -22,7 +22,7 @@ namespace ranktree::mpi::collect {
 namespace {
 
 using core::predict::Choice;
-using core::predict::Way;
+using core::predict::Variant;
 using core::schedule::Algorithm;
 using core::schedule::Collective;
 using core::schedule::Form;
@@ -30,9 +30,9 @@ using core::schedule::Form;
 constexpr std::int64_t kShort = 4096;  // bytes: below, whole vectors in half as many messages
 
 Choice leaders_by(Algorithm algorithm) {
-  Choice choice{.way = Way::kMessages, .plan = {}, .groups = 1};
-  choice.plan.form = Form::kLeaders;
-  choice.plan.algorithms = {algorithm};
+  Choice choice{.variant = Variant::kMessages, .composition = {}, .groups = 1};
+  choice.composition.form = Form::kLeaders;
+  choice.composition.algorithms = {algorithm};
   return choice;
 }
 

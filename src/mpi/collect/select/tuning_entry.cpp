@@ -57,7 +57,7 @@ TrialStatistics::Plan plan_for(std::int64_t bytes, int nodes) {
 TuningEntry::TuningEntry(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes)
     : contestants_(1), one_node_(nodes == 1), interval_(kFirstInterval / 2), plan_(plan_for(bytes, nodes)) {
   for (const core::predict::Candidate& each : candidates)
-    contestants_.push_back({each.choice, each.seconds, each.spares});
+    contestants_.push_back({each.choice, each.seconds, each.fewest_bytes});
   for (std::size_t i = 0; i < contestants_.size(); ++i) members_.push_back(i);
   if (members_.size() == 1) {
     left_ = kForEver;
@@ -166,7 +166,7 @@ std::size_t TuningEntry::sparing_one(std::size_t best) const {
 }
 
 double TuningEntry::unseen(std::size_t member) const {
-  const bool in_memory = one_node_ && contestants_[members_[member]].choice.way == core::predict::Way::kShared;
+  const bool in_memory = one_node_ && contestants_[members_[member]].choice.variant == core::predict::Variant::kShared;
   return in_memory ? kUnseenInMemory : kUnseen;
 }
 

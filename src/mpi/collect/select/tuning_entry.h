@@ -24,7 +24,7 @@ class TuningEntry {
   struct Contestant {
     core::predict::Choice choice;
     double model = 0;      // seconds; of the MPI's own call nothing is known
-    bool spares = false;   // bytes between nodes, as Candidate::spares
+    bool spares = false;   // bytes between nodes, as Candidate::fewest_bytes
     double measured = 0;   // its time in the last round, 0 where it never took part
     double apart = 0;      // that of its calls apart only; 0 where all are
     int failures = 0;      // 2: takes part no more

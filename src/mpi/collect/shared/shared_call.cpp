@@ -98,7 +98,7 @@ Across::Task SharedCall::task(std::int64_t count) const {
   task.request.ranks = context_->node_count();
   task.request.root = context_->node_of()[static_cast<std::size_t>(buffers_.request().root)];
   task.request.count = count;
-  const auto& algorithms = choice_.plan.algorithms;
+  const auto& algorithms = choice_.composition.algorithms;
   task.algorithm =
       core::schedule::fitting(task.request.collective, algorithms.empty() ? Algorithm::kBinomial : algorithms.front());
   task.leading = buffers_.request().root;
@@ -115,7 +115,7 @@ Across::Task SharedCall::task_of_blocks(std::int64_t block) const {
 
 void SharedCall::go_across(Across::Task task) {
   element_ = static_cast<std::size_t>(task.elements.layout.extent);
-  const std::int64_t segment = choice_.plan.segment;
+  const std::int64_t segment = choice_.composition.segment;
   if (segment > 0) task.segment = std::max<std::int64_t>(segment / task.elements.layout.extent, 1);
   across_ = std::make_unique<Across>(*context_, std::move(task), tags_);
 }

@@ -184,7 +184,8 @@ bool elements_fit(const Context& context, const NodeTeam& team, const Operation&
 
 bool keeps_order(const NodeTeam& team, const Operation& operation, const Choice& choice) {
   if (!operation.in_rank_order && is_commutative(operation.op)) return true;
-  const Algorithm named = choice.plan.algorithms.empty() ? Algorithm::kBinomial : choice.plan.algorithms.front();
+  const Algorithm named =
+      choice.composition.algorithms.empty() ? Algorithm::kBinomial : choice.composition.algorithms.front();
   return team.in_rank_order() &&
          core::schedule::keeps_rank_order(operation.collective, core::schedule::fitting(operation.collective, named));
 }

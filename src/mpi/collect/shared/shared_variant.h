@@ -16,7 +16,7 @@
 
 namespace ranktree::mpi::collect {
 
-// Way::kShared, for can_run() and start().
+// Variant::kShared, for can_run() and start().
 bool can_share(Context& context, const Operation& operation, const core::predict::Choice& choice);
 std::unique_ptr<Running> start_shared(const std::shared_ptr<Context>& context, const Operation& operation,
                                       const core::predict::Choice& choice);

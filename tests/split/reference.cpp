@@ -1,4 +1,4 @@
-#include "core/split/reference.h"
+#include "reference.h"
 
 #include <algorithm>
 #include <array>

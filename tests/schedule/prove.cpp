@@ -1,4 +1,4 @@
-#include "core/schedule/simulate.h"
+#include "prove.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include "core/schedule/channels.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
-#include "core/schedule/symbols.h"
+#include "symbols.h"
 
 namespace ranktree::core::schedule {
 namespace {

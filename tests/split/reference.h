@@ -1,4 +1,4 @@
-// The split by its definition, slow and exact: tests compare the fast implementations with it.
+// The split by its definition, slow and exact, with which tests compare the fast implementations.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "core/schedule/symbols.h"
+#include "symbols.h"
 
 #include <algorithm>
 #include <bit>
