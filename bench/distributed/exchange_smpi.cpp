@@ -14,7 +14,7 @@
 namespace ranktree::mpi {
 namespace {
 
-// By turn and rank: the number of messages in flight to it. No rank is two exchanges ahead of another.
+// By round and rank: the number of messages in flight to it. No rank is two exchanges ahead of another.
 int expected[2][std::size_t{1} << 20U];
 
 }  // namespace
@@ -27,7 +27,7 @@ int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
   MPI_Comm comm = alone_.get();
   check(MPI_Comm_rank(comm, &own), "MPI_Comm_rank");
   for (const auto& [rank, bytes] : messages) {
-    ++expected[turn_][static_cast<std::size_t>(rank)];
+    ++expected[round_][static_cast<std::size_t>(rank)];
     requests_.push_back(MPI_REQUEST_NULL);
     check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag(), comm, &requests_.back()),
           "MPI_Isend");
@@ -35,7 +35,7 @@ int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
   int merged = 0;
   check(MPI_Allreduce(&word, &merged, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
   received.clear();
-  for (int& left = expected[turn_][static_cast<std::size_t>(own)]; left > 0; --left) {
+  for (int& left = expected[round_][static_cast<std::size_t>(own)]; left > 0; --left) {
     MPI_Status status;
     int length = 0;
     check(MPI_Probe(MPI_ANY_SOURCE, tag(), comm, &status), "MPI_Probe");
@@ -46,7 +46,7 @@ int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
   }
   check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   requests_.clear();
-  turn_ = 1 - turn_;
+  round_ = 1 - round_;
   return merged;
 }
 

@@ -74,7 +74,7 @@ int main(int count, char** arguments) {
   MPI_Barrier(MPI_COMM_WORLD);
   ranktree::mpi::Mailbox mailbox(MPI_COMM_WORLD);
   ranktree::mpi::LocalSteps steps(MPI_COMM_WORLD);
-  ranktree::mpi::RootRoom at_root;
+  ranktree::mpi::RootBuffers at_root;
   const ranktree::mpi::Search search{MPI_COMM_WORLD, mailbox, steps, at_root, 0};
   const ranktree::mpi::Reordering order = reorder_distributed(search, own, options);
   struct {

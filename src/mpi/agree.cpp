@@ -89,9 +89,9 @@ Failure share(MPI_Comm comm, const Failure& own) {
   // By names that the preload library does not count as the program's.
   check(PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
   if (first == INT_MAX) return {};
-  Failure told = own;
-  check(PMPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, first, comm), "MPI_Bcast");
-  return told;
+  Failure first_failure = own;
+  check(PMPI_Bcast(&first_failure, static_cast<int>(sizeof first_failure), MPI_BYTE, first, comm), "MPI_Bcast");
+  return first_failure;
 }
 
 void throw_together(MPI_Comm comm, const Failure& own) {

@@ -47,7 +47,7 @@ Failure attempt(const Local& local) noexcept {
 }
 
 // Collective over `comm`: the failure of the lowest rank that has one, the same on all ranks. An allreduce, and a
-// broadcast where somebody has failed. Throws MpiError, nothing else.
+// broadcast where a rank has failed. Throws MpiError, nothing else.
 Failure share(MPI_Comm comm, const Failure& own);
 
 // Collective: share(), then AgreedError on all ranks when one has failed.

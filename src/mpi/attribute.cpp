@@ -53,7 +53,7 @@ Annotation get_annotation(MPI_Comm comm) {
   return annotation != nullptr ? *annotation : Annotation{};
 }
 
-void say(Annotation& annotation, std::string_view message) {
+void set_message(Annotation& annotation, std::string_view message) {
   if (annotation.message == message) return;
   annotation.message = message;
   annotation.changed = true;

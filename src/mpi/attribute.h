@@ -31,7 +31,7 @@ struct SharedNode {
   bool host_differs = false;  // the host's name is not that of the node's first rank
 };
 
-// The switches above the calling rank, as `source` told.
+// The switches above the calling rank, as `source` has them.
 struct Network {
   std::string source;
   core::split::Chain switches;
@@ -69,6 +69,6 @@ void set_annotation(MPI_Comm comm, std::unique_ptr<Annotation> annotation);
 void set_annotation(MPI_Comm comm, Annotation annotation);
 
 // Sets the message, and notes whether that was a change.
-void say(Annotation& annotation, std::string_view message);
+void set_message(Annotation& annotation, std::string_view message);
 
 }  // namespace ranktree::mpi

@@ -1,4 +1,4 @@
-// A key of MPI's attributes that exists while somebody uses it: a program may end MPI's last session and begin another,
+// A key of MPI's attributes that exists while it is in use: a program may end MPI's last session and begin another,
 // in which an old key would mean something else (docs/decisions/one-counted-attribute-key.md).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace ranktree::mpi {
 
-// Uses are attributes that exist and calls under way; the first makes the key, the last frees it. MPI is never called
+// Uses are attributes that exist and calls in flight; the first makes the key, the last frees it. MPI is never called
 // with the lock held, for MPI may hold its own when it calls `copy` and `remove`.
 class AttributeKey {
  public:

@@ -88,7 +88,7 @@ int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
     }
     if (!busy && done == 0) sched_yield();
   }
-  turn_ = 1 - turn_;
+  round_ = 1 - round_;
   return merged;
 }
 // NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker)

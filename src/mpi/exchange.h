@@ -39,11 +39,11 @@ class Mailbox {
   void send_all(const Messages& messages);
   bool all_arrived();
   bool receive_piece(Messages& received);
-  [[nodiscard]] int tag() const noexcept { return 1 + turn_; }
+  [[nodiscard]] int tag() const noexcept { return 1 + round_; }
 
   MPI_Comm all_;
   Communicator alone_;
-  int turn_ = 0;  // no rank is two exchanges ahead of another: two tags tell them apart
+  int round_ = 0;  // no rank is two exchanges ahead of another, so two tags distinguish the rounds
   std::vector<MPI_Request> requests_;
   bool lost_ = false;
 };

@@ -15,8 +15,9 @@
 namespace ranktree::mpi {
 namespace {
 
-// MPICH has room for 8,192 codes and they are never given back; beyond some the class alone must do. MPICH 4.0.2 gives
-// codes of its own classes a text that has nothing to do with them: what does not come back is not used.
+// MPICH has 8,192 codes at most and never frees one, so after a number of them errors return the class alone.
+// MPICH 4.0.2 gives codes of its own classes unrelated texts: a code whose text does not come back as it was set is not
+// used.
 int code_with_text(const Failure& failure) noexcept {
   constexpr int kMostTexts = 1024;
   static std::atomic<int> texts{0};
@@ -50,7 +51,7 @@ bool world_exists() noexcept {
 void keep_message(MPI_Comm comm, std::string_view text) noexcept {
   try {
     Annotation annotation = get_annotation(comm);
-    say(annotation, text);
+    set_message(annotation, text);
     set_annotation(comm, std::move(annotation));
   } catch (...) {
     return;

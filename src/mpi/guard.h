@@ -12,14 +12,14 @@
 namespace ranktree::mpi {
 
 // Keeps the reason with the communicator, calls its error handler (for MPI_COMM_NULL the one MPI takes) and returns a
-// code of the class, whose MPI_Error_string is the reason, so that handlers that print say it. What cannot be kept is
-// lost: the class is what counts.
+// code of the class, whose MPI_Error_string is the reason, so that handlers print it. A reason that cannot be
+// kept is lost; the class remains.
 int raise(MPI_Comm comm, const Failure& failure) noexcept;
 
-// What ranktree_Comm_get_message() will say of this communicator; lost where it cannot be kept.
+// Sets what ranktree_Comm_get_message() returns for this communicator; lost where it cannot be kept.
 void keep_message(MPI_Comm comm, std::string_view text) noexcept;
 
-// The same, with the MPI's own text for an error that it has told by itself.
+// The same, with the MPI's text for an error of which it has called the handler itself.
 void keep_reason(MPI_Comm comm, int code) noexcept;
 
 // MPI_COMM_WORLD and MPI_COMM_SELF may be used; a program of sessions has neither.

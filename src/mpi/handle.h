@@ -9,8 +9,9 @@
 
 namespace ranktree::mpi {
 
-// `Traits` names the handle's type, its null value and the call that frees it. A null handle is owned by nobody. The
-// destructor ignores the code of the free call: an owner must end before MPI_Finalize, when nothing can be reported.
+// `Traits` names the handle's type, its null value and the call that frees it. A null handle has no owner. The
+// destructor ignores the code of the free call: an owner must be destroyed before MPI_Finalize, when nothing can be
+// reported.
 template <typename Traits>
 class Handle {
  public:

@@ -1,4 +1,4 @@
-// Short texts that need no memory: who has just run out of it can still say so.
+// Short texts that need no memory, so that a failed allocation can still be reported.
 #pragma once
 
 #include <array>

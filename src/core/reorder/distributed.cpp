@@ -25,8 +25,8 @@ namespace {
 // What the shard of id 0 has, everywhere.
 double from_first(Network& network, double own) {
   const auto bytes = std::as_bytes(std::span(&own, 1));
-  const Bytes told = network.broadcast(Bytes(bytes.begin(), bytes.end()));
-  std::memcpy(&own, told.data(), sizeof(own));
+  const Bytes first = network.broadcast(Bytes(bytes.begin(), bytes.end()));
+  std::memcpy(&own, first.data(), sizeof(own));
   return own;
 }
 
@@ -97,12 +97,12 @@ double cost_of(Network& network, const std::vector<Share>& shares, double scale,
       both_ways += shares[i].weights[edge] * scale * whole.cost[level];
     }
   }
-  // One tells all others, as sums may differ in their last digits.
+  // The first process's sum counts for all, since sums may differ in their last digits.
   return from_first(network, network.sum({both_ways}).front()) / 2;
 }
 
-// Tells each process its vertex.
-std::vector<int> tell_processes(Network& network, const std::vector<int>& held, const std::vector<Slot>& slots) {
+// Sends each process its vertex.
+std::vector<int> send_vertices(Network& network, const std::vector<int>& held, const std::vector<Slot>& slots) {
   std::vector<Letter<Nothing>> letters;
   letters.reserve(held.size());
   for (std::size_t i = 0; i < held.size(); ++i) letters.push_back({slots[i].process, held[i], {}});
@@ -163,7 +163,7 @@ void order_distributed(Network& network, const std::vector<Share>& shares, const
   paths.clear();
   for (const Slot& slot : slots) paths.push_back(&slot.path);
   const double after = cost_of(network, shares, scale, whole, paths);
-  std::vector<int> vertex = tell_processes(network, held, slots);
+  std::vector<int> vertex = send_vertices(network, held, slots);
   if (after < before) order = {std::move(vertex), before / scale, after / scale};
 }
 

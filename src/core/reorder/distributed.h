@@ -1,4 +1,4 @@
-// Rank reordering without anybody who knows everything (reorder-2011 §6 wishes for it): the tree's top levels are
+// Rank reordering in which no process holds the whole graph, as reorder-2011 §6 suggests: the tree's top levels are
 // divided on a coarsened graph, then the first process of each subtree places its part.
 #pragma once
 
@@ -30,12 +30,12 @@ struct DistributedOrder {
   std::optional<double> after;
 };
 
-// Collective. Permutes the vertices, or leaves everything where it is when nothing cheaper was found. The answer does
-// not depend on how ids are spread over shards. `order` says that nothing moves, and what that costs as soon as it is
-// known, also when an exception leaves. A shard holds the edges of its vertices and of those merged into them, and
-// where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also all
-// chains. Weights are finite, at least 0. Throws Error(kInput), not everywhere, when one end of an edge does not know
-// of it.
+// Collective. Permutes the vertices, or keeps the current order when nothing cheaper was found. The result does not
+// depend on how ids are spread over shards. `order` starts as the current order, with its cost as soon as it is known,
+// and is valid also when an exception is thrown. A shard holds the edges of its vertices and of those merged into them,
+// and where it leads a part the coarse graph, the band around a cut, and at the end the part's edges; that of id 0 also
+// all chains. Weights are finite, at least 0. Throws Error(kInput), not everywhere, when one end of an edge does not
+// know of it.
 void order_distributed(Network& network, const std::vector<Share>& shares, const DistributedOptions& options,
                        DistributedOrder& order);
 

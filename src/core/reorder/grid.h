@@ -1,5 +1,5 @@
 // A Cartesian grid of processes (MPI 5.0 §8.5.1) and where its vertices go. The pattern is known beforehand: every
-// vertex talks with its neighbours in each dimension, alike.
+// vertex exchanges the same with its neighbours in each dimension.
 #pragma once
 
 #include <cstddef>

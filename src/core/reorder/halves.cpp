@@ -81,16 +81,6 @@ std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t exces
   return excess + left_weight(graph, sides) - before;
 }
 
-double cut_between(const WeightedGraph& graph, const Sides& sides) {
-  double cut = 0;
-  for (int vertex = 0; vertex < graph.size(); ++vertex) {
-    for (std::size_t i = graph.begin[at(vertex)]; i < graph.begin[at(vertex) + 1]; ++i) {
-      if (sides[at(vertex)] < sides[at(graph.peers[i])]) cut += graph.weights[i];
-    }
-  }
-  return cut;
-}
-
 Sides find_halves(const WeightedGraph& graph, std::int64_t target, int tries, std::uint64_t seed) {
   if (graph.size() == 0) return {};
   Workers workers(1);

@@ -35,10 +35,7 @@ std::int64_t refine(const WeightedGraph& graph, Sides& sides, std::int64_t exces
 // weighs `target` as nearly as the vertices allow.
 Sides find_halves(const WeightedGraph& graph, std::int64_t target, int tries, std::uint64_t seed);
 
-// Weight of the edges between the halves.
-double cut_between(const WeightedGraph& graph, const Sides& sides);
-
-// A vertex says who it is, then which edges it has.
+// A vertex reports itself, then its edges.
 struct Report {
   int peer = -1;   // -1: about the vertex itself
   int number = 0;  // of the vertex: twice its weight plus its side; of an edge: the side of the peer

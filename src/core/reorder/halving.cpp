@@ -143,15 +143,17 @@ class Halving {
     return sides;
   }
 
-  Sides tell_sides(const SpreadGraph& graph, const Sides& sides) {
-    const auto told = tell_neighbours<std::int32_t>(network_, graph, [&](std::size_t i) { return sides[i]; });
-    Sides peers(told.size());
-    std::transform(told.begin(), told.end(), peers.begin(), [](int side) { return static_cast<std::uint8_t>(side); });
+  Sides sides_of_neighbours(const SpreadGraph& graph, const Sides& sides) {
+    const auto received =
+        exchange_with_neighbours<std::int32_t>(network_, graph, [&](std::size_t i) { return sides[i]; });
+    Sides peers(received.size());
+    std::transform(received.begin(), received.end(), peers.begin(),
+                   [](int side) { return static_cast<std::uint8_t>(side); });
     return peers;
   }
 
   void refine_band(const SpreadGraph& graph, Sides& sides, bool finest) {
-    const Sides peers = tell_sides(graph, sides);
+    const Sides peers = sides_of_neighbours(graph, sides);
     const std::vector<std::size_t> ring = rings(graph, sides, peers);
     const std::vector<double> admitted = admit(graph, ring);
     std::vector<Letter<Report>> letters;
@@ -229,7 +231,7 @@ class Halving {
     for (const auto& [part, value] : excess_) excess[at(part)] = static_cast<double>(value);
     excess = network_.sum(excess);
     if (std::all_of(excess.begin(), excess.end(), [](double one) { return one == 0; })) return;
-    const Sides peers = tell_sides(graph, sides);
+    const Sides peers = sides_of_neighbours(graph, sides);
     std::vector<Letter<double>> letters;
     std::size_t edge = 0;
     for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -260,7 +262,7 @@ class Halving {
   }
 
   void give_parts(const SpreadGraph& graph, const Sides& candidates, SpreadGraph& vertices) {
-    const Sides peers = tell_sides(graph, candidates);
+    const Sides peers = sides_of_neighbours(graph, candidates);
     const std::vector<unsigned> best = decide(graph, candidates, peers);
     auto vertex = vertices.begin();
     std::size_t edge = 0;

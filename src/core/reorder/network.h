@@ -59,12 +59,12 @@ class Network {
   virtual Bytes broadcast(const Bytes& bytes) = 0;
 };
 
-// What a letter says whose coming says it all.
+// The content of a letter that needs none.
 struct Nothing {
   std::int32_t unused = 0;  // no byte without a value leaves the process
 };
 
-// One thing that an id tells another.
+// One message from an id to another.
 template <typename Content>
 struct Letter {
   int to = 0;

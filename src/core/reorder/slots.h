@@ -26,7 +26,7 @@ struct Slots {
 // when a kind of object is above another in one chain and below it in a second.
 Slots slots_of(std::span<const split::Chain> chains);
 
-// The levels that a chain goes through, in its order. Several of one kind (switches, groups) are told apart by number.
+// The levels that a chain goes through, in its order. Several of one kind (switches, groups) differ by number.
 std::vector<topo::LevelKey> levels_of(const split::Chain& chain);
 
 // The levels of Slots::tree by the same names, without the root (level 0) and the leaves (the last one).

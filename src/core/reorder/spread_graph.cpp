@@ -152,7 +152,8 @@ SpreadGraph contract(Network& network, SpreadLevel& level) {
     level.kept_as.push_back(alone ? graph[i].id : kept_of(graph[i].id, level.mate[i]));
     names.push_back({level.kept_as.back(), graph[i].weight + (alone ? 0 : weight_of_edge_to(graph[i], level.mate[i]))});
   }
-  const std::vector<Name> peers = tell_neighbours<Name>(network, graph, [&](std::size_t i) { return names[i]; });
+  const std::vector<Name> peers =
+      exchange_with_neighbours<Name>(network, graph, [&](std::size_t i) { return names[i]; });
   SpreadGraph coarse;
   std::vector<Letter<SpreadEdge>> moved;
   auto peer = peers.begin();

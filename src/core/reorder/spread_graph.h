@@ -33,10 +33,10 @@ struct SpreadLevel {
   std::vector<int> kept_as;  // of the two ids the one that the merged vertex has
 };
 
-// Collective. Every vertex tells all its neighbours value(index); the answers to one vertex come in the order of its
-// edges, those of all vertices one after the other.
+// Collective. Every vertex sends value(index) to all its neighbours. The values that a vertex receives are in the order
+// of its edges, those of all vertices one after another.
 template <typename Content, typename Value>
-std::vector<Content> tell_neighbours(Network& network, const SpreadGraph& graph, Value value);
+std::vector<Content> exchange_with_neighbours(Network& network, const SpreadGraph& graph, Value value);
 
 // Collective. Vertices propose to the free neighbour most strongly tied to them in relation to the weights, ties by a
 // hash of the pair; where two propose to each other they are matched (B. Fagginger Auer, R. Bisseling: Graph Coarsening
@@ -51,7 +51,7 @@ SpreadGraph contract(Network& network, SpreadLevel& level);
 // ---
 
 template <typename Content, typename Value>
-std::vector<Content> tell_neighbours(Network& network, const SpreadGraph& graph, Value value) {
+std::vector<Content> exchange_with_neighbours(Network& network, const SpreadGraph& graph, Value value) {
   std::vector<Letter<Content>> letters;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     for (const SpreadEdge& edge : graph[i].edges) letters.push_back({edge.peer, graph[i].id, value(i)});

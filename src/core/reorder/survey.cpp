@@ -51,7 +51,7 @@ int middle_of(const Tree& tree, const Part& part) {
   return best;
 }
 
-// Everybody's chain by id, at the shard of id 0; nothing elsewhere.
+// The chains of all ids, by id, at the shard of id 0; nothing elsewhere.
 std::vector<Chain> collect(Network& network, const std::vector<int>& held, const std::vector<Chain>& chains) {
   std::vector<Letter<std::uint64_t>> letters;
   for (std::size_t i = 0; i < held.size(); ++i) {
@@ -135,17 +135,17 @@ int common_level(std::span<const Step> one, std::span<const Step> other) {
 Survey survey(Network& network, const std::vector<Chain>& chains, int largest) {
   const std::vector<int> held = network.held();
   Bytes common;
-  std::vector<Letter<Step>> told;
+  std::vector<Letter<Step>> received;
   {
     const std::vector<Chain> all = collect(network, held, chains);
     if (!all.empty()) {
       const Slots slots = slots_of(all);
       common = common_part(slots, largest);
-      told = slot_letters(slots);
+      received = slot_letters(slots);
     }
   }
   common = network.broadcast(common);
-  told = deliver(network, told);
+  received = deliver(network, received);
 
   Survey result;
   std::span<const std::byte> bytes(common);
@@ -154,7 +154,7 @@ Survey survey(Network& network, const std::vector<Chain>& chains, int largest) {
     result.levels.push_back({static_cast<topo::Kind>(level.kind), {}, {}});
     result.cost.push_back(level.cost);
   }
-  std::span<const Letter<Step>> rest(told);
+  std::span<const Letter<Step>> rest(received);
   for (const int id : held) {
     const auto own = take_run(rest, id);
     result.slot.push_back(own.front().content.object);

@@ -41,7 +41,7 @@ struct Survey {
   // The same everywhere.
   std::vector<Part> parts;
   std::vector<topo::Level> levels;
-  std::vector<double> cost;  // of a pair that meets on a level, by level
+  std::vector<double> cost;  // of a pair by the level of its lowest common ancestor
   // Of the ids held here, seen as processes.
   std::vector<int> slot;
   std::vector<Path> path;

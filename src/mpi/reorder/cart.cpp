@@ -51,7 +51,7 @@ void require_dims(const CartGrid& arguments) {
   }
 }
 
-void require_room(const Grid& grid, MPI_Comm comm) {
+void require_ranks(const Grid& grid, MPI_Comm comm) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   if (grid.vertices() <= size) return;
@@ -66,18 +66,18 @@ std::uint64_t fingerprint(const Grid& grid) {
 }
 
 // At the root: the vertex of each process, its own number for those that take no part. The answers' kind is the method.
-void place(RootRoom& room, const Grid& grid) {
+void place(RootBuffers& buffers, const Grid& grid) {
   const auto vertices = static_cast<std::size_t>(grid.vertices());
-  const std::vector<core::split::Chain> chains = chains_of(room);
+  const std::vector<core::split::Chain> chains = chains_of(buffers);
   const auto slots = core::reorder::slots_of(std::span(chains).first(vertices));
   const GridPlacement placed = core::reorder::place_grid(slots, grid, {});
   const auto method = static_cast<std::int64_t>(placed.method);
-  for (std::size_t process = 0; process < room.answers.size(); ++process) {
-    room.answers[process] = {placed.before, placed.after, static_cast<std::int32_t>(process), 0, method};
+  for (std::size_t process = 0; process < buffers.answers.size(); ++process) {
+    buffers.answers[process] = {placed.before, placed.after, static_cast<std::int32_t>(process), 0, method};
   }
   for (std::size_t vertex = 0; vertex < vertices; ++vertex) {
     const auto leaf = static_cast<std::size_t>(placed.placement.leaf_of[vertex]);
-    room.answers[static_cast<std::size_t>(slots.rank_at_slot[leaf])].vertex = static_cast<std::int32_t>(vertex);
+    buffers.answers[static_cast<std::size_t>(slots.rank_at_slot[leaf])].vertex = static_cast<std::int32_t>(vertex);
   }
 }
 
@@ -85,9 +85,9 @@ void place(RootRoom& room, const Grid& grid) {
 Order order_of_grid(Rearrangement& begun, const Grid& grid) {
   core::split::Chain chain;
   locate(begun, chain);
-  const int merged = gather_reports(begun.comm, begun.order, chain, 0, begun.room);
-  if (merged == 0 && begun.rank == kRoot) begun.order.run([&] { place(begun.room, grid); });
-  const RankAnswer answer = receive_answer(begun.comm, begun.order, merged, begun.room);
+  const int merged = gather_reports(begun.comm, begun.order, chain, 0, begun.buffers);
+  if (merged == 0 && begun.rank == kRoot) begun.order.run([&] { place(begun.buffers, grid); });
+  const RankAnswer answer = receive_answer(begun.comm, begun.order, merged, begun.buffers);
   const auto method = static_cast<GridMethod>(answer.kind);
   Order order = unchanged(begun.rank, method == GridMethod::kIdentity ? no_better_order() : Text());
   order.vertex = answer.vertex;
@@ -107,7 +107,7 @@ void cart_create(MPI_Comm comm, const CartGrid& arguments, bool reorder, MPI_Com
     require(made, "comm_cart");
     require_dims(arguments);
     grid = grid_of(arguments);
-    require_room(grid, comm);
+    require_ranks(grid, comm);
     call.arguments = fingerprint(grid);
   });
   const Order order = find_order(begun, [&] { return order_of_grid(begun, grid); });

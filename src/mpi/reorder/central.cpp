@@ -32,9 +32,9 @@ struct WholeGraph {
   std::vector<int> lengths;  // by rank, as MPI_Gatherv takes them
   std::vector<int> offsets;
 
-  explicit WholeGraph(const RootRoom& room) {
+  explicit WholeGraph(const RootBuffers& buffers) {
     std::int64_t total = 0;
-    for (const RankReport& report : room.reports) {
+    for (const RankReport& report : buffers.reports) {
       offsets.push_back(static_cast<int>(total));
       lengths.push_back(static_cast<int>(report.edges));
       total += report.edges;
@@ -61,7 +61,7 @@ void gather(MPI_Comm comm, const std::vector<Number>& own, MPI_Datatype type, st
 }
 
 core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
-  std::vector<double> of_levels{0};  // the root's: set to the next one's, ranks that meet there are of one node
+  std::vector<double> of_levels{0};  // the root's: set to the next one's, for ranks of one node
   for (const auto& level : core::reorder::levels_of(tree)) of_levels.push_back(costs.at(level));
   if (of_levels.size() > 1) of_levels.front() = of_levels[1];
   return tree.with_costs(of_levels);
@@ -69,7 +69,7 @@ core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
 
 // Answers for all ranks: `kind` is whether the time is up.
 void place(const Affinity& graph, const Search& search, const ReorderOptions& options, const LevelCosts* costs) {
-  const Slots slots = core::reorder::slots_of(chains_of(search.room));
+  const Slots slots = core::reorder::slots_of(chains_of(search.buffers));
   const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
   const auto in_time = [&] { return search.deadline == 0 || MPI_Wtime() < search.deadline; };
   core::place::EngineOptions engine;
@@ -91,8 +91,8 @@ void place(const Affinity& graph, const Search& search, const ReorderOptions& op
   const std::int64_t late = in_time() ? 0 : 1;
   for (std::size_t vertex = 0; vertex < best.leaf_of.size(); ++vertex) {
     const auto process = slots.rank_at_slot[static_cast<std::size_t>(best.leaf_of[vertex])];
-    search.room.answers[static_cast<std::size_t>(process)] = {before, after, static_cast<std::int32_t>(vertex), 0,
-                                                              late};
+    search.buffers.answers[static_cast<std::size_t>(process)] = {before, after, static_cast<std::int32_t>(vertex), 0,
+                                                                 late};
   }
 }
 
@@ -105,10 +105,10 @@ Reordering reorder_at_root(const Search& search, const OwnPart& own, const Reord
   RankAnswer answer;
   {
     std::unique_ptr<WholeGraph> all;  // at the root
-    int merged = gather_reports(comm, steps, own.chain, own.edges.peers.size(), search.room);
-    const bool is_root = !search.room.reports.empty();
+    int merged = gather_reports(comm, steps, own.chain, own.edges.peers.size(), search.buffers);
+    const bool is_root = !search.buffers.reports.empty();
     if (is_root && merged == 0) {
-      steps.run([&] { all = std::make_unique<WholeGraph>(search.room); });
+      steps.run([&] { all = std::make_unique<WholeGraph>(search.buffers); });
       merged = steps.word();
     }
     check(MPI_Bcast(&merged, 1, MPI_INT, kRoot, comm), "MPI_Bcast");
@@ -116,7 +116,7 @@ Reordering reorder_at_root(const Search& search, const OwnPart& own, const Reord
     gather(comm, own.edges.peers, MPI_INT, is_root ? &all->graph.indices : nullptr, all.get());
     gather(comm, own.edges.weights, MPI_DOUBLE, is_root ? &all->graph.weights : nullptr, all.get());
     if (is_root) steps.run([&] { place(all->graph, search, options, costs); });
-    answer = receive_answer(comm, steps, merged, search.room);
+    answer = receive_answer(comm, steps, merged, search.buffers);
   }
   Reordering result{answer.vertex, answer.before, answer.after, {}};
   if (!(answer.after < answer.before)) result.reason = answer.kind != 0 ? too_late(options) : no_better_order();

@@ -22,7 +22,7 @@
 namespace ranktree::mpi {
 namespace {
 
-// What a rank says when the ranks synchronise; the largest counts. From kFailed on: LocalSteps::word() is added.
+// The state of a rank when the ranks synchronise; the largest counts. From kFailed on: LocalSteps::word() is added.
 enum Word : std::uint8_t { kGood, kLate, kFailed };
 
 // Thrown on all ranks by the collective call before which one of them was late or had failed.
@@ -35,9 +35,9 @@ class Stopped : public std::exception {
   int word_;
 };
 
-// Every collective call starts with an exchange of messages, an empty one but in exchange(), whose word says how each
-// rank is doing: no rank waits for one that has failed, and all notice at the same place that time is up. Between that
-// and the end of the call no rank may fail alone: what it needs is allocated before.
+// Every collective call starts with an exchange of messages (an empty one except in exchange()) that carries the state
+// of each rank. So no rank waits for one that has failed, and all stop at the same place when the time is up. Between
+// that and the end of the call no rank may fail alone: what it needs is allocated before.
 class MpiNetwork : public core::reorder::Network {
  public:
   explicit MpiNetwork(const Search& search) : search_(search) {
@@ -66,14 +66,14 @@ class MpiNetwork : public core::reorder::Network {
   Bytes broadcast(const Bytes& bytes) override {
     if (bytes.size() > INT_MAX)
       throw core::Error(core::Fault::kUnsupported, "a broadcast of more than 2147483647 bytes");
-    Bytes told = bytes;
+    Bytes result = bytes;
     synchronise();
     auto length = static_cast<int>(bytes.size());
     check(MPI_Bcast(&length, 1, MPI_INT, 0, search_.comm), "MPI_Bcast");
-    told.resize(static_cast<std::size_t>(length));
+    result.resize(static_cast<std::size_t>(length));
     synchronise();
-    check(MPI_Bcast(told.data(), length, MPI_BYTE, 0, search_.comm), "MPI_Bcast");
-    return told;
+    check(MPI_Bcast(result.data(), length, MPI_BYTE, 0, search_.comm), "MPI_Bcast");
+    return result;
   }
 
   // Collective. Throws Stopped unless all ranks are well and in time.

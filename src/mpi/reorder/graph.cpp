@@ -39,8 +39,8 @@ const int* weights_of(const std::vector<int>& weights, bool weighted) {
 }
 
 const int* neighbours_of(const std::vector<int>& peers) {
-  static const int nobody = 0;
-  return peers.empty() ? &nobody : peers.data();
+  static const int none = 0;
+  return peers.empty() ? &none : peers.data();
 }
 
 // The last part of the distributed graph calls: the owners of vertices get their edges, MPI makes the graph.
@@ -69,7 +69,7 @@ double largest_of(std::span<const double> weights) {
   return weights.empty() ? 0 : *std::max_element(weights.begin(), weights.end());
 }
 
-// A cost that no double can tell is not known.
+// Nothing where the cost is beyond what a double holds.
 std::optional<double> in_callers_units(std::optional<double> cost, double scale) {
   if (!cost || !std::isfinite(*cost / scale)) return std::nullopt;
   return *cost / scale;
@@ -95,7 +95,7 @@ void dist_graph_create(MPI_Comm comm, const DistGraph& graph, MPI_Info info, boo
     require_graph(graph, size_of(comm));
   });
   const EdgeList edges = edges_of(graph.n, graph.sources, graph.degrees, graph.destinations);
-  // A rank that declares nothing may have a null pointer for weights; it is told of weights all the same.
+  // A rank that declares nothing may have a null pointer for weights; MPI still learns that the graph has weights.
   const int* weights = graph.n == 0 ? MPI_WEIGHTS_EMPTY : graph.weights;
   const Neighbourhood held = collect(begun.mailbox, begun.steps, edges, weighted ? weights : nullptr);
   const Order order = find_order(begun, [&] {

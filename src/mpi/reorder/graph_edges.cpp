@@ -58,11 +58,12 @@ void for_each_edge(const EdgeList& edges, Visit visit) {
   }
 }
 
-// What is said of each peer, summed in an order that is the same at both ends: sums of doubles depend on it.
-VertexEdges summed(std::vector<std::pair<int, double>> said, int vertex) {
-  std::sort(said.begin(), said.end());
+// The weights declared for each peer, summed in an order that is the same at both ends, on which sums of doubles
+// depend.
+VertexEdges summed(std::vector<std::pair<int, double>> declared, int vertex) {
+  std::sort(declared.begin(), declared.end());
   VertexEdges edges;
-  for (const auto& [peer, weight] : said) {
+  for (const auto& [peer, weight] : declared) {
     if (peer == vertex || weight == 0) continue;
     if (edges.peers.empty() || edges.peers.back() != peer) {
       edges.peers.push_back(peer);
@@ -77,13 +78,13 @@ constexpr std::array kLists{&Neighbourhood::sources, &Neighbourhood::source_weig
                             &Neighbourhood::destination_weights};
 
 std::vector<std::pair<int, double>> said_by(const Neighbourhood& own) {
-  std::vector<std::pair<int, double>> said;
-  const auto add = [&said](const std::vector<int>& peers, const std::vector<int>& weights) {
-    for (std::size_t i = 0; i < peers.size(); ++i) said.emplace_back(peers[i], weights.empty() ? 1.0 : weights[i]);
+  std::vector<std::pair<int, double>> declared;
+  const auto add = [&declared](const std::vector<int>& peers, const std::vector<int>& weights) {
+    for (std::size_t i = 0; i < peers.size(); ++i) declared.emplace_back(peers[i], weights.empty() ? 1.0 : weights[i]);
   };
   add(own.sources, own.source_weights);
   add(own.destinations, own.destination_weights);
-  return said;
+  return declared;
 }
 
 }  // namespace
@@ -126,11 +127,11 @@ VertexEdges traffic(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, 
   messages.clear();
   VertexEdges own;
   steps.run([&] {
-    std::vector<std::pair<int, double>> said;
+    std::vector<std::pair<int, double>> declared;
     for (const auto& [sender, message] : received) {
-      for_each_record<HalfEdge>(message, [&](const HalfEdge& half) { said.emplace_back(half.peer, half.weight); });
+      for_each_record<HalfEdge>(message, [&](const HalfEdge& half) { declared.emplace_back(half.peer, half.weight); });
     }
-    own = summed(std::move(said), vertex);
+    own = summed(std::move(declared), vertex);
   });
   return own;
 }
@@ -147,13 +148,13 @@ VertexEdges traffic_of_both_ends(Mailbox& mailbox, LocalSteps& steps, const Neig
   const Messages received = exchange(mailbox, steps, messages);
   VertexEdges edges;
   steps.run([&] {
-    std::vector<std::pair<int, double>> said;
-    said.reserve(here.peers.size() + received.size());
-    for (std::size_t i = 0; i < here.peers.size(); ++i) said.emplace_back(here.peers[i], here.weights[i] / 2);
+    std::vector<std::pair<int, double>> declared;
+    declared.reserve(here.peers.size() + received.size());
+    for (std::size_t i = 0; i < here.peers.size(); ++i) declared.emplace_back(here.peers[i], here.weights[i] / 2);
     for (const auto& [sender, message] : received) {
-      for_each_record<double>(message, [&, from = sender](double weight) { said.emplace_back(from, weight / 2); });
+      for_each_record<double>(message, [&, from = sender](double weight) { declared.emplace_back(from, weight / 2); });
     }
-    edges = summed(std::move(said), vertex);
+    edges = summed(std::move(declared), vertex);
   });
   return edges;
 }

@@ -43,7 +43,7 @@ Neighbourhood collect(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges
 // The traffic of the calling rank's vertex: an edge counts its weight times `scale`, or 1 without weights.
 VertexEdges traffic(Mailbox& mailbox, LocalSteps& steps, const EdgeList& edges, const WeightScale& weights, int vertex);
 
-// The same from neighbourhoods that both ends of an edge have declared: the mean of what they say.
+// The same from neighbourhoods that both ends of an edge have declared: the mean of the two weights.
 VertexEdges traffic_of_both_ends(Mailbox& mailbox, LocalSteps& steps, const Neighbourhood& own, int vertex);
 
 // The same from a neighbourhood that holds every edge of the vertex. Local; throws std::bad_alloc.

@@ -1,5 +1,4 @@
-// Which rank each process shall have, given a graph: the three ways to compute it (include/ranktree/mpi.h, "Rank
-// reordering").
+// The three modes that compute a new rank of each process for a graph (include/ranktree/mpi.h, "Rank reordering").
 #pragma once
 
 #include <mpi.h>
@@ -41,10 +40,10 @@ struct ReorderOptions {
 // The ranks of a communicator that look for an order, and how that goes.
 struct Search {
   MPI_Comm comm;
-  Mailbox& mailbox;   // of comm
-  LocalSteps& steps;  // of comm: what fails leaves the order as it is
-  RootRoom& room;     // the root has it for modes central and node
-  double deadline;    // MPI_Wtime() from which on nothing more is tried; 0: none
+  Mailbox& mailbox;      // of comm
+  LocalSteps& steps;     // of comm: what fails leaves the order as it is
+  RootBuffers& buffers;  // allocated at the root, for modes central and node
+  double deadline;       // MPI_Wtime() from which on nothing more is tried; 0: none
 };
 
 // The part of the graph and of the machine that the calling process holds before anything is computed: vertex k is held
@@ -76,11 +75,11 @@ Reordering reorder_central(const Search& search, const OwnPart& own, const Reord
 Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const ReorderOptions& options);
 Reordering reorder_distributed(const Search& search, const OwnPart& own, const ReorderOptions& options);
 
-// What pairs that meet on a level pay, by the level's name; the root of the tree has none and is not in it.
+// The cost of pairs by the name of the level of their lowest common ancestor; without the root, which has none.
 using LevelCosts = std::map<core::topo::LevelKey, double>;
 
-// As reorder_central(). With `costs` levels cost what it says, and what it does not name is an error; without, hops in
-// the tree of the ranks of search.comm.
+// As reorder_central(). With `costs` levels have these costs, and a level that it does not name is an error; without,
+// costs are hops in the tree of the ranks of search.comm.
 Reordering reorder_at_root(const Search& search, const OwnPart& own, const ReorderOptions& options,
                            const LevelCosts* costs);
 

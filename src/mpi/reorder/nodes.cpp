@@ -76,9 +76,9 @@ struct Prices {
 // Collective. Throws AgreedError where a rank has failed before.
 PriceList learn_prices(const Search& search, const Chain& chain) {
   PriceList list;
-  list.word = gather_reports(search.comm, search.steps, chain, 0, search.room);
-  if (list.word == 0 && !search.room.reports.empty()) {
-    search.steps.run([&] { price(chains_of(search.room), list); });
+  list.word = gather_reports(search.comm, search.steps, chain, 0, search.buffers);
+  if (list.word == 0 && !search.buffers.reports.empty()) {
+    search.steps.run([&] { price(chains_of(search.buffers), list); });
     list.word = search.steps.word();
   }
   check(MPI_Bcast(&list, sizeof list, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
@@ -201,9 +201,9 @@ Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const Reor
   int node_size = 0;
   check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
   check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
-  RootRoom node_room;
+  RootBuffers node_buffers;
   search.steps.run([&] {
-    if (node_rank == kRoot) node_room = RootRoom(node_size);
+    if (node_rank == kRoot) node_buffers = RootBuffers(node_size);
   });
 
   const PriceList list = learn_prices(search, own.chain);
@@ -212,7 +212,7 @@ Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const Reor
   const double cost = own_cost(search, own, prices);
   OwnPart inside;
   search.steps.run([&] { inside = {numbers.inside(own.edges), own.chain}; });
-  const Search within{node.get(), of_node, node_steps, node_room, search.deadline};
+  const Search within{node.get(), of_node, node_steps, node_buffers, search.deadline};
   Reordering found = reorder_one(search, within, inside, options, prices);
 
   const double saved = node_rank == kRoot ? found.before.value_or(0) - found.after.value_or(0) : 0;

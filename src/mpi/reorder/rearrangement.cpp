@@ -70,8 +70,8 @@ struct Opening {
   std::uint64_t word = 0;
   std::uint64_t order_word = 0;
   std::uint64_t arguments = 0;
-  std::uint64_t complement = 0;    // of `arguments`: the largest of both tell whether all are equal
-  std::uint64_t unknown_node = 0;  // 1 where the annotation does not tell this rank's node
+  std::uint64_t complement = 0;    // of `arguments`: the largest of both show whether all are equal
+  std::uint64_t unknown_node = 0;  // 1 where the annotation does not have this rank's node
   std::uint64_t largest = 0;       // the bits of a double that is not negative have its order
 };
 
@@ -97,8 +97,8 @@ Rearrangement::Rearrangement(MPI_Comm all) : comm(all), mailbox(all), steps(all)
   check(MPI_Comm_size(all, &size), "MPI_Comm_size");
 }
 
-// Ranks may disagree on whether the node is known, where one had no memory for a copy of an attribute; MPI is asked by
-// all or by none.
+// Ranks may disagree on whether the node is known, where one had no memory for a copy of an attribute; all of them
+// query MPI, or none.
 Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_arguments) {
   Rearrangement begun(comm);
   begun.wanted = call.wanted;
@@ -116,7 +116,7 @@ Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_argu
   begun.order.run([&] {
     begun.learnt = std::make_unique<Annotation>();
     const bool by_root = mode_for(begun.reorder.mode, begun.size) != ReorderMode::kDistributed;
-    if (begun.wanted && by_root && begun.rank == kRoot) begun.room = RootRoom(begun.size);
+    if (begun.wanted && by_root && begun.rank == kRoot) begun.buffers = RootBuffers(begun.size);
   });
   own.complement = ~own.arguments;
   own.word = static_cast<std::uint64_t>(begun.steps.word());
@@ -156,7 +156,7 @@ void keep_learnt(Rearrangement& begun) {
 
 Order order_of_graph(Rearrangement& begun, OwnPart& own) {
   locate(begun, own.chain);
-  const Search search{begun.comm, begun.mailbox, begun.order, begun.room, begun.deadline};
+  const Search search{begun.comm, begun.mailbox, begun.order, begun.buffers, begun.deadline};
   const ReorderMode mode = mode_for(begun.reorder.mode, begun.size);
   const Reordering found = reorder_by(mode, search, own, begun.reorder);
   Order order = unchanged(begun.rank, found.reason);

@@ -58,7 +58,7 @@ struct Rearrangement {
   LocalSteps steps;       // what fails in them fails the call
   LocalSteps order;       // what fails in them leaves the order as it is
   int order_word = 0;     // merged, of what `order` had done when the call began
-  RootRoom room;
+  RootBuffers buffers;
   std::unique_ptr<Annotation> learnt;     // memory for what comm is to know
   std::unique_ptr<Annotation> made;       // and the new communicator
   std::shared_ptr<ReorderRecord> record;  // of it
@@ -72,7 +72,7 @@ struct Order {
 };
 
 // Collective over `comm`, one allreduce. `check` throws core::Error where this rank's arguments are wrong, and may set
-// what `call` says of them. Throws AgreedError, MpiError.
+// the fields of `call` about them. Throws AgreedError, MpiError.
 Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check);
 
 // An order in which nothing changes.

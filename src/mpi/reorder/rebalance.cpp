@@ -147,7 +147,7 @@ double hops_moved(const std::vector<core::split::Chain>& chains, const std::vect
 // Memory for what moving costs, made before the ranks look for an order.
 struct Moves {
   std::vector<int> newranks;  // by rank of comm
-  RootRoom room;
+  RootBuffers buffers;
 
   Moves() = default;
   Moves(MPI_Comm comm, const Terms& terms) {
@@ -156,7 +156,7 @@ struct Moves {
     check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
     newranks.resize(static_cast<std::size_t>(size));
-    if (rank == kRoot && terms.state_bytes > 0) room = RootRoom(size);
+    if (rank == kRoot && terms.state_bytes > 0) buffers = RootBuffers(size);
   }
 };
 
@@ -170,14 +170,14 @@ struct Proposal {
 
 // Collective: hop-bytes of moving. Throws AgreedError.
 double cost_of(Rearrangement& begun, const core::split::Chain& chain, const Terms& terms, Moves& moves) {
-  const int merged = gather_reports(begun.comm, begun.order, chain, 0, moves.room);
+  const int merged = gather_reports(begun.comm, begun.order, chain, 0, moves.buffers);
   if (merged == 0 && begun.rank == kRoot) {
     begun.order.run([&] {
-      const double hops = hops_moved(chains_of(moves.room), moves.newranks);
-      for (RankAnswer& answer : moves.room.answers) answer.after = hops * terms.state_bytes;
+      const double hops = hops_moved(chains_of(moves.buffers), moves.newranks);
+      for (RankAnswer& answer : moves.buffers.answers) answer.after = hops * terms.state_bytes;
     });
   }
-  return receive_answer(begun.comm, begun.order, merged, moves.room).after;
+  return receive_answer(begun.comm, begun.order, merged, moves.buffers).after;
 }
 
 // Collective: fills `proposal`, and returns its order. Throws AgreedError.
@@ -209,7 +209,7 @@ struct Notes {
 Notes notes(Rearrangement& begun, const Proposal& proposal, const Terms& terms) {
   Notes made;
   made.of_old = std::make_unique<Annotation>(begun.annotation);
-  say(*made.of_old, message_of(proposal, terms).view());
+  set_message(*made.of_old, message_of(proposal, terms).view());
   // What this call has sent itself does not count for the next one.
   made.of_old->traffic = std::make_shared<const Traffic>(traffic_of(traced(begun.comm)));
   if (!proposal.pays()) return made;

@@ -16,29 +16,29 @@
 namespace ranktree::mpi {
 
 int gather_reports(MPI_Comm comm, const LocalSteps& steps, const core::split::Chain& chain, std::size_t edges,
-                   RootRoom& room) {
+                   RootBuffers& buffers) {
   const RankReport own{steps.word(), static_cast<std::int64_t>(edges), packed(chain)};
   constexpr int kBytes = sizeof(RankReport);
-  check(MPI_Gather(&own, kBytes, MPI_BYTE, room.reports.data(), kBytes, MPI_BYTE, kRoot, comm), "MPI_Gather");
+  check(MPI_Gather(&own, kBytes, MPI_BYTE, buffers.reports.data(), kBytes, MPI_BYTE, kRoot, comm), "MPI_Gather");
   std::int64_t largest = 0;
-  for (const RankReport& report : room.reports) largest = std::max(largest, report.word);
+  for (const RankReport& report : buffers.reports) largest = std::max(largest, report.word);
   return static_cast<int>(largest);
 }
 
-std::vector<core::split::Chain> chains_of(const RootRoom& room) {
+std::vector<core::split::Chain> chains_of(const RootBuffers& buffers) {
   std::vector<core::split::Chain> chains;
-  chains.reserve(room.reports.size());
-  for (const RankReport& report : room.reports) chains.push_back(unpacked(report.chain));
+  chains.reserve(buffers.reports.size());
+  for (const RankReport& report : buffers.reports) chains.push_back(unpacked(report.chain));
   return chains;
 }
 
-RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, RootRoom& room) {
+RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, RootBuffers& buffers) {
   const int word = std::max(merged, steps.word());
-  for (RankAnswer& answer : room.answers) answer.word = word;
+  for (RankAnswer& answer : buffers.answers) answer.word = word;
   constexpr int kBytes = sizeof(RankAnswer);
   RankAnswer own;
   MPI_Request scatter = MPI_REQUEST_NULL;
-  check(MPI_Iscatter(room.answers.data(), kBytes, MPI_BYTE, &own, kBytes, MPI_BYTE, kRoot, comm, &scatter),
+  check(MPI_Iscatter(buffers.answers.data(), kBytes, MPI_BYTE, &own, kBytes, MPI_BYTE, kRoot, comm, &scatter),
         "MPI_Iscatter");
   wait_asleep(scatter);  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): it tests until the scatter is complete
   steps.require(own.word);

@@ -13,14 +13,14 @@
 
 namespace ranktree::mpi {
 
-// What a rank tells the root. No byte without a value leaves the process.
+// The message of a rank to the root. No byte without a value leaves the process.
 struct RankReport {
   std::int64_t word = 0;   // LocalSteps::word()
   std::int64_t edges = 0;  // of its vertex
   ChainRow chain{};
 };
 
-// What the root tells a rank.
+// The message of the root to a rank.
 struct RankAnswer {
   double before = 0;
   double after = 0;
@@ -30,25 +30,25 @@ struct RankAnswer {
 };
 
 // The root's memory for both, by rank; nothing elsewhere.
-struct RootRoom {
+struct RootBuffers {
   std::vector<RankReport> reports;
   std::vector<RankAnswer> answers;
 
   // Throws std::bad_alloc.
-  explicit RootRoom(int ranks = 0) : reports(static_cast<std::size_t>(ranks)), answers(reports.size()) {}
+  explicit RootBuffers(int ranks = 0) : reports(static_cast<std::size_t>(ranks)), answers(reports.size()) {}
 };
 
 inline constexpr int kRoot = 0;
 
-// Collective: fills room.reports. Returns the largest word at the root, 0 elsewhere.
+// Collective: fills buffers.reports. Returns the largest word at the root, 0 elsewhere.
 int gather_reports(MPI_Comm comm, const LocalSteps& steps, const core::split::Chain& chain, std::size_t edges,
-                   RootRoom& room);
+                   RootBuffers& buffers);
 
 // At the root, O(ranks x depth): by rank.
-std::vector<core::split::Chain> chains_of(const RootRoom& room);
+std::vector<core::split::Chain> chains_of(const RootBuffers& buffers);
 
 // Collective: the answer for this rank, or AgreedError on all ranks where one had failed, the root's last step
 // included: `merged` is the root's. Others than the root wait asleep.
-RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, RootRoom& room);
+RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, RootBuffers& buffers);
 
 }  // namespace ranktree::mpi

@@ -10,8 +10,8 @@ extern "C" {
 
 // Traffic between this process and another one, in whichever direction this process records it (docs/how-to/trace.md).
 struct ranktree_traced_pair {  // NOLINT(readability-identifier-naming): a name of C
-  std::int64_t rank;           // in the group asked about
-  std::int64_t process;        // tells it from others whatever the group, as long as MPI runs
+  std::int64_t rank;           // in the given group
+  std::int64_t process;        // identifies it in all groups, while MPI runs
   std::uint64_t messages;
   std::uint64_t bytes;
 };
@@ -20,6 +20,6 @@ struct ranktree_traced_pair {  // NOLINT(readability-identifier-naming): a name 
 // most `length` partners in ascending order. Returns how many there are, -1 when nothing is recorded. Collective calls
 // that are recorded as such are not included. Local; other threads may be within MPI. Found with
 // dlsym(RTLD_DEFAULT, ...): the symbol is there when the preload library is.
-__attribute__((visibility("default"))) std::int64_t ranktree_traced_pairs(MPI_Group group, ranktree_traced_pair* room,
+__attribute__((visibility("default"))) std::int64_t ranktree_traced_pairs(MPI_Group group, ranktree_traced_pair* pairs,
                                                                           std::int64_t length) noexcept;
 }

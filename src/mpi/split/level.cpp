@@ -75,8 +75,8 @@ Part count_roots(MPI_Comm comm, const Communicator& part) {
 
 std::string warning(const Caller& caller, const Summary& all) {
   if (caller.options.node_identity || !core::split::nodes_disagree(all)) return "";
-  return "nodes: MPI_COMM_TYPE_SHARED and the host names disagree; MPI is followed unless the info key "
-         "ranktree_node_id says otherwise";
+  return "nodes: MPI_COMM_TYPE_SHARED and the host names disagree; MPI_COMM_TYPE_SHARED counts unless the info key "
+         "ranktree_node_id is set";
 }
 
 void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<const LevelInfo> level) {
@@ -86,7 +86,7 @@ void annotate(const Communicator& comm, const Caller& caller, std::shared_ptr<co
   set_annotation(comm.get(), annotation);
 }
 
-// Only what all ranks have agreed on: those that take no part have not been asked.
+// Only options on which all ranks have agreed: ranks that take no part have given none.
 void remember_options(Caller& caller) {
   Annotation& annotation = caller.annotation;
   if (annotation.options && *annotation.options == caller.options) return;
@@ -125,7 +125,7 @@ Share share_of_level(const Caller& caller, const Summary& all) {
 
 Level make_level(MPI_Comm comm, Caller& caller, const Summary& all, const Share& share, bool with_roots) {
   Level level;
-  say(caller.annotation, warning(caller, all));
+  set_message(caller.annotation, warning(caller, all));
   if (all.absent == 0) remember_options(caller);
   if (all.children == 0) return level;
   auto [part, info] = make_part(comm, caller, all, share);

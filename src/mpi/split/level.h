@@ -22,7 +22,7 @@ struct Caller {
   core::split::Chain chain;
   core::split::Member member;
   Annotation annotation;  // the communicator's
-  Communicator node;      // the ranks of this node, ordered by key, when MPI was asked in this call
+  Communicator node;      // the ranks of this node, ordered by key, when this call has queried MPI
 };
 
 // What this rank gets: null where it has no part, or is no root.
@@ -40,8 +40,8 @@ struct Share {
 // Below the beginning that all chains share. `all` is the merge of every rank's summarize(chain).
 Share share_of_level(const Caller& caller, const core::split::Summary& all);
 
-// Collective over `comm`: makes the parts, with their annotations, and the communicator of their roots when asked. One
-// MPI_Comm_split (none where the parts are the nodes that MPI has just told), one more for the roots. More than
+// Collective over `comm`: makes the parts, with their annotations, and the communicator of their roots if `with_roots`.
+// One MPI_Comm_split (none where the parts are the nodes that MPI has just returned), one more for the roots. More than
 // kMaxSiblings parts cost up to three MPI_Comm_split and a scan. Throws MpiError.
 Level make_level(MPI_Comm comm, Caller& caller, const core::split::Summary& all, const Share& share, bool with_roots);
 

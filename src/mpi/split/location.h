@@ -10,8 +10,8 @@
 
 namespace ranktree::mpi {
 
-// Asks MPI which ranks of `comm` share a node, unless its annotation knows. Collective over `comm`: all ranks know, or
-// none. Returns the communicator of this rank's node, ordered by `key`, null when MPI was not asked.
+// Queries MPI which ranks of `comm` share a node, unless its annotation has them. Collective over `comm`: all ranks
+// know, or none. Returns the communicator of this rank's node, ordered by `key`, null when MPI was not queried.
 Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation);
 
 // What learn_node() has learnt.

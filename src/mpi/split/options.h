@@ -19,7 +19,7 @@ namespace ranktree::mpi {
 
 struct SplitOptions {
   core::split::Leftover leftover = core::split::Leftover::kNull;
-  std::optional<hw::NodeIdentity> node_identity;  // nothing: what MPI_COMM_TYPE_SHARED says
+  std::optional<hw::NodeIdentity> node_identity;  // nothing: by MPI_COMM_TYPE_SHARED
   std::string network = "auto";
   bool operator==(const SplitOptions&) const = default;
 };

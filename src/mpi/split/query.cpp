@@ -26,8 +26,9 @@ namespace {
 
 using core::split::Chain;
 
-// All ranks' answers to one question, after everybody has agreed that all questions make sense.
-std::map<int, Chain> ask(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
+// The chains of the ranks queried, after all ranks have agreed that all arguments are valid.
+std::map<int, Chain> query_ranks(MPI_Comm comm, std::span<const int> ranks,
+                                 const std::function<void()>& check_arguments) {
   int size = 0;
   check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
   std::set<int> wanted;
@@ -58,7 +59,7 @@ std::size_t common_prefix(const std::map<int, Chain>& chains) {
 }  // namespace
 
 std::string min_hlevel(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
-  const std::map<int, Chain> chains = ask(comm, ranks, check_arguments);
+  const std::map<int, Chain> chains = query_ranks(comm, ranks, check_arguments);
   int rank = 0;
   check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   if (!chains.contains(rank)) return "Unknown";
@@ -67,7 +68,7 @@ std::string min_hlevel(MPI_Comm comm, std::span<const int> ranks, const std::fun
 }
 
 Chain location(MPI_Comm comm, int rank, const std::function<void()>& check_arguments) {
-  return ask(comm, std::span(&rank, 1), check_arguments).at(rank);
+  return query_ranks(comm, std::span(&rank, 1), check_arguments).at(rank);
 }
 
 MPI_Info hw_resource_info() {

@@ -1,4 +1,4 @@
-// The calls that tell where ranks are; include/ranktree/mpi.h documents each. They throw as those of mpi/split.h do.
+// The calls that return where ranks are; include/ranktree/mpi.h documents each. They throw as those of mpi/split.h do.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace ranktree::mpi {
 
-// Collective over `comm`; each rank asks about the ranks it likes, or none. `check_arguments` throws core::Error when
+// Collective over `comm`; each rank queries any ranks, or none. `check_arguments` throws core::Error when
 // this rank's arguments are wrong.
 std::string min_hlevel(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments);
 

@@ -43,8 +43,8 @@ Level one_level(MPI_Comm comm, Start& begun, Call call, bool with_roots) {
   return level;
 }
 
-// The next call's caller, in a part that was just made. What MPI said of the nodes was said of the communicator above:
-// a switch may part ranks that it put together.
+// The next call's caller, in a part that was just made. The nodes that MPI has returned belong to the communicator
+// above: a switch may separate ranks that it put together.
 void descend(Caller& caller, MPI_Comm part) {
   check(MPI_Comm_rank(part, &caller.member.rank), "MPI_Comm_rank");
   caller.annotation.level.reset();
@@ -85,7 +85,7 @@ Start start(MPI_Comm comm, int key, const MPI_Info* info, const std::function<vo
     caller.chain = chain_here(caller.options, caller.annotation);
     if (local) local(caller);
   });
-  say(caller.annotation, begun.failure.text.view());
+  set_message(caller.annotation, begun.failure.text.view());
   return begun;
 }
 

@@ -1,4 +1,4 @@
-// MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for every MPI.
+// MPI_Comm_split_type by MPI 5.0 §7.4.2, for every MPI.
 #include <mpi.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ std::optional<Link> find_resource(const Caller& caller, const std::string& resou
 }
 
 // Different for different objects of all nodes. Numbers that MPI gave nodes are small and exact; a hash of a node's
-// name leaves no room for the object, and both are hashed again.
+// name leaves no bits for the object, and both are hashed again.
 std::uint64_t instance_code(const Caller& caller, const Link& object) {
   if (object.kind <= Kind::kNode) return core::split::code_of(object);
   constexpr std::int64_t kMostObjects = 16'777'216;
@@ -136,8 +136,8 @@ Summary own_summary(const Start& begun, const Query& query, int type) {
   return own;
 }
 
-// MPI 5.0 §7.4.2: the caller's info tells what the communicator stands for.
-void tell_resource(MPI_Info info, const std::string& type) {
+// MPI 5.0 §7.4.2: the caller's info receives the type of the resource.
+void set_resource_type(MPI_Info info, const std::string& type) {
   if (info == MPI_INFO_NULL) return;
   check(MPI_Info_set(info, "mpi_hw_resource_type", (std::string(kScheme) + type).c_str()), "MPI_Info_set");
 }
@@ -183,7 +183,7 @@ void split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* newco
   if (query.type != Type::kUnguided) caller.options.leftover = core::split::Leftover::kNull;
   Level level = make_level(comm, caller, all, share, false);
   keep(comm, caller);
-  if (query.type == Type::kUnguided && level.part.get() != MPI_COMM_NULL) tell_resource(info, share.type);
+  if (query.type == Type::kUnguided && level.part.get() != MPI_COMM_NULL) set_resource_type(info, share.type);
   *newcomm = level.part.release();
 }
 

@@ -112,9 +112,9 @@ int run(const std::vector<std::string>& words) {
   }
   mpi::Mailbox mailbox(MPI_COMM_WORLD);
   mpi::LocalSteps steps(MPI_COMM_WORLD);
-  mpi::RootRoom room;
+  mpi::RootBuffers buffers;
   const double deadline = trouble == "late" ? 1e-9 : 0;  // some MPIs count from the first call
-  const mpi::Search search{MPI_COMM_WORLD, mailbox, steps, room, deadline};
+  const mpi::Search search{MPI_COMM_WORLD, mailbox, steps, buffers, deadline};
   mpi::ReorderOptions options;
   options.coarse_vertices = std::stoi(words[1]);
   options.preset = core::place::Preset::kFast;  // one attempt: what repeats is the same
