@@ -74,17 +74,16 @@ def described(base: str, arguments: str) -> str:
     return f"[&](std::size_t ranks) {{ return {CALLS[base]}({arguments.replace(found, lists)}); }}"
 
 
-def entry(entry_name: str, expression: object) -> str:
-    """One entry of a call."""
+def entries(expression: object) -> str:
+    """Both entries of a call."""
     text, base = str(expression), base_of(expression.name)
     parameters = text[text.index("(") + 1 : text.rindex(")")]
     arguments = ", ".join(parameter.name for parameter in expression.parameters)
-    head, next_call = f"RANKTREE_ENTRY int {entry_name}({parameters}) {{\n", f"RANKTREE_NEXT({entry_name})()"
     if base in MAKING:
-        return f"{head}  return making({MAKING[base]}, {next_call}, {arguments});\n}}\n"
-    serve = "serve_nonblocking(request, comm" if base in NONBLOCKING else "serve(comm"
+        return f"RANKTREE_MAKING({expression.name}, {MAKING[base]}, ({parameters}), {arguments})\n"
+    macro = "RANKTREE_SERVED_NONBLOCKING" if base in NONBLOCKING else "RANKTREE_SERVED"
     description = described(NONBLOCKING.get(base, base), arguments)
-    return f"{head}  return {serve}, {next_call}, {description}, {arguments});\n}}\n"
+    return f"{macro}({expression.name}, ({description}), ({parameters}), {arguments})\n"
 
 
 def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) -> dict[str, str]:
@@ -93,5 +92,5 @@ def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) 
     for expression in forms:
         name = expression.name
         if classes[name] in {"collective", "communicator", "split"} and is_served(name):
-            text += f"\n#if RANKTREE_HAS_{name}\n{entry(name, expression)}{entry('P' + name, expression)}#endif\n"
+            text += f"\n#if RANKTREE_HAS_{name}\n{entries(expression)}#endif\n"
     return {"collect.cpp": text}

@@ -2,7 +2,7 @@
 """Makes the Fortran forms of the collectives, a subroutine for each call and kind of handle, from the prototypes of
 include/ranktree/mpi_collect.h: include/ranktree/ranktree_collect_{mpif,f08}.f90.
 
-Usage: generate_fortran.py [--check]. With --check nothing is written; the exit code tells whether the committed files
+Usage: generate_fortran.py [--check]. With --check nothing is written; the exit code shows whether the committed files
 are what would be made.
 """
 

@@ -77,7 +77,7 @@ def communicators(expression: object) -> list[str]:
 
 
 def signature(expression: object) -> tuple[str, str]:
-    """A call's parameters, and the arguments that are handed on."""
+    """A call's parameters, and the arguments that are passed on."""
     text, replaced = str(expression), set(communicators(expression))
     arguments = ", ".join(
         f"in_world({parameter.name})" if parameter.name in replaced else parameter.name
@@ -86,24 +86,9 @@ def signature(expression: object) -> tuple[str, str]:
     return text[text.index("(") + 1 : text.rindex(")")], arguments
 
 
-def declarations(name: str, parameters: str) -> str:
-    """Of both entries."""
-    return "".join(f'extern "C" int {entry}({parameters});\n' for entry in (name, "P" + name))
-
-
-def definitions(name: str, parameters: str, arguments: str) -> str:
-    """Of both entries."""
-    return "".join(
-        f"RANKTREE_ENTRY int {entry}({parameters}) {{\n  return hand_on(RANKTREE_NEXT({entry})(), {arguments});\n}}\n"
-        for entry in (name, "P" + name)
-    )
-
-
-def entries(expression: object) -> str:
-    """Both entries of a call. An mpi.h that is older than the MPI that runs may not declare it."""
-    name, (parameters, arguments) = expression.name, signature(expression)
-    declared = f"\n#if !RANKTREE_HAS_{name}\n{declarations(name, parameters)}#endif\n"
-    body = declared + definitions(name, parameters, arguments)
+def entries(name: str, parameters: str, arguments: str) -> str:
+    """Both entries of a call."""
+    body = f"\nRANKTREE_IN_WORLD({name}, ({parameters}), {arguments})\n"
     return where_large(body) if name.endswith(LARGE) else body
 
 
@@ -113,15 +98,9 @@ def where_large(body: str) -> str:
 
 
 def extension_arguments(parameters: str) -> str:
-    """What is handed on: the names of the parameters."""
+    """The arguments that are passed on: the names of the parameters."""
     names = [parameter.split()[-1].removesuffix("[]") for parameter in parameters.split(", ")]
     return ", ".join("in_world(comm)" if name == "comm" else name for name in names)
-
-
-def extension(name: str, parameters: str, arguments: str) -> str:
-    """Both entries of a call beyond the standard, declared always: there is no table of those that an mpi.h has."""
-    body = "\n" + declarations(name, parameters) + definitions(name, parameters, arguments)
-    return where_large(body) if name.endswith(LARGE) else body
 
 
 def extensions(expressions: list[object], classes: Mapping[str, str]) -> str:
@@ -134,7 +113,7 @@ def extensions(expressions: list[object], classes: Mapping[str, str]) -> str:
     for expression in expressions:
         if classes[expression.name] in {"collective-init", "neighbor-init"} and not expression.name.endswith(LARGE):
             words["MPIX" + expression.name.removeprefix("MPI")] = signature(expression)
-    return STREAM_TYPE + "".join(extension(name, *each) for name, each in words.items())
+    return STREAM_TYPE + "".join(entries(name, *each) for name, each in words.items())
 
 
 def names_of_large(expressions: list[object]) -> str:
@@ -150,7 +129,7 @@ def generate(forms: Iterator[object], classes: Mapping[str, str], version: str) 
     parts: dict[str, str] = {}
     for expression in expressions:
         name = f"world_{FILES.get(classes[expression.name], 'other')}.cpp"
-        parts[name] = parts.get(name, HEAD.format(version=version)) + entries(expression)
+        parts[name] = parts.get(name, HEAD.format(version=version)) + entries(expression.name, *signature(expression))
     parts["world_extension.cpp"] = HEAD.format(version=version) + extensions(expressions, classes)
     parts["world_other.cpp"] += names_of_large(expressions)
     return parts

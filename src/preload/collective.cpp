@@ -1,5 +1,5 @@
-// Collective calls as (communicator, operation, root, bytes), or as pairs where the arguments tell them. What counts as
-// the bytes of a call: docs/reference/formats/pattern.md.
+// Records collective calls as (communicator, operation, root, bytes), or as pairs where the arguments define them.
+// docs/reference/formats/pattern.md defines the bytes of a call.
 #include <mpi.h>
 
 #include <cstdint>

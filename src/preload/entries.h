@@ -1,4 +1,4 @@
-// Everything that most generated files of wrappers need. It is small, since it is compiled often.
+// Everything that the generated files of wrappers need. It is small, since it is compiled often.
 #pragma once
 
 #include <mpi.h>
@@ -6,3 +6,26 @@
 #include "preload/hooks.h"
 #include "preload/next.h"
 #include "preload_has.h"
+
+namespace ranktree::preload {
+
+// A call that is not recorded. The guard marks the calls that the MPI makes inside it, which are not the program's.
+template <typename Function, typename... Arguments>
+inline int passed(Function next, Arguments... arguments) {
+  const Call call;
+  return next(arguments...);
+}
+
+}  // namespace ranktree::preload
+
+// NOLINTNEXTLINE(google-build-using-namespace): the hooks
+using namespace ranktree::preload;
+
+// Both entries of a call pass the next definition and their arguments to `body`; the plain build has MPI_X only.
+#define RANKTREE_FORWARD(entry, body, parameters, ...) \
+  RANKTREE_ENTRY int entry parameters { return body(RANKTREE_NEXT(entry)() __VA_OPT__(, ) __VA_ARGS__); }
+#ifdef RANKTREE_PLAIN
+#define RANKTREE_ENTRIES(name, ...) RANKTREE_FORWARD(name, __VA_ARGS__)
+#else
+#define RANKTREE_ENTRIES(name, ...) RANKTREE_FORWARD(name, __VA_ARGS__) RANKTREE_FORWARD(P##name, __VA_ARGS__)
+#endif

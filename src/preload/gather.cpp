@@ -30,7 +30,7 @@ bool attempt(Body body) noexcept {
     body();
     return true;
   } catch (const std::exception& error) {
-    say(error.what());
+    print_verbose(error.what());
     return false;
   }
 }
@@ -78,20 +78,20 @@ class PrivateWorld {
     return good_;
   }
 
-  // The bytes stay valid until the next operation. When there is no memory for them they are received into nothing (and
-  // MPI says "truncated"), so that the sender is not left waiting. Empty then, and when the sender has lost its own.
+  // The bytes stay valid until the next operation. Empty when the sender has lost its own, or when there is no memory
+  // for them: they are then received into an empty buffer (MPI reports a truncation), so that the sender does not wait.
   std::string_view receive(int from) {
     if (!receive_chunk(&length_, sizeof length_, from)) return {};
-    const bool room = attempt([&] { bytes_.resize(length_); });
-    bool received = room;
+    const bool allocated = attempt([&] { bytes_.resize(length_); });
+    bool received = allocated;
     for (std::uint64_t at = 0; at < length_; at += kChunkBytes) {
-      const std::uint64_t chunk = room ? std::min(kChunkBytes, length_ - at) : 0;
-      received = receive_chunk(room ? bytes_.data() + at : nullptr, chunk, from) && received;
+      const std::uint64_t chunk = allocated ? std::min(kChunkBytes, length_ - at) : 0;
+      received = receive_chunk(allocated ? bytes_.data() + at : nullptr, chunk, from) && received;
     }
     return received ? std::string_view(bytes_) : std::string_view();
   }
 
-  // What rank 0 says, everywhere.
+  // Broadcasts the value of rank 0.
   bool agree(bool good_at_root) {
     word_ = good_at_root ? 1 : 0;
     MPI_Request request = MPI_REQUEST_NULL;

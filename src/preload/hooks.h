@@ -87,7 +87,7 @@ void alltoall(const Scene& scene, Buffer send, Buffer receive, MPI_Comm comm);
 void reduce_scatter(const Scene& scene, Counts counts, MPI_Datatype type, MPI_Comm comm);
 void reduce_scatter_block(const Scene& scene, Buffer buffer, MPI_Comm comm);
 
-// Collectives whose pairs the arguments tell. A rank's own share is a copy, not a message.
+// Collectives whose pairs the arguments define. A rank's own share is a copy, not a message.
 void gatherv(const Scene& scene, Buffer send, int root, MPI_Comm comm);
 void scatterv(const Scene& scene, Buffer receive, int root, MPI_Comm comm);
 void alltoallv(const Scene& scene, BufferList send, BufferList receive, MPI_Comm comm);

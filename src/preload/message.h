@@ -20,8 +20,8 @@ inline std::size_t peer_slot(MPI_Comm comm, int rank) noexcept {
   return (mpi::slot_of<kPeerSlots>(comm) + static_cast<std::size_t>(rank)) & (kPeerSlots - 1);
 }
 
-// Counts one message. MPI_PROC_NULL is nobody. O(1); a few loads when this thread has sent to that rank of that
-// communicator, with that datatype, before.
+// Counts one message. A message to MPI_PROC_NULL does not count. O(1); a few loads when this thread has sent to that
+// rank of that communicator, with that datatype, before.
 inline void count_send(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
   Thread* thread = this_thread;
   if (thread != nullptr) [[likely]] {

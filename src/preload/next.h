@@ -7,7 +7,7 @@
 
 namespace ranktree::preload {
 
-// The next definition of `name`; ends in the MPI's own error when there is none, which a matching MPI never meets.
+// The next definition of `name`; with a matching MPI there always is one.
 void* next_symbol(const char* name) noexcept;
 
 // Looked up at the first call: a program that is not an MPI program pays nothing. Threads may look it up at once, with

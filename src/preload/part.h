@@ -18,7 +18,7 @@ namespace ranktree::preload {
 
 namespace layout = io::trace_layout;
 
-// What a part says about its rank.
+// The description of a part's rank.
 struct PartOwner {
   std::int32_t rank = 0;
   std::int32_t ranks = 1;

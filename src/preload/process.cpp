@@ -103,7 +103,7 @@ bool is_spawned() {
 
 }  // namespace
 
-void say(const std::string& line) noexcept {
+void print_verbose(const std::string& line) noexcept {
   if (environment("RANKTREE_VERBOSE") != "1") return;
   const std::string text = "ranktree: " + line + "\n";
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) return;
@@ -128,7 +128,7 @@ void Process::arm_finish() {
   PMPI_Comm_free_keyval(&finish_key);  // lives on as long as the attribute does
 }
 
-// Whether the user asked for a trace; settles where it goes, before the program changes its folder.
+// True where RANKTREE_TRACE is set. Resolves the path of the trace before the program changes its folder.
 bool Process::wanted() {
   output_ = environment("RANKTREE_TRACE");
   if (output_.empty()) return false;
@@ -225,7 +225,8 @@ Thread* Process::make_thread() {
   const std::string name = "/rank-" + std::to_string(owner.rank) + "-" + std::to_string(owner.thread) + ".part";
   const std::string file = output_.empty() ? std::string() : output_ + ".parts" + name;
   threads_.push_back(std::make_unique<Thread>(file, owner));
-  if (!file.empty() && !threads_.back()->part.on_disk()) say(file + ": cannot be made; a crash will lose its records");
+  if (!file.empty() && !threads_.back()->part.on_disk())
+    print_verbose(file + ": cannot be made; a crash will lose its records");
   return threads_.back().get();
 }
 
@@ -233,7 +234,7 @@ Thread* Process::enter() noexcept {
   if (this_thread != nullptr) return this_thread;
   if (state_ == State::kOff) return nullptr;
   shielded([this] {
-    const Call call;  // what we ask MPI here is not the program's
+    const Call call;  // the calls of MPI made here are not the program's
     const std::scoped_lock lock(mutex_);
     if (state_ == State::kUntried) try_start();
     if (state_ != State::kRecording) return;
@@ -243,7 +244,7 @@ Thread* Process::enter() noexcept {
   return this_thread;
 }
 
-// A thread that ends leaves its part to the next new one: thousands of short-lived threads need few files.
+// A thread that exits leaves its part to the next new one: thousands of short-lived threads need few files.
 void Process::watch_thread_end() {
   struct Leave {
     Leave() = default;
@@ -309,8 +310,8 @@ void Process::finish() noexcept {
   });
   close_parts(written);
   if (!written && !output_.empty() && !kSimulated && owner_.rank == 0)
-    say(output_ + ": not written; the records are in " + output_ + ".parts");
-  if (written && owner_.rank == 0) say(output_ + ": written");
+    print_verbose(output_ + ": not written; the records are in " + output_ + ".parts");
+  if (written && owner_.rank == 0) print_verbose(output_ + ": written");
   PMPI_Group_free(&world_group_);
 }
 

@@ -19,11 +19,11 @@ namespace ranktree::preload {
 
 class Process {
  public:
-  // Lives until the process ends: threads may call MPI while static objects are destroyed.
+  // Lives until the process exits: threads may call MPI while static objects are destroyed.
   static Process& instance() noexcept;
 
-  // Starts recording when RANKTREE_TRACE asks for it and MPI is initialised; harmless when called again.
-  // RANKTREE_TRACE=- records without leaving a file, for those who ask for the traffic while the program runs.
+  // Starts recording when RANKTREE_TRACE is set and MPI is initialised; does nothing when called again.
+  // RANKTREE_TRACE=- records without writing a file, for callers that query the traffic while the program runs.
   void start() noexcept;
 
 #if RANKTREE_HAS_MPI_Session_init
@@ -86,11 +86,11 @@ template <typename Body>
 void shielded(Body body) noexcept {
   try {
     body();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody to tell; the program must go on
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the error cannot be reported; the program must go on
   }
 }
 
 // One line on standard error when RANKTREE_VERBOSE=1.
-void say(const std::string& line) noexcept;
+void print_verbose(const std::string& line) noexcept;
 
 }  // namespace ranktree::preload

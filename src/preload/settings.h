@@ -1,4 +1,4 @@
-// What the environment says, and what is said to the user.
+// Settings from the environment, and messages to the user.
 #pragma once
 
 namespace ranktree::preload {
@@ -13,6 +13,6 @@ bool is_set(const char* name) noexcept;
 bool is_verbose() noexcept;
 
 // One line on standard error when RANKTREE_VERBOSE=1: "ranktree: <what>: <text>", cut where it is very long.
-void say(const char* what, const char* text) noexcept;
+void print_verbose(const char* what, const char* text) noexcept;
 
 }  // namespace ranktree::preload

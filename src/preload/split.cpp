@@ -54,7 +54,7 @@ class Ours {
     shielded([this] {
       const CallsLibrary library("ranktree_Comm_split_type");
       if (!library.missing().empty()) {
-        say(library.missing() + "; splits are left to the MPI");
+        print_verbose(library.missing() + "; splits stay native");
         return;
       }
       complete_ = find(library, "ranktree_Comm_split_type", split_type) &&
@@ -68,7 +68,7 @@ class Ours {
   template <typename Function>
   static bool find(const CallsLibrary& library, const char* name, Function& function) {
     if (library.find(name, function)) return true;
-    say(std::string(RANKTREE_CALLS_LIBRARY) + " has no " + name + "; splits are left to the MPI");
+    print_verbose(std::string(RANKTREE_CALLS_LIBRARY) + " has no " + name + "; splits stay native");
     return false;
   }
 
@@ -88,27 +88,28 @@ bool is_intracommunicator(MPI_Comm comm) noexcept {
   return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0;
 }
 
-// Whether a collective call is ours: one rank asks for it, and none is in the way. A rank that takes no part in a split
-// (MPI_UNDEFINED) does not know what kind of split it is, and a library may be missing on one node only: the ranks ask
-// each other before they part ways. Where no rank can be asked the call fails alike on both ways.
-bool all_ours(MPI_Comm comm, bool asked, bool possible) noexcept {
-  if (!is_intracommunicator(comm)) return asked && possible;
-  std::array<int, 2> votes{asked ? 1 : 0, possible ? 0 : 1};
+// Whether ranktree carries out a collective call: one rank requests it, and all ranks can. The ranks agree, since a
+// rank that takes no part in a split (MPI_UNDEFINED) does not know the kind of split, and a library may be missing on
+// one node only. On an intercommunicator, where they cannot agree, the call fails in either case.
+bool all_ours(MPI_Comm comm, bool requested, bool possible) noexcept {
+  if (!is_intracommunicator(comm)) return requested && possible;
+  std::array<int, 2> votes{requested ? 1 : 0, possible ? 0 : 1};
   const int code = PMPI_Allreduce(MPI_IN_PLACE, votes.data(), static_cast<int>(votes.size()), MPI_INT, MPI_MAX, comm);
   return code == MPI_SUCCESS && votes[0] != 0 && votes[1] == 0;
 }
 
-// A call that nobody answers.
+// A call that neither the MPI nor ranktree implements.
 int refuse(const char* name, MPI_Comm comm) noexcept {
-  shielded(
-      [name] { say(std::string(name) + ": unknown to this MPI; ranktree answers it only with RANKTREE_SPLIT=1"); });
+  shielded([name] {
+    print_verbose(std::string(name) + ": unknown to this MPI; ranktree implements it only with RANKTREE_SPLIT=1");
+  });
   PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_SELF : comm, MPI_ERR_UNSUPPORTED_OPERATION);
   return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
 // Hands a call on to the definition behind ours, where there is one.
 template <typename Function, typename... Arguments>
-int hand_on(const char* name, MPI_Comm comm, Function next, Arguments... arguments) noexcept {
+int pass_on(const char* name, MPI_Comm comm, Function next, Arguments... arguments) noexcept {
   return next == nullptr ? refuse(name, comm) : next(arguments...);
 }
 
@@ -134,10 +135,10 @@ template <typename Next>
 int get_hw_resource_info(Next next, MPI_Info* hw_info) noexcept {
   const Call call;
   if (call.outermost() && local_is_ours()) return Ours::instance().hw_resource_info(hw_info);
-  return hand_on("MPI_Get_hw_resource_info", MPI_COMM_NULL, next(), hw_info);
+  return pass_on("MPI_Get_hw_resource_info", MPI_COMM_NULL, next(), hw_info);
 }
 
-// One of the paper's calls. What ours does within is not the program's: the depth tells the wrappers.
+// One of the paper's calls. Calls that ours makes are not the program's: the depth shows that to the wrappers.
 template <auto member, typename Next, typename... Arguments>
 int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Arguments... arguments) noexcept {
   {
@@ -146,7 +147,7 @@ int paper_call(bool collective, const char* name, Next next, MPI_Comm comm, Argu
     const auto ours = is_ours ? Ours::instance().*member : nullptr;
     if (ours != nullptr) return ours(comm, arguments...);
   }
-  return hand_on(name, comm, next(), comm, arguments...);
+  return pass_on(name, comm, next(), comm, arguments...);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Splits by the machine: where RANKTREE_SPLIT=1 asks for it, MPI_Comm_split_type with one of the hardware types of MPI
-// 4, MPI_Get_hw_resource_info and the calls of hsplit-2018 are answered by libranktree_mpi_<mpi>, which lies beside
-// this library and is opened by the first of them. Whoever only traces loads nothing more than before.
+// Splits by the machine: where RANKTREE_SPLIT=1 is set, libranktree_mpi_<mpi> carries out MPI_Comm_split_type with one
+// of the hardware types of MPI 4, MPI_Get_hw_resource_info and the calls of hsplit-2018. That library is beside this
+// one, and the first of these calls opens it; tracing alone does not load it.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace ranktree::preload {
 
-// A call of MPI_Comm_split_type. Returns what came of it, or nothing when it is the MPI's to answer.
+// A call of MPI_Comm_split_type. Returns its code, or nothing when the call is native.
 #ifdef RANKTREE_PLAIN
 inline std::optional<int> split_by_machine(const Call&, MPI_Comm, int, int, MPI_Info, MPI_Comm*) noexcept { return {}; }
 #else

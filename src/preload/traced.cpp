@@ -48,7 +48,7 @@ Traffic translated(const Traffic& traffic, MPI_Group group) {
 }  // namespace
 }  // namespace ranktree::preload
 
-std::int64_t ranktree_traced_pairs(MPI_Group group, ranktree_traced_pair* room, std::int64_t length) noexcept {
+std::int64_t ranktree_traced_pairs(MPI_Group group, ranktree_traced_pair* pairs, std::int64_t length) noexcept {
   using namespace ranktree::preload;  // NOLINT(google-build-using-namespace)
   std::int64_t count = -1;
   shielded([&] {
@@ -57,7 +57,7 @@ std::int64_t ranktree_traced_pairs(MPI_Group group, ranktree_traced_pair* room, 
     if (!read_traffic(traffic)) return;
     std::int64_t found = 0;
     for (const auto& [rank, pair] : translated(traffic, group)) {
-      if (found < length) room[found] = pair;
+      if (found < length) pairs[found] = pair;
       ++found;
     }
     count = found;

@@ -48,4 +48,4 @@ def test_another_version_is_refused(  # noqa: PLR0913
     assert len(told) == 2, "each rank says so"
     for line in told:
         assert all(part in line for part in expected), line
-        assert line.endswith("; collectives are left to the MPI")
+        assert line.endswith("; collectives stay native")

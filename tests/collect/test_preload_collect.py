@@ -140,7 +140,7 @@ def test_a_wrong_setting_is_told_once_and_the_mpi_serves(made: Program, mpi, bui
     assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
     told = [line for line in found.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
     assert len(told) == 1, found.stderr
-    assert "left to the MPI" in told[0]
+    assert "stay native" in told[0]
     assert all(ours == "0" for ours in re.findall(r"(\d+) of \d+ not by the MPI", found.stderr))
 
 

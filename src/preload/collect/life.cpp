@@ -16,18 +16,18 @@ void set_up(int provided) {
   if (progress_thread.load(std::memory_order_relaxed) != nullptr) prepare(MPI_COMM_WORLD);
 }
 
-// MPI_Init, or MPI_Init_thread where more has to be asked for.
+// MPI_Init, or MPI_Init_thread where MPI_THREAD_MULTIPLE is needed.
 template <typename Init, typename InitThread>
 int init(Init next, InitThread next_thread, int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
-  const int code = asks_for_threads() ? next_thread()(argc, argv, MPI_THREAD_MULTIPLE, &provided) : next()(argc, argv);
+  const int code = requests_threads() ? next_thread()(argc, argv, MPI_THREAD_MULTIPLE, &provided) : next()(argc, argv);
   if (code == MPI_SUCCESS) set_up(provided);
   return code;
 }
 
 template <typename InitThread>
 int init_thread(InitThread next, int* argc, char*** argv, int required, int* provided) {
-  const int code = next()(argc, argv, asks_for_threads() ? MPI_THREAD_MULTIPLE : required, provided);
+  const int code = next()(argc, argv, requests_threads() ? MPI_THREAD_MULTIPLE : required, provided);
   if (code == MPI_SUCCESS) set_up(*provided);
   return code;
 }

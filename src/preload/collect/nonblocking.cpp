@@ -22,11 +22,11 @@ namespace {
 
 constexpr const char* kSetting = "RANKTREE_COLL_NONBLOCKING";
 
-// Once, by a rank that has something to say.
+// Prints and logs one warning.
 void warn(const char* why) noexcept {
   std::array<char, 256> line{};
-  std::snprintf(line.data(), line.size(), "%s: %s; nonblocking collectives are left to the MPI", kSetting, why);
-  say(kWhat, line.data());
+  std::snprintf(line.data(), line.size(), "%s: %s; nonblocking collectives stay native", kSetting, why);
+  print_verbose(kWhat, line.data());
   if (functions() != nullptr) functions()->log(line.data());
 }
 
@@ -40,8 +40,8 @@ int ranks_on_this_node() noexcept {
   return ranks;
 }
 
-// A rank has two threads then. Those of other ranks may be bound elsewhere, which nobody asks: they then sleep more
-// than they need.
+// A rank then has two threads. Other ranks may be bound to other PUs, which is not considered: their threads then sleep
+// more than necessary.
 bool is_crowded(int ranks) noexcept {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -58,7 +58,7 @@ const char* obstacle(int provided) noexcept {
 
 }  // namespace
 
-bool asks_for_threads() noexcept {
+bool requests_threads() noexcept {
   const mpi::collect::Environment& own = environment();
   return own.wants_thread() && !own.traces && !own.collectives.empty() && own.collectives != "native";
 }

@@ -1,6 +1,6 @@
-// Nonblocking collectives by ranktree. Where RANKTREE_COLL_NONBLOCKING=thread asks for it and the MPI gives
-// MPI_THREAD_MULTIPLE, MPI_Ibcast, MPI_Ireduce and MPI_Iallreduce give the program requests of the MPI's own, which a
-// thread of ranktree completes (docs/how-to/serve-collectives.md).
+// Nonblocking collectives by ranktree. Where RANKTREE_COLL_NONBLOCKING=thread is set and the MPI provides
+// MPI_THREAD_MULTIPLE, MPI_Ibcast, MPI_Ireduce and MPI_Iallreduce return requests of the MPI, which a thread of
+// ranktree completes (docs/how-to/serve-collectives.md).
 #pragma once
 
 #include <mpi.h>
@@ -19,14 +19,14 @@ using mpi::collect::ProgressThread;
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the wrappers have no other place for it
 extern constinit std::atomic<ProgressThread*> progress_thread;
 
-// What this process is told: whether MPI_Init is to ask for MPI_THREAD_MULTIPLE.
-bool asks_for_threads() noexcept;
+// True when the settings of this process need MPI_THREAD_MULTIPLE, which MPI_Init then requests.
+bool requests_threads() noexcept;
 
 // Whether it wants nonblocking collectives served; rank 0's word counts. Reports a setting that is none.
 bool wants_nonblocking() noexcept;
 
-// Collective over MPI_COMM_WORLD, in MPI_Init, where rank 0 wants it: on all ranks or on none. `provided`: what the MPI
-// gave where it was asked for MPI_THREAD_MULTIPLE.
+// Collective over MPI_COMM_WORLD, in MPI_Init, where rank 0 wants it: on all ranks or on none. `provided`: the level
+// of threads that MPI_Init_thread returned.
 void begin_nonblocking(int provided) noexcept;
 
 // In MPI_Finalize: what is in flight is completed.

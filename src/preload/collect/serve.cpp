@@ -47,14 +47,14 @@ std::string load(PreloadFunctions& functions) {
   return RANKTREE_CALLS_LIBRARY " is another version's: expected " + expected + ", found " + version_text(functions);
 }
 
-const PreloadFunctions* load_or_say() noexcept {
+const PreloadFunctions* load_or_warn() noexcept {
   static PreloadFunctions loaded;
   try {
     const std::string missing = load(loaded);
     if (missing.empty()) return &loaded;
-    say(kWhat, (missing + "; collectives are left to the MPI").c_str());
+    print_verbose(kWhat, (missing + "; collectives stay native").c_str());
   } catch (...) {
-    say(kWhat, "out of memory; collectives are left to the MPI");
+    print_verbose(kWhat, "out of memory; collectives stay native");
   }
   return nullptr;
 }
@@ -73,7 +73,7 @@ const mpi::collect::Environment& environment() noexcept {
 }
 
 const PreloadFunctions* functions() noexcept {
-  static const PreloadFunctions* const found = load_or_say();
+  static const PreloadFunctions* const found = load_or_warn();
   return found;
 }
 
@@ -90,9 +90,9 @@ void decide(int provided) noexcept {
 
 CallTable* find_table(const PreloadFunctions& functions, const Operation& operation, ThreadState& thread) noexcept {
   CallTable* const table = functions.table(&operation, first_served_call.load(std::memory_order_relaxed), &thread);
-  static std::atomic<bool> told{false};
-  if (table != nullptr && table->rank == 0 && *table->message != '\0' && !told.exchange(true)) {
-    say(kWhat, table->message);
+  static std::atomic<bool> printed{false};
+  if (table != nullptr && table->rank == 0 && *table->message != '\0' && !printed.exchange(true)) {
+    print_verbose(kWhat, table->message);
   }
   return table;
 }

@@ -1,6 +1,6 @@
-// Collectives by ranktree. Where RANKTREE_COLL asks for it, the program's blocking collectives go to
-// libranktree_mpi_<mpi>, which lies beside this library and is opened in MPI_Init; a call that its chooser leaves to
-// the MPI costs a look into the communicator's table (docs/how-to/serve-collectives.md).
+// Collectives by ranktree. Where RANKTREE_COLL is set, the program's blocking collectives go to
+// libranktree_mpi_<mpi>, which is beside this library and is opened in MPI_Init. A call that stays native costs one
+// look into the communicator's table (docs/how-to/serve-collectives.md).
 #pragma once
 
 #include <mpi.h>
@@ -37,14 +37,14 @@ extern constinit std::atomic<const PreloadFunctions*> serving;  // decided in MP
 extern constinit thread_local ThreadState* state_here __attribute__((tls_model("initial-exec")));
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// What the environment says to this process.
+// The settings of this process, from the environment.
 const mpi::collect::Environment& environment() noexcept;
 
 // Those of libranktree_mpi_<mpi>, opened at the first use; null where it is missing, or is another version's.
 const PreloadFunctions* functions() noexcept;
 
 // Called when MPI has been initialised, on every rank: rank 0 decides whether anything is to be served. `provided`:
-// what the MPI gave where it was asked for MPI_THREAD_MULTIPLE.
+// the level of threads that MPI_Init_thread returned.
 void decide(int provided) noexcept;
 
 // A call on a communicator whose table the thread does not know: null where it is the MPI's. The communicator's first
@@ -58,9 +58,8 @@ inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept 
   return *state_here;
 }
 
-// One call of the program. `describe` makes the operation for a communicator of so many ranks; each time anew, so that
-// nothing of it need exist where little is asked of it. Inlined into each wrapper, for which the collective is a
-// constant.
+// One call of the program. `describe` makes the operation for a communicator of so many ranks, anew at each use, so
+// that parts that are not needed are never computed. Inlined into each wrapper, for which the collective is a constant.
 template <typename Next, typename Describe, typename... Arguments>
 [[gnu::always_inline]] inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... arguments) {
   const PreloadFunctions* const served_by = serving.load(std::memory_order_relaxed);

@@ -2,1262 +2,596 @@
 // Do not edit.
 #include "preload/entries.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_Allgather
-inline int wrapped_allgather(decltype(&MPI_Allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_allgather(decltype(&MPI_Allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Allgather, wrapped_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
-inline int wrapped_allgather_c(decltype(&MPI_Allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_allgather_c(decltype(&MPI_Allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Allgather_c, wrapped_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
-inline int wrapped_allgatherv(decltype(&MPI_Allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_allgatherv(decltype(&MPI_Allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Allgatherv, wrapped_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv_c
-inline int wrapped_allgatherv_c(decltype(&MPI_Allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_allgatherv_c(decltype(&MPI_Allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Allgatherv_c, wrapped_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
-inline int wrapped_allreduce(decltype(&MPI_Allreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_allreduce(decltype(&MPI_Allreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Allreduce, wrapped_allreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
-inline int wrapped_allreduce_c(decltype(&MPI_Allreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_allreduce_c(decltype(&MPI_Allreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Allreduce_c, wrapped_allreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
-inline int wrapped_alltoall(decltype(&MPI_Alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_alltoall(decltype(&MPI_Alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoall, wrapped_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
-inline int wrapped_alltoall_c(decltype(&MPI_Alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_alltoall_c(decltype(&MPI_Alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoall_c, wrapped_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv
-inline int wrapped_alltoallv(decltype(&MPI_Alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_alltoallv(decltype(&MPI_Alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoallv, wrapped_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv_c
-inline int wrapped_alltoallv_c(decltype(&MPI_Alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_alltoallv_c(decltype(&MPI_Alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoallv_c, wrapped_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw
-inline int wrapped_alltoallw(decltype(&MPI_Alltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static int wrapped_alltoallw(decltype(&MPI_Alltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoallw, wrapped_alltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw_c
-inline int wrapped_alltoallw_c(decltype(&MPI_Alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static int wrapped_alltoallw_c(decltype(&MPI_Alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+RANKTREE_ENTRIES(MPI_Alltoallw_c, wrapped_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
-inline int wrapped_barrier(decltype(&MPI_Barrier) next, MPI_Comm comm) {
+static int wrapped_barrier(decltype(&MPI_Barrier) next, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Barrier", [&](const Scene& scene) { barrier(scene, comm); });
   return next(comm);
 }
+RANKTREE_ENTRIES(MPI_Barrier, wrapped_barrier, (MPI_Comm comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
-inline int wrapped_bcast(decltype(&MPI_Bcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+static int wrapped_bcast(decltype(&MPI_Bcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Bcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Bcast, wrapped_bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
-inline int wrapped_bcast_c(decltype(&MPI_Bcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+static int wrapped_bcast_c(decltype(&MPI_Bcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Bcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Bcast_c, wrapped_bcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan
-inline int wrapped_exscan(decltype(&MPI_Exscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_exscan(decltype(&MPI_Exscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Exscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Exscan, wrapped_exscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan_c
-inline int wrapped_exscan_c(decltype(&MPI_Exscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_exscan_c(decltype(&MPI_Exscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Exscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Exscan_c, wrapped_exscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather
-inline int wrapped_gather(decltype(&MPI_Gather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_gather(decltype(&MPI_Gather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Gather, wrapped_gather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
-inline int wrapped_gather_c(decltype(&MPI_Gather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_gather_c(decltype(&MPI_Gather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Gather_c, wrapped_gather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
-inline int wrapped_gatherv(decltype(&MPI_Gatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_gatherv(decltype(&MPI_Gatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Gatherv, wrapped_gatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv_c
-inline int wrapped_gatherv_c(decltype(&MPI_Gatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_gatherv_c(decltype(&MPI_Gatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Gatherv_c, wrapped_gatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather
-inline int wrapped_iallgather(decltype(&MPI_Iallgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallgather(decltype(&MPI_Iallgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallgather, wrapped_iallgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather_c
-inline int wrapped_iallgather_c(decltype(&MPI_Iallgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallgather_c(decltype(&MPI_Iallgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallgather_c, wrapped_iallgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv
-inline int wrapped_iallgatherv(decltype(&MPI_Iallgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallgatherv(decltype(&MPI_Iallgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallgatherv, wrapped_iallgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv_c
-inline int wrapped_iallgatherv_c(decltype(&MPI_Iallgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallgatherv_c(decltype(&MPI_Iallgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallgatherv_c, wrapped_iallgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce
-inline int wrapped_iallreduce(decltype(&MPI_Iallreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallreduce(decltype(&MPI_Iallreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallreduce, wrapped_iallreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
-inline int wrapped_iallreduce_c(decltype(&MPI_Iallreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iallreduce_c(decltype(&MPI_Iallreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iallreduce_c, wrapped_iallreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall
-inline int wrapped_ialltoall(decltype(&MPI_Ialltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoall(decltype(&MPI_Ialltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoall, wrapped_ialltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall_c
-inline int wrapped_ialltoall_c(decltype(&MPI_Ialltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoall_c(decltype(&MPI_Ialltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoall_c, wrapped_ialltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv
-inline int wrapped_ialltoallv(decltype(&MPI_Ialltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoallv(decltype(&MPI_Ialltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoallv, wrapped_ialltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv_c
-inline int wrapped_ialltoallv_c(decltype(&MPI_Ialltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoallv_c(decltype(&MPI_Ialltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoallv_c, wrapped_ialltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw
-inline int wrapped_ialltoallw(decltype(&MPI_Ialltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoallw(decltype(&MPI_Ialltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoallw, wrapped_ialltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw_c
-inline int wrapped_ialltoallw_c(decltype(&MPI_Ialltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ialltoallw_c(decltype(&MPI_Ialltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ialltoallw_c, wrapped_ialltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibarrier
-inline int wrapped_ibarrier(decltype(&MPI_Ibarrier) next, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ibarrier(decltype(&MPI_Ibarrier) next, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibarrier", [&](const Scene& scene) { barrier(scene, comm); });
   return next(comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ibarrier, wrapped_ibarrier, (MPI_Comm comm, MPI_Request* request), comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
-inline int wrapped_ibcast(decltype(&MPI_Ibcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ibcast(decltype(&MPI_Ibcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ibcast, wrapped_ibcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
-inline int wrapped_ibcast_c(decltype(&MPI_Ibcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ibcast_c(decltype(&MPI_Ibcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ibcast_c, wrapped_ibcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan
-inline int wrapped_iexscan(decltype(&MPI_Iexscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iexscan(decltype(&MPI_Iexscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iexscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iexscan, wrapped_iexscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan_c
-inline int wrapped_iexscan_c(decltype(&MPI_Iexscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iexscan_c(decltype(&MPI_Iexscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iexscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iexscan_c, wrapped_iexscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igather
-inline int wrapped_igather(decltype(&MPI_Igather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_igather(decltype(&MPI_Igather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Igather, wrapped_igather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igather_c
-inline int wrapped_igather_c(decltype(&MPI_Igather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_igather_c(decltype(&MPI_Igather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Igather_c, wrapped_igather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv
-inline int wrapped_igatherv(decltype(&MPI_Igatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_igatherv(decltype(&MPI_Igatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Igatherv, wrapped_igatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv_c
-inline int wrapped_igatherv_c(decltype(&MPI_Igatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_igatherv_c(decltype(&MPI_Igatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Igatherv_c, wrapped_igatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce
-inline int wrapped_ireduce(decltype(&MPI_Ireduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce(decltype(&MPI_Ireduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce, wrapped_ireduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
-inline int wrapped_ireduce_c(decltype(&MPI_Ireduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce_c(decltype(&MPI_Ireduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce_c, wrapped_ireduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter
-inline int wrapped_ireduce_scatter(decltype(&MPI_Ireduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce_scatter(decltype(&MPI_Ireduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce_scatter, wrapped_ireduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_c
-inline int wrapped_ireduce_scatter_c(decltype(&MPI_Ireduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce_scatter_c(decltype(&MPI_Ireduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce_scatter_c, wrapped_ireduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block
-inline int wrapped_ireduce_scatter_block(decltype(&MPI_Ireduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce_scatter_block(decltype(&MPI_Ireduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce_scatter_block, wrapped_ireduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block_c
-inline int wrapped_ireduce_scatter_block_c(decltype(&MPI_Ireduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ireduce_scatter_block_c(decltype(&MPI_Ireduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ireduce_scatter_block_c, wrapped_ireduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan
-inline int wrapped_iscan(decltype(&MPI_Iscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscan(decltype(&MPI_Iscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscan, wrapped_iscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan_c
-inline int wrapped_iscan_c(decltype(&MPI_Iscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscan_c(decltype(&MPI_Iscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscan_c, wrapped_iscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter
-inline int wrapped_iscatter(decltype(&MPI_Iscatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscatter(decltype(&MPI_Iscatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscatter, wrapped_iscatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter_c
-inline int wrapped_iscatter_c(decltype(&MPI_Iscatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscatter_c(decltype(&MPI_Iscatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscatter_c, wrapped_iscatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv
-inline int wrapped_iscatterv(decltype(&MPI_Iscatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscatterv(decltype(&MPI_Iscatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscatterv, wrapped_iscatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv_c
-inline int wrapped_iscatterv_c(decltype(&MPI_Iscatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_iscatterv_c(decltype(&MPI_Iscatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Iscatterv_c, wrapped_iscatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
-inline int wrapped_reduce(decltype(&MPI_Reduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+static int wrapped_reduce(decltype(&MPI_Reduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce, wrapped_reduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
-inline int wrapped_reduce_c(decltype(&MPI_Reduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+static int wrapped_reduce_c(decltype(&MPI_Reduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce_c, wrapped_reduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
-inline int wrapped_reduce_scatter(decltype(&MPI_Reduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_reduce_scatter(decltype(&MPI_Reduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce_scatter, wrapped_reduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_c
-inline int wrapped_reduce_scatter_c(decltype(&MPI_Reduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_reduce_scatter_c(decltype(&MPI_Reduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce_scatter_c, wrapped_reduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
-inline int wrapped_reduce_scatter_block(decltype(&MPI_Reduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_reduce_scatter_block(decltype(&MPI_Reduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce_scatter_block, wrapped_reduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-inline int wrapped_reduce_scatter_block_c(decltype(&MPI_Reduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_reduce_scatter_block_c(decltype(&MPI_Reduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Reduce_scatter_block_c, wrapped_reduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan
-inline int wrapped_scan(decltype(&MPI_Scan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_scan(decltype(&MPI_Scan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Scan, wrapped_scan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan_c
-inline int wrapped_scan_c(decltype(&MPI_Scan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static int wrapped_scan_c(decltype(&MPI_Scan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
 }
+RANKTREE_ENTRIES(MPI_Scan_c, wrapped_scan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
-inline int wrapped_scatter(decltype(&MPI_Scatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_scatter(decltype(&MPI_Scatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Scatter, wrapped_scatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
-inline int wrapped_scatter_c(decltype(&MPI_Scatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_scatter_c(decltype(&MPI_Scatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Scatter_c, wrapped_scatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
-inline int wrapped_scatterv(decltype(&MPI_Scatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_scatterv(decltype(&MPI_Scatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
+RANKTREE_ENTRIES(MPI_Scatterv, wrapped_scatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv_c
-inline int wrapped_scatterv_c(decltype(&MPI_Scatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static int wrapped_scatterv_c(decltype(&MPI_Scatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_Allgather
-RANKTREE_ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgather(RANKTREE_NEXT(MPI_Allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgather(RANKTREE_NEXT(PMPI_Allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Allgather_c
-RANKTREE_ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgather_c(RANKTREE_NEXT(MPI_Allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgather_c(RANKTREE_NEXT(PMPI_Allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Allgatherv
-RANKTREE_ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgatherv(RANKTREE_NEXT(MPI_Allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgatherv(RANKTREE_NEXT(PMPI_Allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Allgatherv_c
-RANKTREE_ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgatherv_c(RANKTREE_NEXT(MPI_Allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allgatherv_c(RANKTREE_NEXT(PMPI_Allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Allreduce
-RANKTREE_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allreduce(RANKTREE_NEXT(MPI_Allreduce)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allreduce(RANKTREE_NEXT(PMPI_Allreduce)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Allreduce_c
-RANKTREE_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allreduce_c(RANKTREE_NEXT(MPI_Allreduce_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_allreduce_c(RANKTREE_NEXT(PMPI_Allreduce_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoall
-RANKTREE_ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoall(RANKTREE_NEXT(MPI_Alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoall(RANKTREE_NEXT(PMPI_Alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoall_c
-RANKTREE_ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoall_c(RANKTREE_NEXT(MPI_Alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoall_c(RANKTREE_NEXT(PMPI_Alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoallv
-RANKTREE_ENTRY int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallv(RANKTREE_NEXT(MPI_Alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallv(RANKTREE_NEXT(PMPI_Alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoallv_c
-RANKTREE_ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallv_c(RANKTREE_NEXT(MPI_Alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallv_c(RANKTREE_NEXT(PMPI_Alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoallw
-RANKTREE_ENTRY int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallw(RANKTREE_NEXT(MPI_Alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallw(RANKTREE_NEXT(PMPI_Alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Alltoallw_c
-RANKTREE_ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallw_c(RANKTREE_NEXT(MPI_Alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_alltoallw_c(RANKTREE_NEXT(PMPI_Alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Barrier
-RANKTREE_ENTRY int MPI_Barrier(MPI_Comm comm) {
-  return ranktree::preload::wrapped_barrier(RANKTREE_NEXT(MPI_Barrier)(), comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Barrier(MPI_Comm comm) {
-  return ranktree::preload::wrapped_barrier(RANKTREE_NEXT(PMPI_Barrier)(), comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Bcast
-RANKTREE_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bcast(RANKTREE_NEXT(MPI_Bcast)(), buffer, count, datatype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bcast(RANKTREE_NEXT(PMPI_Bcast)(), buffer, count, datatype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Bcast_c
-RANKTREE_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bcast_c(RANKTREE_NEXT(MPI_Bcast_c)(), buffer, count, datatype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bcast_c(RANKTREE_NEXT(PMPI_Bcast_c)(), buffer, count, datatype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Exscan
-RANKTREE_ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_exscan(RANKTREE_NEXT(MPI_Exscan)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_exscan(RANKTREE_NEXT(PMPI_Exscan)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Exscan_c
-RANKTREE_ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_exscan_c(RANKTREE_NEXT(MPI_Exscan_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_exscan_c(RANKTREE_NEXT(PMPI_Exscan_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Gather
-RANKTREE_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gather(RANKTREE_NEXT(MPI_Gather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gather(RANKTREE_NEXT(PMPI_Gather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Gather_c
-RANKTREE_ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gather_c(RANKTREE_NEXT(MPI_Gather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gather_c(RANKTREE_NEXT(PMPI_Gather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Gatherv
-RANKTREE_ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gatherv(RANKTREE_NEXT(MPI_Gatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gatherv(RANKTREE_NEXT(PMPI_Gatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Gatherv_c
-RANKTREE_ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gatherv_c(RANKTREE_NEXT(MPI_Gatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_gatherv_c(RANKTREE_NEXT(PMPI_Gatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallgather
-RANKTREE_ENTRY int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgather(RANKTREE_NEXT(MPI_Iallgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgather(RANKTREE_NEXT(PMPI_Iallgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallgather_c
-RANKTREE_ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgather_c(RANKTREE_NEXT(MPI_Iallgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgather_c(RANKTREE_NEXT(PMPI_Iallgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallgatherv
-RANKTREE_ENTRY int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgatherv(RANKTREE_NEXT(MPI_Iallgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgatherv(RANKTREE_NEXT(PMPI_Iallgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallgatherv_c
-RANKTREE_ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgatherv_c(RANKTREE_NEXT(MPI_Iallgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallgatherv_c(RANKTREE_NEXT(PMPI_Iallgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallreduce
-RANKTREE_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallreduce(RANKTREE_NEXT(MPI_Iallreduce)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallreduce(RANKTREE_NEXT(PMPI_Iallreduce)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iallreduce_c
-RANKTREE_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallreduce_c(RANKTREE_NEXT(MPI_Iallreduce_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iallreduce_c(RANKTREE_NEXT(PMPI_Iallreduce_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoall
-RANKTREE_ENTRY int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoall(RANKTREE_NEXT(MPI_Ialltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoall(RANKTREE_NEXT(PMPI_Ialltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoall_c
-RANKTREE_ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoall_c(RANKTREE_NEXT(MPI_Ialltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoall_c(RANKTREE_NEXT(PMPI_Ialltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoallv
-RANKTREE_ENTRY int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallv(RANKTREE_NEXT(MPI_Ialltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallv(RANKTREE_NEXT(PMPI_Ialltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoallv_c
-RANKTREE_ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallv_c(RANKTREE_NEXT(MPI_Ialltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallv_c(RANKTREE_NEXT(PMPI_Ialltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoallw
-RANKTREE_ENTRY int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallw(RANKTREE_NEXT(MPI_Ialltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallw(RANKTREE_NEXT(PMPI_Ialltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ialltoallw_c
-RANKTREE_ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallw_c(RANKTREE_NEXT(MPI_Ialltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ialltoallw_c(RANKTREE_NEXT(PMPI_Ialltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ibarrier
-RANKTREE_ENTRY int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibarrier(RANKTREE_NEXT(MPI_Ibarrier)(), comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibarrier(RANKTREE_NEXT(PMPI_Ibarrier)(), comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ibcast
-RANKTREE_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibcast(RANKTREE_NEXT(MPI_Ibcast)(), buffer, count, datatype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibcast(RANKTREE_NEXT(PMPI_Ibcast)(), buffer, count, datatype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ibcast_c
-RANKTREE_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibcast_c(RANKTREE_NEXT(MPI_Ibcast_c)(), buffer, count, datatype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibcast_c(RANKTREE_NEXT(PMPI_Ibcast_c)(), buffer, count, datatype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iexscan
-RANKTREE_ENTRY int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iexscan(RANKTREE_NEXT(MPI_Iexscan)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iexscan(RANKTREE_NEXT(PMPI_Iexscan)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iexscan_c
-RANKTREE_ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iexscan_c(RANKTREE_NEXT(MPI_Iexscan_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iexscan_c(RANKTREE_NEXT(PMPI_Iexscan_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Igather
-RANKTREE_ENTRY int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igather(RANKTREE_NEXT(MPI_Igather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igather(RANKTREE_NEXT(PMPI_Igather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Igather_c
-RANKTREE_ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igather_c(RANKTREE_NEXT(MPI_Igather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igather_c(RANKTREE_NEXT(PMPI_Igather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Igatherv
-RANKTREE_ENTRY int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igatherv(RANKTREE_NEXT(MPI_Igatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igatherv(RANKTREE_NEXT(PMPI_Igatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Igatherv_c
-RANKTREE_ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igatherv_c(RANKTREE_NEXT(MPI_Igatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_igatherv_c(RANKTREE_NEXT(PMPI_Igatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce
-RANKTREE_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce(RANKTREE_NEXT(MPI_Ireduce)(), sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce(RANKTREE_NEXT(PMPI_Ireduce)(), sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce_c
-RANKTREE_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_c(RANKTREE_NEXT(MPI_Ireduce_c)(), sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_c(RANKTREE_NEXT(PMPI_Ireduce_c)(), sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce_scatter
-RANKTREE_ENTRY int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter(RANKTREE_NEXT(MPI_Ireduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter(RANKTREE_NEXT(PMPI_Ireduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce_scatter_c
-RANKTREE_ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_c(RANKTREE_NEXT(MPI_Ireduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_c(RANKTREE_NEXT(PMPI_Ireduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce_scatter_block
-RANKTREE_ENTRY int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_block(RANKTREE_NEXT(MPI_Ireduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_block(RANKTREE_NEXT(PMPI_Ireduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ireduce_scatter_block_c
-RANKTREE_ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_block_c(RANKTREE_NEXT(MPI_Ireduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ireduce_scatter_block_c(RANKTREE_NEXT(PMPI_Ireduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscan
-RANKTREE_ENTRY int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscan(RANKTREE_NEXT(MPI_Iscan)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscan(RANKTREE_NEXT(PMPI_Iscan)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscan_c
-RANKTREE_ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscan_c(RANKTREE_NEXT(MPI_Iscan_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscan_c(RANKTREE_NEXT(PMPI_Iscan_c)(), sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscatter
-RANKTREE_ENTRY int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatter(RANKTREE_NEXT(MPI_Iscatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatter(RANKTREE_NEXT(PMPI_Iscatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscatter_c
-RANKTREE_ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatter_c(RANKTREE_NEXT(MPI_Iscatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatter_c(RANKTREE_NEXT(PMPI_Iscatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscatterv
-RANKTREE_ENTRY int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatterv(RANKTREE_NEXT(MPI_Iscatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatterv(RANKTREE_NEXT(PMPI_Iscatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Iscatterv_c
-RANKTREE_ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatterv_c(RANKTREE_NEXT(MPI_Iscatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_iscatterv_c(RANKTREE_NEXT(PMPI_Iscatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce
-RANKTREE_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce(RANKTREE_NEXT(MPI_Reduce)(), sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce(RANKTREE_NEXT(PMPI_Reduce)(), sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce_c
-RANKTREE_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_c(RANKTREE_NEXT(MPI_Reduce_c)(), sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_c(RANKTREE_NEXT(PMPI_Reduce_c)(), sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce_scatter
-RANKTREE_ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter(RANKTREE_NEXT(MPI_Reduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter(RANKTREE_NEXT(PMPI_Reduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce_scatter_c
-RANKTREE_ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_c(RANKTREE_NEXT(MPI_Reduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_c(RANKTREE_NEXT(PMPI_Reduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce_scatter_block
-RANKTREE_ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_block(RANKTREE_NEXT(MPI_Reduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_block(RANKTREE_NEXT(PMPI_Reduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-RANKTREE_ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_block_c(RANKTREE_NEXT(MPI_Reduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_reduce_scatter_block_c(RANKTREE_NEXT(PMPI_Reduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scan
-RANKTREE_ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scan(RANKTREE_NEXT(MPI_Scan)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scan(RANKTREE_NEXT(PMPI_Scan)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scan_c
-RANKTREE_ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scan_c(RANKTREE_NEXT(MPI_Scan_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scan_c(RANKTREE_NEXT(PMPI_Scan_c)(), sendbuf, recvbuf, count, datatype, op, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scatter
-RANKTREE_ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatter(RANKTREE_NEXT(MPI_Scatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatter(RANKTREE_NEXT(PMPI_Scatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scatter_c
-RANKTREE_ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatter_c(RANKTREE_NEXT(MPI_Scatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatter_c(RANKTREE_NEXT(PMPI_Scatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scatterv
-RANKTREE_ENTRY int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatterv(RANKTREE_NEXT(MPI_Scatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatterv(RANKTREE_NEXT(PMPI_Scatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Scatterv_c
-RANKTREE_ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatterv_c(RANKTREE_NEXT(MPI_Scatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return ranktree::preload::wrapped_scatterv_c(RANKTREE_NEXT(PMPI_Scatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Scatterv_c, wrapped_scatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif

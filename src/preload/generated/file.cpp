@@ -2,1556 +2,346 @@
 // Do not edit.
 #include "preload/entries.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_File_close
-inline int wrapped_file_close(decltype(&MPI_File_close) next, MPI_File* fh) {
-  const Call call;
-  return next(fh);
-}
+RANKTREE_ENTRIES(MPI_File_close, passed, (MPI_File* fh), fh)
 #endif
 
 #if RANKTREE_HAS_MPI_File_delete
-inline int wrapped_file_delete(decltype(&MPI_File_delete) next, const char* filename, MPI_Info info) {
-  const Call call;
-  return next(filename, info);
-}
+RANKTREE_ENTRIES(MPI_File_delete, passed, (const char* filename, MPI_Info info), filename, info)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_amode
-inline int wrapped_file_get_amode(decltype(&MPI_File_get_amode) next, MPI_File fh, int* amode) {
-  const Call call;
-  return next(fh, amode);
-}
+RANKTREE_ENTRIES(MPI_File_get_amode, passed, (MPI_File fh, int* amode), fh, amode)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_atomicity
-inline int wrapped_file_get_atomicity(decltype(&MPI_File_get_atomicity) next, MPI_File fh, int* flag) {
-  const Call call;
-  return next(fh, flag);
-}
+RANKTREE_ENTRIES(MPI_File_get_atomicity, passed, (MPI_File fh, int* flag), fh, flag)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_byte_offset
-inline int wrapped_file_get_byte_offset(decltype(&MPI_File_get_byte_offset) next, MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
-  const Call call;
-  return next(fh, offset, disp);
-}
+RANKTREE_ENTRIES(MPI_File_get_byte_offset, passed, (MPI_File fh, MPI_Offset offset, MPI_Offset* disp), fh, offset, disp)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_group
-inline int wrapped_file_get_group(decltype(&MPI_File_get_group) next, MPI_File fh, MPI_Group* group) {
-  const Call call;
-  return next(fh, group);
-}
+RANKTREE_ENTRIES(MPI_File_get_group, passed, (MPI_File fh, MPI_Group* group), fh, group)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_info
-inline int wrapped_file_get_info(decltype(&MPI_File_get_info) next, MPI_File fh, MPI_Info* info_used) {
-  const Call call;
-  return next(fh, info_used);
-}
+RANKTREE_ENTRIES(MPI_File_get_info, passed, (MPI_File fh, MPI_Info* info_used), fh, info_used)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_position
-inline int wrapped_file_get_position(decltype(&MPI_File_get_position) next, MPI_File fh, MPI_Offset* offset) {
-  const Call call;
-  return next(fh, offset);
-}
+RANKTREE_ENTRIES(MPI_File_get_position, passed, (MPI_File fh, MPI_Offset* offset), fh, offset)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_position_shared
-inline int wrapped_file_get_position_shared(decltype(&MPI_File_get_position_shared) next, MPI_File fh, MPI_Offset* offset) {
-  const Call call;
-  return next(fh, offset);
-}
+RANKTREE_ENTRIES(MPI_File_get_position_shared, passed, (MPI_File fh, MPI_Offset* offset), fh, offset)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_size
-inline int wrapped_file_get_size(decltype(&MPI_File_get_size) next, MPI_File fh, MPI_Offset* size) {
-  const Call call;
-  return next(fh, size);
-}
+RANKTREE_ENTRIES(MPI_File_get_size, passed, (MPI_File fh, MPI_Offset* size), fh, size)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_type_extent
-inline int wrapped_file_get_type_extent(decltype(&MPI_File_get_type_extent) next, MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
-  const Call call;
-  return next(fh, datatype, extent);
-}
+RANKTREE_ENTRIES(MPI_File_get_type_extent, passed, (MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent), fh, datatype, extent)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_type_extent_c
-inline int wrapped_file_get_type_extent_c(decltype(&MPI_File_get_type_extent_c) next, MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
-  const Call call;
-  return next(fh, datatype, extent);
-}
+RANKTREE_ENTRIES(MPI_File_get_type_extent_c, passed, (MPI_File fh, MPI_Datatype datatype, MPI_Count* extent), fh, datatype, extent)
 #endif
 
 #if RANKTREE_HAS_MPI_File_get_view
-inline int wrapped_file_get_view(decltype(&MPI_File_get_view) next, MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
-  const Call call;
-  return next(fh, disp, etype, filetype, datarep);
-}
+RANKTREE_ENTRIES(MPI_File_get_view, passed, (MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep), fh, disp, etype, filetype, datarep)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread
-inline int wrapped_file_iread(decltype(&MPI_File_iread) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_c
-inline int wrapped_file_iread_c(decltype(&MPI_File_iread_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_all
-inline int wrapped_file_iread_all(decltype(&MPI_File_iread_all) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_all, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_all_c
-inline int wrapped_file_iread_all_c(decltype(&MPI_File_iread_all_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_all_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_at
-inline int wrapped_file_iread_at(decltype(&MPI_File_iread_at) next, MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_at, passed, (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_at_c
-inline int wrapped_file_iread_at_c(decltype(&MPI_File_iread_at_c) next, MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_at_c, passed, (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_at_all
-inline int wrapped_file_iread_at_all(decltype(&MPI_File_iread_at_all) next, MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_at_all, passed, (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_at_all_c
-inline int wrapped_file_iread_at_all_c(decltype(&MPI_File_iread_at_all_c) next, MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_at_all_c, passed, (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_shared
-inline int wrapped_file_iread_shared(decltype(&MPI_File_iread_shared) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_shared, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iread_shared_c
-inline int wrapped_file_iread_shared_c(decltype(&MPI_File_iread_shared_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iread_shared_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite
-inline int wrapped_file_iwrite(decltype(&MPI_File_iwrite) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_c
-inline int wrapped_file_iwrite_c(decltype(&MPI_File_iwrite_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_all
-inline int wrapped_file_iwrite_all(decltype(&MPI_File_iwrite_all) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_all, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_all_c
-inline int wrapped_file_iwrite_all_c(decltype(&MPI_File_iwrite_all_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_all_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_at
-inline int wrapped_file_iwrite_at(decltype(&MPI_File_iwrite_at) next, MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_at, passed, (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_at_c
-inline int wrapped_file_iwrite_at_c(decltype(&MPI_File_iwrite_at_c) next, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_at_c, passed, (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_at_all
-inline int wrapped_file_iwrite_at_all(decltype(&MPI_File_iwrite_at_all) next, MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_at_all, passed, (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_at_all_c
-inline int wrapped_file_iwrite_at_all_c(decltype(&MPI_File_iwrite_at_all_c) next, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_at_all_c, passed, (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, offset, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_shared
-inline int wrapped_file_iwrite_shared(decltype(&MPI_File_iwrite_shared) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_shared, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_iwrite_shared_c
-inline int wrapped_file_iwrite_shared_c(decltype(&MPI_File_iwrite_shared_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  const Call call;
-  return next(fh, buf, count, datatype, request);
-}
+RANKTREE_ENTRIES(MPI_File_iwrite_shared_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request), fh, buf, count, datatype, request)
 #endif
 
 #if RANKTREE_HAS_MPI_File_open
-inline int wrapped_file_open(decltype(&MPI_File_open) next, MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  const Call call;
-  return next(comm, filename, amode, info, fh);
-}
+RANKTREE_ENTRIES(MPI_File_open, passed, (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh), comm, filename, amode, info, fh)
 #endif
 
 #if RANKTREE_HAS_MPI_File_preallocate
-inline int wrapped_file_preallocate(decltype(&MPI_File_preallocate) next, MPI_File fh, MPI_Offset size) {
-  const Call call;
-  return next(fh, size);
-}
+RANKTREE_ENTRIES(MPI_File_preallocate, passed, (MPI_File fh, MPI_Offset size), fh, size)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read
-inline int wrapped_file_read(decltype(&MPI_File_read) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_c
-inline int wrapped_file_read_c(decltype(&MPI_File_read_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_all
-inline int wrapped_file_read_all(decltype(&MPI_File_read_all) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_all, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_all_c
-inline int wrapped_file_read_all_c(decltype(&MPI_File_read_all_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_all_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_all_begin
-inline int wrapped_file_read_all_begin(decltype(&MPI_File_read_all_begin) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_all_begin, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_all_begin_c
-inline int wrapped_file_read_all_begin_c(decltype(&MPI_File_read_all_begin_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_all_begin_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_all_end
-inline int wrapped_file_read_all_end(decltype(&MPI_File_read_all_end) next, MPI_File fh, void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_all_end, passed, (MPI_File fh, void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at
-inline int wrapped_file_read_at(decltype(&MPI_File_read_at) next, MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_at, passed, (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_c
-inline int wrapped_file_read_at_c(decltype(&MPI_File_read_at_c) next, MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_c, passed, (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_all
-inline int wrapped_file_read_at_all(decltype(&MPI_File_read_at_all) next, MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_all, passed, (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_all_c
-inline int wrapped_file_read_at_all_c(decltype(&MPI_File_read_at_all_c) next, MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_all_c, passed, (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_all_begin
-inline int wrapped_file_read_at_all_begin(decltype(&MPI_File_read_at_all_begin) next, MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_all_begin, passed, (MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype), fh, offset, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_all_begin_c
-inline int wrapped_file_read_at_all_begin_c(decltype(&MPI_File_read_at_all_begin_c) next, MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_all_begin_c, passed, (MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype), fh, offset, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_at_all_end
-inline int wrapped_file_read_at_all_end(decltype(&MPI_File_read_at_all_end) next, MPI_File fh, void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_at_all_end, passed, (MPI_File fh, void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_ordered
-inline int wrapped_file_read_ordered(decltype(&MPI_File_read_ordered) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_ordered, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_ordered_c
-inline int wrapped_file_read_ordered_c(decltype(&MPI_File_read_ordered_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_ordered_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_ordered_begin
-inline int wrapped_file_read_ordered_begin(decltype(&MPI_File_read_ordered_begin) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_ordered_begin, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_ordered_begin_c
-inline int wrapped_file_read_ordered_begin_c(decltype(&MPI_File_read_ordered_begin_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_read_ordered_begin_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_ordered_end
-inline int wrapped_file_read_ordered_end(decltype(&MPI_File_read_ordered_end) next, MPI_File fh, void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_ordered_end, passed, (MPI_File fh, void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_shared
-inline int wrapped_file_read_shared(decltype(&MPI_File_read_shared) next, MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_shared, passed, (MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_read_shared_c
-inline int wrapped_file_read_shared_c(decltype(&MPI_File_read_shared_c) next, MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_read_shared_c, passed, (MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_seek
-inline int wrapped_file_seek(decltype(&MPI_File_seek) next, MPI_File fh, MPI_Offset offset, int whence) {
-  const Call call;
-  return next(fh, offset, whence);
-}
+RANKTREE_ENTRIES(MPI_File_seek, passed, (MPI_File fh, MPI_Offset offset, int whence), fh, offset, whence)
 #endif
 
 #if RANKTREE_HAS_MPI_File_seek_shared
-inline int wrapped_file_seek_shared(decltype(&MPI_File_seek_shared) next, MPI_File fh, MPI_Offset offset, int whence) {
-  const Call call;
-  return next(fh, offset, whence);
-}
+RANKTREE_ENTRIES(MPI_File_seek_shared, passed, (MPI_File fh, MPI_Offset offset, int whence), fh, offset, whence)
 #endif
 
 #if RANKTREE_HAS_MPI_File_set_atomicity
-inline int wrapped_file_set_atomicity(decltype(&MPI_File_set_atomicity) next, MPI_File fh, int flag) {
-  const Call call;
-  return next(fh, flag);
-}
+RANKTREE_ENTRIES(MPI_File_set_atomicity, passed, (MPI_File fh, int flag), fh, flag)
 #endif
 
 #if RANKTREE_HAS_MPI_File_set_info
-inline int wrapped_file_set_info(decltype(&MPI_File_set_info) next, MPI_File fh, MPI_Info info) {
-  const Call call;
-  return next(fh, info);
-}
+RANKTREE_ENTRIES(MPI_File_set_info, passed, (MPI_File fh, MPI_Info info), fh, info)
 #endif
 
 #if RANKTREE_HAS_MPI_File_set_size
-inline int wrapped_file_set_size(decltype(&MPI_File_set_size) next, MPI_File fh, MPI_Offset size) {
-  const Call call;
-  return next(fh, size);
-}
+RANKTREE_ENTRIES(MPI_File_set_size, passed, (MPI_File fh, MPI_Offset size), fh, size)
 #endif
 
 #if RANKTREE_HAS_MPI_File_set_view
-inline int wrapped_file_set_view(decltype(&MPI_File_set_view) next, MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep, MPI_Info info) {
-  const Call call;
-  return next(fh, disp, etype, filetype, datarep, info);
-}
+RANKTREE_ENTRIES(MPI_File_set_view, passed, (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep, MPI_Info info), fh, disp, etype, filetype, datarep, info)
 #endif
 
 #if RANKTREE_HAS_MPI_File_sync
-inline int wrapped_file_sync(decltype(&MPI_File_sync) next, MPI_File fh) {
-  const Call call;
-  return next(fh);
-}
+RANKTREE_ENTRIES(MPI_File_sync, passed, (MPI_File fh), fh)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write
-inline int wrapped_file_write(decltype(&MPI_File_write) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_c
-inline int wrapped_file_write_c(decltype(&MPI_File_write_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_all
-inline int wrapped_file_write_all(decltype(&MPI_File_write_all) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_all, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_all_c
-inline int wrapped_file_write_all_c(decltype(&MPI_File_write_all_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_all_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_all_begin
-inline int wrapped_file_write_all_begin(decltype(&MPI_File_write_all_begin) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_all_begin, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_all_begin_c
-inline int wrapped_file_write_all_begin_c(decltype(&MPI_File_write_all_begin_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_all_begin_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_all_end
-inline int wrapped_file_write_all_end(decltype(&MPI_File_write_all_end) next, MPI_File fh, const void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_all_end, passed, (MPI_File fh, const void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at
-inline int wrapped_file_write_at(decltype(&MPI_File_write_at) next, MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_at, passed, (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_c
-inline int wrapped_file_write_at_c(decltype(&MPI_File_write_at_c) next, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_c, passed, (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_all
-inline int wrapped_file_write_at_all(decltype(&MPI_File_write_at_all) next, MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_all, passed, (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_all_c
-inline int wrapped_file_write_at_all_c(decltype(&MPI_File_write_at_all_c) next, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_all_c, passed, (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, offset, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_all_begin
-inline int wrapped_file_write_at_all_begin(decltype(&MPI_File_write_at_all_begin) next, MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_all_begin, passed, (MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype), fh, offset, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_all_begin_c
-inline int wrapped_file_write_at_all_begin_c(decltype(&MPI_File_write_at_all_begin_c) next, MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, offset, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_all_begin_c, passed, (MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype), fh, offset, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_at_all_end
-inline int wrapped_file_write_at_all_end(decltype(&MPI_File_write_at_all_end) next, MPI_File fh, const void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_at_all_end, passed, (MPI_File fh, const void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_ordered
-inline int wrapped_file_write_ordered(decltype(&MPI_File_write_ordered) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_ordered, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_ordered_c
-inline int wrapped_file_write_ordered_c(decltype(&MPI_File_write_ordered_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_ordered_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_ordered_begin
-inline int wrapped_file_write_ordered_begin(decltype(&MPI_File_write_ordered_begin) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_ordered_begin, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_ordered_begin_c
-inline int wrapped_file_write_ordered_begin_c(decltype(&MPI_File_write_ordered_begin_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  const Call call;
-  return next(fh, buf, count, datatype);
-}
+RANKTREE_ENTRIES(MPI_File_write_ordered_begin_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype), fh, buf, count, datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_ordered_end
-inline int wrapped_file_write_ordered_end(decltype(&MPI_File_write_ordered_end) next, MPI_File fh, const void* buf, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_ordered_end, passed, (MPI_File fh, const void* buf, MPI_Status* status), fh, buf, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_shared
-inline int wrapped_file_write_shared(decltype(&MPI_File_write_shared) next, MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_shared, passed, (MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_File_write_shared_c
-inline int wrapped_file_write_shared_c(decltype(&MPI_File_write_shared_c) next, MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  const Call call;
-  return next(fh, buf, count, datatype, status);
-}
+RANKTREE_ENTRIES(MPI_File_write_shared_c, passed, (MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status), fh, buf, count, datatype, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Register_datarep
-inline int wrapped_register_datarep(decltype(&MPI_Register_datarep) next, const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn, MPI_Datarep_conversion_function* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  const Call call;
-  return next(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
+RANKTREE_ENTRIES(MPI_Register_datarep, passed, (const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn, MPI_Datarep_conversion_function* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state)
 #endif
 
 #if RANKTREE_HAS_MPI_Register_datarep_c
-inline int wrapped_register_datarep_c(decltype(&MPI_Register_datarep_c) next, const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn, MPI_Datarep_conversion_function_c* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  const Call call;
-  return next(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_File_close
-RANKTREE_ENTRY int MPI_File_close(MPI_File* fh) {
-  return ranktree::preload::wrapped_file_close(RANKTREE_NEXT(MPI_File_close)(), fh);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_close(MPI_File* fh) {
-  return ranktree::preload::wrapped_file_close(RANKTREE_NEXT(PMPI_File_close)(), fh);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_delete
-RANKTREE_ENTRY int MPI_File_delete(const char* filename, MPI_Info info) {
-  return ranktree::preload::wrapped_file_delete(RANKTREE_NEXT(MPI_File_delete)(), filename, info);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_delete(const char* filename, MPI_Info info) {
-  return ranktree::preload::wrapped_file_delete(RANKTREE_NEXT(PMPI_File_delete)(), filename, info);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_amode
-RANKTREE_ENTRY int MPI_File_get_amode(MPI_File fh, int* amode) {
-  return ranktree::preload::wrapped_file_get_amode(RANKTREE_NEXT(MPI_File_get_amode)(), fh, amode);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_amode(MPI_File fh, int* amode) {
-  return ranktree::preload::wrapped_file_get_amode(RANKTREE_NEXT(PMPI_File_get_amode)(), fh, amode);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_atomicity
-RANKTREE_ENTRY int MPI_File_get_atomicity(MPI_File fh, int* flag) {
-  return ranktree::preload::wrapped_file_get_atomicity(RANKTREE_NEXT(MPI_File_get_atomicity)(), fh, flag);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_atomicity(MPI_File fh, int* flag) {
-  return ranktree::preload::wrapped_file_get_atomicity(RANKTREE_NEXT(PMPI_File_get_atomicity)(), fh, flag);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_byte_offset
-RANKTREE_ENTRY int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
-  return ranktree::preload::wrapped_file_get_byte_offset(RANKTREE_NEXT(MPI_File_get_byte_offset)(), fh, offset, disp);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
-  return ranktree::preload::wrapped_file_get_byte_offset(RANKTREE_NEXT(PMPI_File_get_byte_offset)(), fh, offset, disp);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_group
-RANKTREE_ENTRY int MPI_File_get_group(MPI_File fh, MPI_Group* group) {
-  return ranktree::preload::wrapped_file_get_group(RANKTREE_NEXT(MPI_File_get_group)(), fh, group);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_group(MPI_File fh, MPI_Group* group) {
-  return ranktree::preload::wrapped_file_get_group(RANKTREE_NEXT(PMPI_File_get_group)(), fh, group);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_info
-RANKTREE_ENTRY int MPI_File_get_info(MPI_File fh, MPI_Info* info_used) {
-  return ranktree::preload::wrapped_file_get_info(RANKTREE_NEXT(MPI_File_get_info)(), fh, info_used);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_info(MPI_File fh, MPI_Info* info_used) {
-  return ranktree::preload::wrapped_file_get_info(RANKTREE_NEXT(PMPI_File_get_info)(), fh, info_used);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_position
-RANKTREE_ENTRY int MPI_File_get_position(MPI_File fh, MPI_Offset* offset) {
-  return ranktree::preload::wrapped_file_get_position(RANKTREE_NEXT(MPI_File_get_position)(), fh, offset);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_position(MPI_File fh, MPI_Offset* offset) {
-  return ranktree::preload::wrapped_file_get_position(RANKTREE_NEXT(PMPI_File_get_position)(), fh, offset);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_position_shared
-RANKTREE_ENTRY int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
-  return ranktree::preload::wrapped_file_get_position_shared(RANKTREE_NEXT(MPI_File_get_position_shared)(), fh, offset);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) {
-  return ranktree::preload::wrapped_file_get_position_shared(RANKTREE_NEXT(PMPI_File_get_position_shared)(), fh, offset);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_size
-RANKTREE_ENTRY int MPI_File_get_size(MPI_File fh, MPI_Offset* size) {
-  return ranktree::preload::wrapped_file_get_size(RANKTREE_NEXT(MPI_File_get_size)(), fh, size);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_size(MPI_File fh, MPI_Offset* size) {
-  return ranktree::preload::wrapped_file_get_size(RANKTREE_NEXT(PMPI_File_get_size)(), fh, size);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_type_extent
-RANKTREE_ENTRY int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
-  return ranktree::preload::wrapped_file_get_type_extent(RANKTREE_NEXT(MPI_File_get_type_extent)(), fh, datatype, extent);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
-  return ranktree::preload::wrapped_file_get_type_extent(RANKTREE_NEXT(PMPI_File_get_type_extent)(), fh, datatype, extent);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_type_extent_c
-RANKTREE_ENTRY int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
-  return ranktree::preload::wrapped_file_get_type_extent_c(RANKTREE_NEXT(MPI_File_get_type_extent_c)(), fh, datatype, extent);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
-  return ranktree::preload::wrapped_file_get_type_extent_c(RANKTREE_NEXT(PMPI_File_get_type_extent_c)(), fh, datatype, extent);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_get_view
-RANKTREE_ENTRY int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
-  return ranktree::preload::wrapped_file_get_view(RANKTREE_NEXT(MPI_File_get_view)(), fh, disp, etype, filetype, datarep);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
-  return ranktree::preload::wrapped_file_get_view(RANKTREE_NEXT(PMPI_File_get_view)(), fh, disp, etype, filetype, datarep);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread
-RANKTREE_ENTRY int MPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread(RANKTREE_NEXT(MPI_File_iread)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread(RANKTREE_NEXT(PMPI_File_iread)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_c
-RANKTREE_ENTRY int MPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_c(RANKTREE_NEXT(MPI_File_iread_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_c(RANKTREE_NEXT(PMPI_File_iread_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_all
-RANKTREE_ENTRY int MPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_all(RANKTREE_NEXT(MPI_File_iread_all)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_all(RANKTREE_NEXT(PMPI_File_iread_all)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_all_c
-RANKTREE_ENTRY int MPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_all_c(RANKTREE_NEXT(MPI_File_iread_all_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_all_c(RANKTREE_NEXT(PMPI_File_iread_all_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_at
-RANKTREE_ENTRY int MPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at(RANKTREE_NEXT(MPI_File_iread_at)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at(RANKTREE_NEXT(PMPI_File_iread_at)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_at_c
-RANKTREE_ENTRY int MPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_c(RANKTREE_NEXT(MPI_File_iread_at_c)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_c(RANKTREE_NEXT(PMPI_File_iread_at_c)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_at_all
-RANKTREE_ENTRY int MPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_all(RANKTREE_NEXT(MPI_File_iread_at_all)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_all(RANKTREE_NEXT(PMPI_File_iread_at_all)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_at_all_c
-RANKTREE_ENTRY int MPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_all_c(RANKTREE_NEXT(MPI_File_iread_at_all_c)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_at_all_c(RANKTREE_NEXT(PMPI_File_iread_at_all_c)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_shared
-RANKTREE_ENTRY int MPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_shared(RANKTREE_NEXT(MPI_File_iread_shared)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_shared(RANKTREE_NEXT(PMPI_File_iread_shared)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iread_shared_c
-RANKTREE_ENTRY int MPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_shared_c(RANKTREE_NEXT(MPI_File_iread_shared_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iread_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iread_shared_c(RANKTREE_NEXT(PMPI_File_iread_shared_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite
-RANKTREE_ENTRY int MPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite(RANKTREE_NEXT(MPI_File_iwrite)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite(RANKTREE_NEXT(PMPI_File_iwrite)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_c
-RANKTREE_ENTRY int MPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_c(RANKTREE_NEXT(MPI_File_iwrite_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_c(RANKTREE_NEXT(PMPI_File_iwrite_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_all
-RANKTREE_ENTRY int MPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_all(RANKTREE_NEXT(MPI_File_iwrite_all)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_all(RANKTREE_NEXT(PMPI_File_iwrite_all)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_all_c
-RANKTREE_ENTRY int MPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_all_c(RANKTREE_NEXT(MPI_File_iwrite_all_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_all_c(RANKTREE_NEXT(PMPI_File_iwrite_all_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_at
-RANKTREE_ENTRY int MPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at(RANKTREE_NEXT(MPI_File_iwrite_at)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at(RANKTREE_NEXT(PMPI_File_iwrite_at)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_at_c
-RANKTREE_ENTRY int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_c(RANKTREE_NEXT(MPI_File_iwrite_at_c)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_c(RANKTREE_NEXT(PMPI_File_iwrite_at_c)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_at_all
-RANKTREE_ENTRY int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_all(RANKTREE_NEXT(MPI_File_iwrite_at_all)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_all(RANKTREE_NEXT(PMPI_File_iwrite_at_all)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_at_all_c
-RANKTREE_ENTRY int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_all_c(RANKTREE_NEXT(MPI_File_iwrite_at_all_c)(), fh, offset, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_at_all_c(RANKTREE_NEXT(PMPI_File_iwrite_at_all_c)(), fh, offset, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_shared
-RANKTREE_ENTRY int MPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_shared(RANKTREE_NEXT(MPI_File_iwrite_shared)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_shared(RANKTREE_NEXT(PMPI_File_iwrite_shared)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_iwrite_shared_c
-RANKTREE_ENTRY int MPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_shared_c(RANKTREE_NEXT(MPI_File_iwrite_shared_c)(), fh, buf, count, datatype, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_iwrite_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Request* request) {
-  return ranktree::preload::wrapped_file_iwrite_shared_c(RANKTREE_NEXT(PMPI_File_iwrite_shared_c)(), fh, buf, count, datatype, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_open
-RANKTREE_ENTRY int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  return ranktree::preload::wrapped_file_open(RANKTREE_NEXT(MPI_File_open)(), comm, filename, amode, info, fh);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  return ranktree::preload::wrapped_file_open(RANKTREE_NEXT(PMPI_File_open)(), comm, filename, amode, info, fh);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_preallocate
-RANKTREE_ENTRY int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
-  return ranktree::preload::wrapped_file_preallocate(RANKTREE_NEXT(MPI_File_preallocate)(), fh, size);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_preallocate(MPI_File fh, MPI_Offset size) {
-  return ranktree::preload::wrapped_file_preallocate(RANKTREE_NEXT(PMPI_File_preallocate)(), fh, size);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read
-RANKTREE_ENTRY int MPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read(RANKTREE_NEXT(MPI_File_read)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read(RANKTREE_NEXT(PMPI_File_read)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_c
-RANKTREE_ENTRY int MPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_c(RANKTREE_NEXT(MPI_File_read_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_c(RANKTREE_NEXT(PMPI_File_read_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_all
-RANKTREE_ENTRY int MPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all(RANKTREE_NEXT(MPI_File_read_all)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_all(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all(RANKTREE_NEXT(PMPI_File_read_all)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_all_c
-RANKTREE_ENTRY int MPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all_c(RANKTREE_NEXT(MPI_File_read_all_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_all_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all_c(RANKTREE_NEXT(PMPI_File_read_all_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_all_begin
-RANKTREE_ENTRY int MPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_all_begin(RANKTREE_NEXT(MPI_File_read_all_begin)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_all_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_all_begin(RANKTREE_NEXT(PMPI_File_read_all_begin)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_all_begin_c
-RANKTREE_ENTRY int MPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_all_begin_c(RANKTREE_NEXT(MPI_File_read_all_begin_c)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_all_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_all_begin_c(RANKTREE_NEXT(PMPI_File_read_all_begin_c)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_all_end
-RANKTREE_ENTRY int MPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all_end(RANKTREE_NEXT(MPI_File_read_all_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_all_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_all_end(RANKTREE_NEXT(PMPI_File_read_all_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at
-RANKTREE_ENTRY int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at(RANKTREE_NEXT(MPI_File_read_at)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at(RANKTREE_NEXT(PMPI_File_read_at)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_c
-RANKTREE_ENTRY int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_c(RANKTREE_NEXT(MPI_File_read_at_c)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_c(RANKTREE_NEXT(PMPI_File_read_at_c)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_all
-RANKTREE_ENTRY int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all(RANKTREE_NEXT(MPI_File_read_at_all)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all(RANKTREE_NEXT(PMPI_File_read_at_all)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_all_c
-RANKTREE_ENTRY int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all_c(RANKTREE_NEXT(MPI_File_read_at_all_c)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all_c(RANKTREE_NEXT(PMPI_File_read_at_all_c)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_all_begin
-RANKTREE_ENTRY int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_at_all_begin(RANKTREE_NEXT(MPI_File_read_at_all_begin)(), fh, offset, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_at_all_begin(RANKTREE_NEXT(PMPI_File_read_at_all_begin)(), fh, offset, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_all_begin_c
-RANKTREE_ENTRY int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_at_all_begin_c(RANKTREE_NEXT(MPI_File_read_at_all_begin_c)(), fh, offset, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_at_all_begin_c(RANKTREE_NEXT(PMPI_File_read_at_all_begin_c)(), fh, offset, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_at_all_end
-RANKTREE_ENTRY int MPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all_end(RANKTREE_NEXT(MPI_File_read_at_all_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_at_all_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_at_all_end(RANKTREE_NEXT(PMPI_File_read_at_all_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_ordered
-RANKTREE_ENTRY int MPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered(RANKTREE_NEXT(MPI_File_read_ordered)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_ordered(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered(RANKTREE_NEXT(PMPI_File_read_ordered)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_ordered_c
-RANKTREE_ENTRY int MPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered_c(RANKTREE_NEXT(MPI_File_read_ordered_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_ordered_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered_c(RANKTREE_NEXT(PMPI_File_read_ordered_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_ordered_begin
-RANKTREE_ENTRY int MPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_ordered_begin(RANKTREE_NEXT(MPI_File_read_ordered_begin)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_ordered_begin(MPI_File fh, void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_ordered_begin(RANKTREE_NEXT(PMPI_File_read_ordered_begin)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_ordered_begin_c
-RANKTREE_ENTRY int MPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_ordered_begin_c(RANKTREE_NEXT(MPI_File_read_ordered_begin_c)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_ordered_begin_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_read_ordered_begin_c(RANKTREE_NEXT(PMPI_File_read_ordered_begin_c)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_ordered_end
-RANKTREE_ENTRY int MPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered_end(RANKTREE_NEXT(MPI_File_read_ordered_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_ordered_end(MPI_File fh, void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_ordered_end(RANKTREE_NEXT(PMPI_File_read_ordered_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_shared
-RANKTREE_ENTRY int MPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_shared(RANKTREE_NEXT(MPI_File_read_shared)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_shared(MPI_File fh, void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_shared(RANKTREE_NEXT(PMPI_File_read_shared)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_read_shared_c
-RANKTREE_ENTRY int MPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_shared_c(RANKTREE_NEXT(MPI_File_read_shared_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_read_shared_c(MPI_File fh, void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_read_shared_c(RANKTREE_NEXT(PMPI_File_read_shared_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_seek
-RANKTREE_ENTRY int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
-  return ranktree::preload::wrapped_file_seek(RANKTREE_NEXT(MPI_File_seek)(), fh, offset, whence);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
-  return ranktree::preload::wrapped_file_seek(RANKTREE_NEXT(PMPI_File_seek)(), fh, offset, whence);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_seek_shared
-RANKTREE_ENTRY int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
-  return ranktree::preload::wrapped_file_seek_shared(RANKTREE_NEXT(MPI_File_seek_shared)(), fh, offset, whence);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) {
-  return ranktree::preload::wrapped_file_seek_shared(RANKTREE_NEXT(PMPI_File_seek_shared)(), fh, offset, whence);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_set_atomicity
-RANKTREE_ENTRY int MPI_File_set_atomicity(MPI_File fh, int flag) {
-  return ranktree::preload::wrapped_file_set_atomicity(RANKTREE_NEXT(MPI_File_set_atomicity)(), fh, flag);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_set_atomicity(MPI_File fh, int flag) {
-  return ranktree::preload::wrapped_file_set_atomicity(RANKTREE_NEXT(PMPI_File_set_atomicity)(), fh, flag);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_set_info
-RANKTREE_ENTRY int MPI_File_set_info(MPI_File fh, MPI_Info info) {
-  return ranktree::preload::wrapped_file_set_info(RANKTREE_NEXT(MPI_File_set_info)(), fh, info);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_set_info(MPI_File fh, MPI_Info info) {
-  return ranktree::preload::wrapped_file_set_info(RANKTREE_NEXT(PMPI_File_set_info)(), fh, info);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_set_size
-RANKTREE_ENTRY int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
-  return ranktree::preload::wrapped_file_set_size(RANKTREE_NEXT(MPI_File_set_size)(), fh, size);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_set_size(MPI_File fh, MPI_Offset size) {
-  return ranktree::preload::wrapped_file_set_size(RANKTREE_NEXT(PMPI_File_set_size)(), fh, size);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_set_view
-RANKTREE_ENTRY int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep, MPI_Info info) {
-  return ranktree::preload::wrapped_file_set_view(RANKTREE_NEXT(MPI_File_set_view)(), fh, disp, etype, filetype, datarep, info);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep, MPI_Info info) {
-  return ranktree::preload::wrapped_file_set_view(RANKTREE_NEXT(PMPI_File_set_view)(), fh, disp, etype, filetype, datarep, info);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_sync
-RANKTREE_ENTRY int MPI_File_sync(MPI_File fh) {
-  return ranktree::preload::wrapped_file_sync(RANKTREE_NEXT(MPI_File_sync)(), fh);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_sync(MPI_File fh) {
-  return ranktree::preload::wrapped_file_sync(RANKTREE_NEXT(PMPI_File_sync)(), fh);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write
-RANKTREE_ENTRY int MPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write(RANKTREE_NEXT(MPI_File_write)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write(RANKTREE_NEXT(PMPI_File_write)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_c
-RANKTREE_ENTRY int MPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_c(RANKTREE_NEXT(MPI_File_write_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_c(RANKTREE_NEXT(PMPI_File_write_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_all
-RANKTREE_ENTRY int MPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all(RANKTREE_NEXT(MPI_File_write_all)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_all(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all(RANKTREE_NEXT(PMPI_File_write_all)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_all_c
-RANKTREE_ENTRY int MPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all_c(RANKTREE_NEXT(MPI_File_write_all_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_all_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all_c(RANKTREE_NEXT(PMPI_File_write_all_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_all_begin
-RANKTREE_ENTRY int MPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_all_begin(RANKTREE_NEXT(MPI_File_write_all_begin)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_all_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_all_begin(RANKTREE_NEXT(PMPI_File_write_all_begin)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_all_begin_c
-RANKTREE_ENTRY int MPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_all_begin_c(RANKTREE_NEXT(MPI_File_write_all_begin_c)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_all_begin_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_all_begin_c(RANKTREE_NEXT(PMPI_File_write_all_begin_c)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_all_end
-RANKTREE_ENTRY int MPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all_end(RANKTREE_NEXT(MPI_File_write_all_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_all_end(RANKTREE_NEXT(PMPI_File_write_all_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at
-RANKTREE_ENTRY int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at(RANKTREE_NEXT(MPI_File_write_at)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at(RANKTREE_NEXT(PMPI_File_write_at)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_c
-RANKTREE_ENTRY int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_c(RANKTREE_NEXT(MPI_File_write_at_c)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_c(RANKTREE_NEXT(PMPI_File_write_at_c)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_all
-RANKTREE_ENTRY int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all(RANKTREE_NEXT(MPI_File_write_at_all)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all(RANKTREE_NEXT(PMPI_File_write_at_all)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_all_c
-RANKTREE_ENTRY int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all_c(RANKTREE_NEXT(MPI_File_write_at_all_c)(), fh, offset, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all_c(RANKTREE_NEXT(PMPI_File_write_at_all_c)(), fh, offset, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_all_begin
-RANKTREE_ENTRY int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_at_all_begin(RANKTREE_NEXT(MPI_File_write_at_all_begin)(), fh, offset, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_at_all_begin(RANKTREE_NEXT(PMPI_File_write_at_all_begin)(), fh, offset, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_all_begin_c
-RANKTREE_ENTRY int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_at_all_begin_c(RANKTREE_NEXT(MPI_File_write_at_all_begin_c)(), fh, offset, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_at_all_begin_c(RANKTREE_NEXT(PMPI_File_write_at_all_begin_c)(), fh, offset, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_at_all_end
-RANKTREE_ENTRY int MPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all_end(RANKTREE_NEXT(MPI_File_write_at_all_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_at_all_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_at_all_end(RANKTREE_NEXT(PMPI_File_write_at_all_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_ordered
-RANKTREE_ENTRY int MPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered(RANKTREE_NEXT(MPI_File_write_ordered)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_ordered(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered(RANKTREE_NEXT(PMPI_File_write_ordered)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_ordered_c
-RANKTREE_ENTRY int MPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered_c(RANKTREE_NEXT(MPI_File_write_ordered_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_ordered_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered_c(RANKTREE_NEXT(PMPI_File_write_ordered_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_ordered_begin
-RANKTREE_ENTRY int MPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_ordered_begin(RANKTREE_NEXT(MPI_File_write_ordered_begin)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_ordered_begin(MPI_File fh, const void* buf, int count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_ordered_begin(RANKTREE_NEXT(PMPI_File_write_ordered_begin)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_ordered_begin_c
-RANKTREE_ENTRY int MPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_ordered_begin_c(RANKTREE_NEXT(MPI_File_write_ordered_begin_c)(), fh, buf, count, datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_ordered_begin_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype) {
-  return ranktree::preload::wrapped_file_write_ordered_begin_c(RANKTREE_NEXT(PMPI_File_write_ordered_begin_c)(), fh, buf, count, datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_ordered_end
-RANKTREE_ENTRY int MPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered_end(RANKTREE_NEXT(MPI_File_write_ordered_end)(), fh, buf, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_ordered_end(MPI_File fh, const void* buf, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_ordered_end(RANKTREE_NEXT(PMPI_File_write_ordered_end)(), fh, buf, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_shared
-RANKTREE_ENTRY int MPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_shared(RANKTREE_NEXT(MPI_File_write_shared)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_shared(MPI_File fh, const void* buf, int count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_shared(RANKTREE_NEXT(PMPI_File_write_shared)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_File_write_shared_c
-RANKTREE_ENTRY int MPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_shared_c(RANKTREE_NEXT(MPI_File_write_shared_c)(), fh, buf, count, datatype, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_File_write_shared_c(MPI_File fh, const void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Status* status) {
-  return ranktree::preload::wrapped_file_write_shared_c(RANKTREE_NEXT(PMPI_File_write_shared_c)(), fh, buf, count, datatype, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Register_datarep
-RANKTREE_ENTRY int MPI_Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn, MPI_Datarep_conversion_function* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  return ranktree::preload::wrapped_register_datarep(RANKTREE_NEXT(MPI_Register_datarep)(), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Register_datarep(const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn, MPI_Datarep_conversion_function* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  return ranktree::preload::wrapped_register_datarep(RANKTREE_NEXT(PMPI_Register_datarep)(), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Register_datarep_c
-RANKTREE_ENTRY int MPI_Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn, MPI_Datarep_conversion_function_c* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  return ranktree::preload::wrapped_register_datarep_c(RANKTREE_NEXT(MPI_Register_datarep_c)(), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Register_datarep_c(const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn, MPI_Datarep_conversion_function_c* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state) {
-  return ranktree::preload::wrapped_register_datarep_c(RANKTREE_NEXT(PMPI_Register_datarep_c)(), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Register_datarep_c, passed, (const char* datarep, MPI_Datarep_conversion_function_c* read_conversion_fn, MPI_Datarep_conversion_function_c* write_conversion_fn, MPI_Datarep_extent_function* dtype_file_extent_fn, void* extra_state), datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, extra_state)
 #endif

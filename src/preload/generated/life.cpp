@@ -3,994 +3,276 @@
 #include "preload/entries.h"
 #include "preload/split.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_Cart_create
-inline int wrapped_cart_create(decltype(&MPI_Cart_create) next, MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
-  const Call call;
-  return next(comm_old, ndims, dims, periods, reorder, comm_cart);
-}
+RANKTREE_ENTRIES(MPI_Cart_create, passed, (MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart), comm_old, ndims, dims, periods, reorder, comm_cart)
 #endif
 
 #if RANKTREE_HAS_MPI_Cart_sub
-inline int wrapped_cart_sub(decltype(&MPI_Cart_sub) next, MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, remain_dims, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Cart_sub, passed, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), comm, remain_dims, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_accept
-inline int wrapped_comm_accept(decltype(&MPI_Comm_accept) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
+static int wrapped_comm_accept(decltype(&MPI_Comm_accept) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_accept");
   return next(port_name, info, root, comm, newcomm);
 }
+RANKTREE_ENTRIES(MPI_Comm_accept, wrapped_comm_accept, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_connect
-inline int wrapped_comm_connect(decltype(&MPI_Comm_connect) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
+static int wrapped_comm_connect(decltype(&MPI_Comm_connect) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_connect");
   return next(port_name, info, root, comm, newcomm);
 }
+RANKTREE_ENTRIES(MPI_Comm_connect, wrapped_comm_connect, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create
-inline int wrapped_comm_create(decltype(&MPI_Comm_create) next, MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, group, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_create, passed, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm), comm, group, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create_from_group
-inline int wrapped_comm_create_from_group(decltype(&MPI_Comm_create_from_group) next, MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-  const Call call;
-  return next(group, stringtag, info, errhandler, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_create_from_group, passed, (MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm), group, stringtag, info, errhandler, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create_group
-inline int wrapped_comm_create_group(decltype(&MPI_Comm_create_group) next, MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, group, tag, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_create_group, passed, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), comm, group, tag, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_disconnect
-inline int wrapped_comm_disconnect(decltype(&MPI_Comm_disconnect) next, MPI_Comm* comm) {
-  const Call call;
-  return next(comm);
-}
+RANKTREE_ENTRIES(MPI_Comm_disconnect, passed, (MPI_Comm* comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_dup
-inline int wrapped_comm_dup(decltype(&MPI_Comm_dup) next, MPI_Comm comm, MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_dup, passed, (MPI_Comm comm, MPI_Comm* newcomm), comm, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_dup_with_info
-inline int wrapped_comm_dup_with_info(decltype(&MPI_Comm_dup_with_info) next, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, info, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_dup_with_info, passed, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), comm, info, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_free
-inline int wrapped_comm_free(decltype(&MPI_Comm_free) next, MPI_Comm* comm) {
-  const Call call;
-  return next(comm);
-}
+RANKTREE_ENTRIES(MPI_Comm_free, passed, (MPI_Comm* comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_idup
-inline int wrapped_comm_idup(decltype(&MPI_Comm_idup) next, MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  const Call call;
-  return next(comm, newcomm, request);
-}
+RANKTREE_ENTRIES(MPI_Comm_idup, passed, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), comm, newcomm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_idup_with_info
-inline int wrapped_comm_idup_with_info(decltype(&MPI_Comm_idup_with_info) next, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  const Call call;
-  return next(comm, info, newcomm, request);
-}
+RANKTREE_ENTRIES(MPI_Comm_idup_with_info, passed, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request), comm, info, newcomm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_join
-inline int wrapped_comm_join(decltype(&MPI_Comm_join) next, int fd, MPI_Comm* intercomm) {
+static int wrapped_comm_join(decltype(&MPI_Comm_join) next, int fd, MPI_Comm* intercomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_join");
   return next(fd, intercomm);
 }
+RANKTREE_ENTRIES(MPI_Comm_join, wrapped_comm_join, (int fd, MPI_Comm* intercomm), fd, intercomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn
-inline int wrapped_comm_spawn(decltype(&MPI_Comm_spawn) next, const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+static int wrapped_comm_spawn(decltype(&MPI_Comm_spawn) next, const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_spawn");
   return next(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
 }
+RANKTREE_ENTRIES(MPI_Comm_spawn, wrapped_comm_spawn, (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn_multiple
-inline int wrapped_comm_spawn_multiple(decltype(&MPI_Comm_spawn_multiple) next, int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+static int wrapped_comm_spawn_multiple(decltype(&MPI_Comm_spawn_multiple) next, int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_spawn_multiple");
   return next(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
 }
+RANKTREE_ENTRIES(MPI_Comm_spawn_multiple, wrapped_comm_spawn_multiple, (int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split
-inline int wrapped_comm_split(decltype(&MPI_Comm_split) next, MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  const Call call;
-  return next(comm, color, key, newcomm);
-}
+RANKTREE_ENTRIES(MPI_Comm_split, passed, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), comm, color, key, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split_type
-inline int wrapped_comm_split_type(decltype(&MPI_Comm_split_type) next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+static int wrapped_comm_split_type(decltype(&MPI_Comm_split_type) next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   const Call call;
   if (const auto code = split_by_machine(call, comm, split_type, key, info, newcomm)) return *code;
   return next(comm, split_type, key, info, newcomm);
 }
+RANKTREE_ENTRIES(MPI_Comm_split_type, wrapped_comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key, info, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Dist_graph_create
-inline int wrapped_dist_graph_create(decltype(&MPI_Dist_graph_create) next, MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  const Call call;
-  return next(comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-}
+RANKTREE_ENTRIES(MPI_Dist_graph_create, passed, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Dist_graph_create_adjacent
-inline int wrapped_dist_graph_create_adjacent(decltype(&MPI_Dist_graph_create_adjacent) next, MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  const Call call;
-  return next(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-}
+RANKTREE_ENTRIES(MPI_Dist_graph_create_adjacent, passed, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Graph_create
-inline int wrapped_graph_create(decltype(&MPI_Graph_create) next, MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
-  const Call call;
-  return next(comm_old, nnodes, index, edges, reorder, comm_graph);
-}
+RANKTREE_ENTRIES(MPI_Graph_create, passed, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), comm_old, nnodes, index, edges, reorder, comm_graph)
 #endif
 
 #if RANKTREE_HAS_MPI_Init
-inline int wrapped_init(decltype(&MPI_Init) next, int* argc, char*** argv) {
+static int wrapped_init(decltype(&MPI_Init) next, int* argc, char*** argv) {
   const Call call;
   const int code = next(argc, argv);
   if (code == MPI_SUCCESS) start_recording();
   return code;
 }
+RANKTREE_ENTRIES(MPI_Init, wrapped_init, (int* argc, char*** argv), argc, argv)
 #endif
 
 #if RANKTREE_HAS_MPI_Init_thread
-inline int wrapped_init_thread(decltype(&MPI_Init_thread) next, int* argc, char*** argv, int required, int* provided) {
+static int wrapped_init_thread(decltype(&MPI_Init_thread) next, int* argc, char*** argv, int required, int* provided) {
   const Call call;
   const int code = next(argc, argv, required, provided);
   if (code == MPI_SUCCESS) start_recording();
   return code;
 }
+RANKTREE_ENTRIES(MPI_Init_thread, wrapped_init_thread, (int* argc, char*** argv, int required, int* provided), argc, argv, required, provided)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_create
-inline int wrapped_intercomm_create(decltype(&MPI_Intercomm_create) next, MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
-  const Call call;
-  return next(local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-}
+RANKTREE_ENTRIES(MPI_Intercomm_create, passed, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_create_from_groups
-inline int wrapped_intercomm_create_from_groups(decltype(&MPI_Intercomm_create_from_groups) next, MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
-  const Call call;
-  return next(local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
-}
+RANKTREE_ENTRIES(MPI_Intercomm_create_from_groups, passed, (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_merge
-inline int wrapped_intercomm_merge(decltype(&MPI_Intercomm_merge) next, MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  const Call call;
-  return next(intercomm, high, newintracomm);
-}
+RANKTREE_ENTRIES(MPI_Intercomm_merge, passed, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), intercomm, high, newintracomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Session_finalize
-inline int wrapped_session_finalize(decltype(&MPI_Session_finalize) next, MPI_Session* session) {
+static int wrapped_session_finalize(decltype(&MPI_Session_finalize) next, MPI_Session* session) {
   const Call call;
   end_recording(*session);
   return next(session);
 }
+RANKTREE_ENTRIES(MPI_Session_finalize, wrapped_session_finalize, (MPI_Session* session), session)
 #endif
 
 #if RANKTREE_HAS_MPI_Session_init
-inline int wrapped_session_init(decltype(&MPI_Session_init) next, MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+static int wrapped_session_init(decltype(&MPI_Session_init) next, MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const Call call;
   const int code = next(info, errhandler, session);
   if (code == MPI_SUCCESS) start_recording(*session);
   return code;
 }
+RANKTREE_ENTRIES(MPI_Session_init, wrapped_session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session), info, errhandler, session)
 #endif
 
 #if RANKTREE_HAS_MPI_Type_free
-inline int wrapped_type_free(decltype(&MPI_Type_free) next, MPI_Datatype* datatype) {
+static int wrapped_type_free(decltype(&MPI_Type_free) next, MPI_Datatype* datatype) {
   const Call call;
   forget_types();
   return next(datatype);
 }
+RANKTREE_ENTRIES(MPI_Type_free, wrapped_type_free, (MPI_Datatype* datatype), datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_allocate
-inline int wrapped_win_allocate(decltype(&MPI_Win_allocate) next, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const Call call;
-  return next(size, disp_unit, info, comm, baseptr, win);
-}
+RANKTREE_ENTRIES(MPI_Win_allocate, passed, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, comm, baseptr, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_allocate_c
-inline int wrapped_win_allocate_c(decltype(&MPI_Win_allocate_c) next, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const Call call;
-  return next(size, disp_unit, info, comm, baseptr, win);
-}
+RANKTREE_ENTRIES(MPI_Win_allocate_c, passed, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, comm, baseptr, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_allocate_shared
-inline int wrapped_win_allocate_shared(decltype(&MPI_Win_allocate_shared) next, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const Call call;
-  return next(size, disp_unit, info, comm, baseptr, win);
-}
+RANKTREE_ENTRIES(MPI_Win_allocate_shared, passed, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, comm, baseptr, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_allocate_shared_c
-inline int wrapped_win_allocate_shared_c(decltype(&MPI_Win_allocate_shared_c) next, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  const Call call;
-  return next(size, disp_unit, info, comm, baseptr, win);
-}
+RANKTREE_ENTRIES(MPI_Win_allocate_shared_c, passed, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, comm, baseptr, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_attach
-inline int wrapped_win_attach(decltype(&MPI_Win_attach) next, MPI_Win win, void* base, MPI_Aint size) {
-  const Call call;
-  return next(win, base, size);
-}
+RANKTREE_ENTRIES(MPI_Win_attach, passed, (MPI_Win win, void* base, MPI_Aint size), win, base, size)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_complete
-inline int wrapped_win_complete(decltype(&MPI_Win_complete) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_complete, passed, (MPI_Win win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_create
-inline int wrapped_win_create(decltype(&MPI_Win_create) next, void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const Call call;
-  return next(base, size, disp_unit, info, comm, win);
-}
+RANKTREE_ENTRIES(MPI_Win_create, passed, (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, comm, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_create_c
-inline int wrapped_win_create_c(decltype(&MPI_Win_create_c) next, void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const Call call;
-  return next(base, size, disp_unit, info, comm, win);
-}
+RANKTREE_ENTRIES(MPI_Win_create_c, passed, (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, comm, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_create_dynamic
-inline int wrapped_win_create_dynamic(decltype(&MPI_Win_create_dynamic) next, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  const Call call;
-  return next(info, comm, win);
-}
+RANKTREE_ENTRIES(MPI_Win_create_dynamic, passed, (MPI_Info info, MPI_Comm comm, MPI_Win* win), info, comm, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_detach
-inline int wrapped_win_detach(decltype(&MPI_Win_detach) next, MPI_Win win, const void* base) {
-  const Call call;
-  return next(win, base);
-}
+RANKTREE_ENTRIES(MPI_Win_detach, passed, (MPI_Win win, const void* base), win, base)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_fence
-inline int wrapped_win_fence(decltype(&MPI_Win_fence) next, int assert, MPI_Win win) {
-  const Call call;
-  return next(assert, win);
-}
+RANKTREE_ENTRIES(MPI_Win_fence, passed, (int assert, MPI_Win win), assert, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_flush
-inline int wrapped_win_flush(decltype(&MPI_Win_flush) next, int rank, MPI_Win win) {
-  const Call call;
-  return next(rank, win);
-}
+RANKTREE_ENTRIES(MPI_Win_flush, passed, (int rank, MPI_Win win), rank, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_flush_all
-inline int wrapped_win_flush_all(decltype(&MPI_Win_flush_all) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_flush_all, passed, (MPI_Win win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_flush_local
-inline int wrapped_win_flush_local(decltype(&MPI_Win_flush_local) next, int rank, MPI_Win win) {
-  const Call call;
-  return next(rank, win);
-}
+RANKTREE_ENTRIES(MPI_Win_flush_local, passed, (int rank, MPI_Win win), rank, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_flush_local_all
-inline int wrapped_win_flush_local_all(decltype(&MPI_Win_flush_local_all) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_flush_local_all, passed, (MPI_Win win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_free
-inline int wrapped_win_free(decltype(&MPI_Win_free) next, MPI_Win* win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_free, passed, (MPI_Win* win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_lock
-inline int wrapped_win_lock(decltype(&MPI_Win_lock) next, int lock_type, int rank, int assert, MPI_Win win) {
-  const Call call;
-  return next(lock_type, rank, assert, win);
-}
+RANKTREE_ENTRIES(MPI_Win_lock, passed, (int lock_type, int rank, int assert, MPI_Win win), lock_type, rank, assert, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_lock_all
-inline int wrapped_win_lock_all(decltype(&MPI_Win_lock_all) next, int assert, MPI_Win win) {
-  const Call call;
-  return next(assert, win);
-}
+RANKTREE_ENTRIES(MPI_Win_lock_all, passed, (int assert, MPI_Win win), assert, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_post
-inline int wrapped_win_post(decltype(&MPI_Win_post) next, MPI_Group group, int assert, MPI_Win win) {
-  const Call call;
-  return next(group, assert, win);
-}
+RANKTREE_ENTRIES(MPI_Win_post, passed, (MPI_Group group, int assert, MPI_Win win), group, assert, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_start
-inline int wrapped_win_start(decltype(&MPI_Win_start) next, MPI_Group group, int assert, MPI_Win win) {
-  const Call call;
-  return next(group, assert, win);
-}
+RANKTREE_ENTRIES(MPI_Win_start, passed, (MPI_Group group, int assert, MPI_Win win), group, assert, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_sync
-inline int wrapped_win_sync(decltype(&MPI_Win_sync) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_sync, passed, (MPI_Win win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_test
-inline int wrapped_win_test(decltype(&MPI_Win_test) next, MPI_Win win, int* flag) {
-  const Call call;
-  return next(win, flag);
-}
+RANKTREE_ENTRIES(MPI_Win_test, passed, (MPI_Win win, int* flag), win, flag)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_unlock
-inline int wrapped_win_unlock(decltype(&MPI_Win_unlock) next, int rank, MPI_Win win) {
-  const Call call;
-  return next(rank, win);
-}
+RANKTREE_ENTRIES(MPI_Win_unlock, passed, (int rank, MPI_Win win), rank, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_unlock_all
-inline int wrapped_win_unlock_all(decltype(&MPI_Win_unlock_all) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
+RANKTREE_ENTRIES(MPI_Win_unlock_all, passed, (MPI_Win win), win)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_wait
-inline int wrapped_win_wait(decltype(&MPI_Win_wait) next, MPI_Win win) {
-  const Call call;
-  return next(win);
-}
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_Cart_create
-RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
-  return ranktree::preload::wrapped_cart_create(RANKTREE_NEXT(MPI_Cart_create)(), comm_old, ndims, dims, periods, reorder, comm_cart);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
-  return ranktree::preload::wrapped_cart_create(RANKTREE_NEXT(PMPI_Cart_create)(), comm_old, ndims, dims, periods, reorder, comm_cart);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Cart_sub
-RANKTREE_ENTRY int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_cart_sub(RANKTREE_NEXT(MPI_Cart_sub)(), comm, remain_dims, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_cart_sub(RANKTREE_NEXT(PMPI_Cart_sub)(), comm, remain_dims, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_accept
-RANKTREE_ENTRY int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_accept(RANKTREE_NEXT(MPI_Comm_accept)(), port_name, info, root, comm, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_accept(RANKTREE_NEXT(PMPI_Comm_accept)(), port_name, info, root, comm, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_connect
-RANKTREE_ENTRY int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_connect(RANKTREE_NEXT(MPI_Comm_connect)(), port_name, info, root, comm, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_connect(RANKTREE_NEXT(PMPI_Comm_connect)(), port_name, info, root, comm, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_create
-RANKTREE_ENTRY int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create(RANKTREE_NEXT(MPI_Comm_create)(), comm, group, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create(RANKTREE_NEXT(PMPI_Comm_create)(), comm, group, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_create_from_group
-RANKTREE_ENTRY int MPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create_from_group(RANKTREE_NEXT(MPI_Comm_create_from_group)(), group, stringtag, info, errhandler, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create_from_group(RANKTREE_NEXT(PMPI_Comm_create_from_group)(), group, stringtag, info, errhandler, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_create_group
-RANKTREE_ENTRY int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create_group(RANKTREE_NEXT(MPI_Comm_create_group)(), comm, group, tag, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_create_group(RANKTREE_NEXT(PMPI_Comm_create_group)(), comm, group, tag, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_disconnect
-RANKTREE_ENTRY int MPI_Comm_disconnect(MPI_Comm* comm) {
-  return ranktree::preload::wrapped_comm_disconnect(RANKTREE_NEXT(MPI_Comm_disconnect)(), comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_disconnect(MPI_Comm* comm) {
-  return ranktree::preload::wrapped_comm_disconnect(RANKTREE_NEXT(PMPI_Comm_disconnect)(), comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_dup
-RANKTREE_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_dup(RANKTREE_NEXT(MPI_Comm_dup)(), comm, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_dup(RANKTREE_NEXT(PMPI_Comm_dup)(), comm, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_dup_with_info
-RANKTREE_ENTRY int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_dup_with_info(RANKTREE_NEXT(MPI_Comm_dup_with_info)(), comm, info, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_dup_with_info(RANKTREE_NEXT(PMPI_Comm_dup_with_info)(), comm, info, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_free
-RANKTREE_ENTRY int MPI_Comm_free(MPI_Comm* comm) {
-  return ranktree::preload::wrapped_comm_free(RANKTREE_NEXT(MPI_Comm_free)(), comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_free(MPI_Comm* comm) {
-  return ranktree::preload::wrapped_comm_free(RANKTREE_NEXT(PMPI_Comm_free)(), comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_idup
-RANKTREE_ENTRY int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return ranktree::preload::wrapped_comm_idup(RANKTREE_NEXT(MPI_Comm_idup)(), comm, newcomm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return ranktree::preload::wrapped_comm_idup(RANKTREE_NEXT(PMPI_Comm_idup)(), comm, newcomm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_idup_with_info
-RANKTREE_ENTRY int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  return ranktree::preload::wrapped_comm_idup_with_info(RANKTREE_NEXT(MPI_Comm_idup_with_info)(), comm, info, newcomm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  return ranktree::preload::wrapped_comm_idup_with_info(RANKTREE_NEXT(PMPI_Comm_idup_with_info)(), comm, info, newcomm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_join
-RANKTREE_ENTRY int MPI_Comm_join(int fd, MPI_Comm* intercomm) {
-  return ranktree::preload::wrapped_comm_join(RANKTREE_NEXT(MPI_Comm_join)(), fd, intercomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_join(int fd, MPI_Comm* intercomm) {
-  return ranktree::preload::wrapped_comm_join(RANKTREE_NEXT(PMPI_Comm_join)(), fd, intercomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_spawn
-RANKTREE_ENTRY int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return ranktree::preload::wrapped_comm_spawn(RANKTREE_NEXT(MPI_Comm_spawn)(), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return ranktree::preload::wrapped_comm_spawn(RANKTREE_NEXT(PMPI_Comm_spawn)(), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_spawn_multiple
-RANKTREE_ENTRY int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return ranktree::preload::wrapped_comm_spawn_multiple(RANKTREE_NEXT(MPI_Comm_spawn_multiple)(), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return ranktree::preload::wrapped_comm_spawn_multiple(RANKTREE_NEXT(PMPI_Comm_spawn_multiple)(), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_split
-RANKTREE_ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_split(RANKTREE_NEXT(MPI_Comm_split)(), comm, color, key, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_split(RANKTREE_NEXT(PMPI_Comm_split)(), comm, color, key, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Comm_split_type
-RANKTREE_ENTRY int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_split_type(RANKTREE_NEXT(MPI_Comm_split_type)(), comm, split_type, key, info, newcomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return ranktree::preload::wrapped_comm_split_type(RANKTREE_NEXT(PMPI_Comm_split_type)(), comm, split_type, key, info, newcomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Dist_graph_create
-RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return ranktree::preload::wrapped_dist_graph_create(RANKTREE_NEXT(MPI_Dist_graph_create)(), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return ranktree::preload::wrapped_dist_graph_create(RANKTREE_NEXT(PMPI_Dist_graph_create)(), comm_old, n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Dist_graph_create_adjacent
-RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return ranktree::preload::wrapped_dist_graph_create_adjacent(RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return ranktree::preload::wrapped_dist_graph_create_adjacent(RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(), comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Graph_create
-RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
-  return ranktree::preload::wrapped_graph_create(RANKTREE_NEXT(MPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
-  return ranktree::preload::wrapped_graph_create(RANKTREE_NEXT(PMPI_Graph_create)(), comm_old, nnodes, index, edges, reorder, comm_graph);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Init
-RANKTREE_ENTRY int MPI_Init(int* argc, char*** argv) {
-  return ranktree::preload::wrapped_init(RANKTREE_NEXT(MPI_Init)(), argc, argv);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Init(int* argc, char*** argv) {
-  return ranktree::preload::wrapped_init(RANKTREE_NEXT(PMPI_Init)(), argc, argv);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Init_thread
-RANKTREE_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return ranktree::preload::wrapped_init_thread(RANKTREE_NEXT(MPI_Init_thread)(), argc, argv, required, provided);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return ranktree::preload::wrapped_init_thread(RANKTREE_NEXT(PMPI_Init_thread)(), argc, argv, required, provided);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Intercomm_create
-RANKTREE_ENTRY int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
-  return ranktree::preload::wrapped_intercomm_create(RANKTREE_NEXT(MPI_Intercomm_create)(), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
-  return ranktree::preload::wrapped_intercomm_create(RANKTREE_NEXT(PMPI_Intercomm_create)(), local_comm, local_leader, peer_comm, remote_leader, tag, newintercomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Intercomm_create_from_groups
-RANKTREE_ENTRY int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
-  return ranktree::preload::wrapped_intercomm_create_from_groups(RANKTREE_NEXT(MPI_Intercomm_create_from_groups)(), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
-  return ranktree::preload::wrapped_intercomm_create_from_groups(RANKTREE_NEXT(PMPI_Intercomm_create_from_groups)(), local_group, local_leader, remote_group, remote_leader, stringtag, info, errhandler, newintercomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Intercomm_merge
-RANKTREE_ENTRY int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return ranktree::preload::wrapped_intercomm_merge(RANKTREE_NEXT(MPI_Intercomm_merge)(), intercomm, high, newintracomm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return ranktree::preload::wrapped_intercomm_merge(RANKTREE_NEXT(PMPI_Intercomm_merge)(), intercomm, high, newintracomm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Session_finalize
-RANKTREE_ENTRY int MPI_Session_finalize(MPI_Session* session) {
-  return ranktree::preload::wrapped_session_finalize(RANKTREE_NEXT(MPI_Session_finalize)(), session);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Session_finalize(MPI_Session* session) {
-  return ranktree::preload::wrapped_session_finalize(RANKTREE_NEXT(PMPI_Session_finalize)(), session);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Session_init
-RANKTREE_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  return ranktree::preload::wrapped_session_init(RANKTREE_NEXT(MPI_Session_init)(), info, errhandler, session);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  return ranktree::preload::wrapped_session_init(RANKTREE_NEXT(PMPI_Session_init)(), info, errhandler, session);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Type_free
-RANKTREE_ENTRY int MPI_Type_free(MPI_Datatype* datatype) {
-  return ranktree::preload::wrapped_type_free(RANKTREE_NEXT(MPI_Type_free)(), datatype);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) {
-  return ranktree::preload::wrapped_type_free(RANKTREE_NEXT(PMPI_Type_free)(), datatype);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_allocate
-RANKTREE_ENTRY int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate(RANKTREE_NEXT(MPI_Win_allocate)(), size, disp_unit, info, comm, baseptr, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate(RANKTREE_NEXT(PMPI_Win_allocate)(), size, disp_unit, info, comm, baseptr, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_allocate_c
-RANKTREE_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_c(RANKTREE_NEXT(MPI_Win_allocate_c)(), size, disp_unit, info, comm, baseptr, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_c(RANKTREE_NEXT(PMPI_Win_allocate_c)(), size, disp_unit, info, comm, baseptr, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_allocate_shared
-RANKTREE_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_shared(RANKTREE_NEXT(MPI_Win_allocate_shared)(), size, disp_unit, info, comm, baseptr, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_shared(RANKTREE_NEXT(PMPI_Win_allocate_shared)(), size, disp_unit, info, comm, baseptr, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_allocate_shared_c
-RANKTREE_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_shared_c(RANKTREE_NEXT(MPI_Win_allocate_shared_c)(), size, disp_unit, info, comm, baseptr, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_allocate_shared_c(RANKTREE_NEXT(PMPI_Win_allocate_shared_c)(), size, disp_unit, info, comm, baseptr, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_attach
-RANKTREE_ENTRY int MPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
-  return ranktree::preload::wrapped_win_attach(RANKTREE_NEXT(MPI_Win_attach)(), win, base, size);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
-  return ranktree::preload::wrapped_win_attach(RANKTREE_NEXT(PMPI_Win_attach)(), win, base, size);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_complete
-RANKTREE_ENTRY int MPI_Win_complete(MPI_Win win) {
-  return ranktree::preload::wrapped_win_complete(RANKTREE_NEXT(MPI_Win_complete)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_complete(MPI_Win win) {
-  return ranktree::preload::wrapped_win_complete(RANKTREE_NEXT(PMPI_Win_complete)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_create
-RANKTREE_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create(RANKTREE_NEXT(MPI_Win_create)(), base, size, disp_unit, info, comm, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create(RANKTREE_NEXT(PMPI_Win_create)(), base, size, disp_unit, info, comm, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_create_c
-RANKTREE_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create_c(RANKTREE_NEXT(MPI_Win_create_c)(), base, size, disp_unit, info, comm, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create_c(RANKTREE_NEXT(PMPI_Win_create_c)(), base, size, disp_unit, info, comm, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_create_dynamic
-RANKTREE_ENTRY int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create_dynamic(RANKTREE_NEXT(MPI_Win_create_dynamic)(), info, comm, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return ranktree::preload::wrapped_win_create_dynamic(RANKTREE_NEXT(PMPI_Win_create_dynamic)(), info, comm, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_detach
-RANKTREE_ENTRY int MPI_Win_detach(MPI_Win win, const void* base) {
-  return ranktree::preload::wrapped_win_detach(RANKTREE_NEXT(MPI_Win_detach)(), win, base);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_detach(MPI_Win win, const void* base) {
-  return ranktree::preload::wrapped_win_detach(RANKTREE_NEXT(PMPI_Win_detach)(), win, base);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_fence
-RANKTREE_ENTRY int MPI_Win_fence(int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_fence(RANKTREE_NEXT(MPI_Win_fence)(), assert, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_fence(int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_fence(RANKTREE_NEXT(PMPI_Win_fence)(), assert, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_flush
-RANKTREE_ENTRY int MPI_Win_flush(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush(RANKTREE_NEXT(MPI_Win_flush)(), rank, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_flush(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush(RANKTREE_NEXT(PMPI_Win_flush)(), rank, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_flush_all
-RANKTREE_ENTRY int MPI_Win_flush_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_all(RANKTREE_NEXT(MPI_Win_flush_all)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_flush_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_all(RANKTREE_NEXT(PMPI_Win_flush_all)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_flush_local
-RANKTREE_ENTRY int MPI_Win_flush_local(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_local(RANKTREE_NEXT(MPI_Win_flush_local)(), rank, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_flush_local(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_local(RANKTREE_NEXT(PMPI_Win_flush_local)(), rank, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_flush_local_all
-RANKTREE_ENTRY int MPI_Win_flush_local_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_local_all(RANKTREE_NEXT(MPI_Win_flush_local_all)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_flush_local_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_flush_local_all(RANKTREE_NEXT(PMPI_Win_flush_local_all)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_free
-RANKTREE_ENTRY int MPI_Win_free(MPI_Win* win) {
-  return ranktree::preload::wrapped_win_free(RANKTREE_NEXT(MPI_Win_free)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_free(MPI_Win* win) {
-  return ranktree::preload::wrapped_win_free(RANKTREE_NEXT(PMPI_Win_free)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_lock
-RANKTREE_ENTRY int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_lock(RANKTREE_NEXT(MPI_Win_lock)(), lock_type, rank, assert, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_lock(RANKTREE_NEXT(PMPI_Win_lock)(), lock_type, rank, assert, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_lock_all
-RANKTREE_ENTRY int MPI_Win_lock_all(int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_lock_all(RANKTREE_NEXT(MPI_Win_lock_all)(), assert, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_lock_all(int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_lock_all(RANKTREE_NEXT(PMPI_Win_lock_all)(), assert, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_post
-RANKTREE_ENTRY int MPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_post(RANKTREE_NEXT(MPI_Win_post)(), group, assert, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_post(RANKTREE_NEXT(PMPI_Win_post)(), group, assert, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_start
-RANKTREE_ENTRY int MPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_start(RANKTREE_NEXT(MPI_Win_start)(), group, assert, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
-  return ranktree::preload::wrapped_win_start(RANKTREE_NEXT(PMPI_Win_start)(), group, assert, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_sync
-RANKTREE_ENTRY int MPI_Win_sync(MPI_Win win) {
-  return ranktree::preload::wrapped_win_sync(RANKTREE_NEXT(MPI_Win_sync)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_sync(MPI_Win win) {
-  return ranktree::preload::wrapped_win_sync(RANKTREE_NEXT(PMPI_Win_sync)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_test
-RANKTREE_ENTRY int MPI_Win_test(MPI_Win win, int* flag) {
-  return ranktree::preload::wrapped_win_test(RANKTREE_NEXT(MPI_Win_test)(), win, flag);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_test(MPI_Win win, int* flag) {
-  return ranktree::preload::wrapped_win_test(RANKTREE_NEXT(PMPI_Win_test)(), win, flag);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_unlock
-RANKTREE_ENTRY int MPI_Win_unlock(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_unlock(RANKTREE_NEXT(MPI_Win_unlock)(), rank, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_unlock(int rank, MPI_Win win) {
-  return ranktree::preload::wrapped_win_unlock(RANKTREE_NEXT(PMPI_Win_unlock)(), rank, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_unlock_all
-RANKTREE_ENTRY int MPI_Win_unlock_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_unlock_all(RANKTREE_NEXT(MPI_Win_unlock_all)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_unlock_all(MPI_Win win) {
-  return ranktree::preload::wrapped_win_unlock_all(RANKTREE_NEXT(PMPI_Win_unlock_all)(), win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Win_wait
-RANKTREE_ENTRY int MPI_Win_wait(MPI_Win win) {
-  return ranktree::preload::wrapped_win_wait(RANKTREE_NEXT(MPI_Win_wait)(), win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Win_wait(MPI_Win win) {
-  return ranktree::preload::wrapped_win_wait(RANKTREE_NEXT(PMPI_Win_wait)(), win);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Win_wait, passed, (MPI_Win win), win)
 #endif

@@ -2,588 +2,282 @@
 // Do not edit.
 #include "preload/entries.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_Ineighbor_allgather
-inline int wrapped_ineighbor_allgather(decltype(&MPI_Ineighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_allgather(decltype(&MPI_Ineighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_allgather, wrapped_ineighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgather_c
-inline int wrapped_ineighbor_allgather_c(decltype(&MPI_Ineighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_allgather_c(decltype(&MPI_Ineighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_allgather_c, wrapped_ineighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv
-inline int wrapped_ineighbor_allgatherv(decltype(&MPI_Ineighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_allgatherv(decltype(&MPI_Ineighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv, wrapped_ineighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv_c
-inline int wrapped_ineighbor_allgatherv_c(decltype(&MPI_Ineighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_allgatherv_c(decltype(&MPI_Ineighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv_c, wrapped_ineighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall
-inline int wrapped_ineighbor_alltoall(decltype(&MPI_Ineighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoall(decltype(&MPI_Ineighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoall, wrapped_ineighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall_c
-inline int wrapped_ineighbor_alltoall_c(decltype(&MPI_Ineighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoall_c(decltype(&MPI_Ineighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoall_c, wrapped_ineighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv
-inline int wrapped_ineighbor_alltoallv(decltype(&MPI_Ineighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoallv(decltype(&MPI_Ineighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv, wrapped_ineighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv_c
-inline int wrapped_ineighbor_alltoallv_c(decltype(&MPI_Ineighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoallv_c(decltype(&MPI_Ineighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv_c, wrapped_ineighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw
-inline int wrapped_ineighbor_alltoallw(decltype(&MPI_Ineighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoallw(decltype(&MPI_Ineighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw, wrapped_ineighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw_c
-inline int wrapped_ineighbor_alltoallw_c(decltype(&MPI_Ineighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ineighbor_alltoallw_c(decltype(&MPI_Ineighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw_c, wrapped_ineighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather
-inline int wrapped_neighbor_allgather(decltype(&MPI_Neighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_allgather(decltype(&MPI_Neighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgather, wrapped_neighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_c
-inline int wrapped_neighbor_allgather_c(decltype(&MPI_Neighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_allgather_c(decltype(&MPI_Neighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgather_c, wrapped_neighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init
-inline int wrapped_neighbor_allgather_init(decltype(&MPI_Neighbor_allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_allgather_init(decltype(&MPI_Neighbor_allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgather_init, wrapped_neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init_c
-inline int wrapped_neighbor_allgather_init_c(decltype(&MPI_Neighbor_allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_allgather_init_c(decltype(&MPI_Neighbor_allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgather_init_c, wrapped_neighbor_allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv
-inline int wrapped_neighbor_allgatherv(decltype(&MPI_Neighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_allgatherv(decltype(&MPI_Neighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgatherv, wrapped_neighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_c
-inline int wrapped_neighbor_allgatherv_c(decltype(&MPI_Neighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_allgatherv_c(decltype(&MPI_Neighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_c, wrapped_neighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init
-inline int wrapped_neighbor_allgatherv_init(decltype(&MPI_Neighbor_allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_allgatherv_init(decltype(&MPI_Neighbor_allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init, wrapped_neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init_c
-inline int wrapped_neighbor_allgatherv_init_c(decltype(&MPI_Neighbor_allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_allgatherv_init_c(decltype(&MPI_Neighbor_allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init_c, wrapped_neighbor_allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall
-inline int wrapped_neighbor_alltoall(decltype(&MPI_Neighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_alltoall(decltype(&MPI_Neighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoall, wrapped_neighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_c
-inline int wrapped_neighbor_alltoall_c(decltype(&MPI_Neighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_alltoall_c(decltype(&MPI_Neighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoall_c, wrapped_neighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init
-inline int wrapped_neighbor_alltoall_init(decltype(&MPI_Neighbor_alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoall_init(decltype(&MPI_Neighbor_alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init, wrapped_neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init_c
-inline int wrapped_neighbor_alltoall_init_c(decltype(&MPI_Neighbor_alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoall_init_c(decltype(&MPI_Neighbor_alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init_c, wrapped_neighbor_alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv
-inline int wrapped_neighbor_alltoallv(decltype(&MPI_Neighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_alltoallv(decltype(&MPI_Neighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallv, wrapped_neighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_c
-inline int wrapped_neighbor_alltoallv_c(decltype(&MPI_Neighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static int wrapped_neighbor_alltoallv_c(decltype(&MPI_Neighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_c, wrapped_neighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init
-inline int wrapped_neighbor_alltoallv_init(decltype(&MPI_Neighbor_alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoallv_init(decltype(&MPI_Neighbor_alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init, wrapped_neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init_c
-inline int wrapped_neighbor_alltoallv_init_c(decltype(&MPI_Neighbor_alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoallv_init_c(decltype(&MPI_Neighbor_alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init_c, wrapped_neighbor_alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw
-inline int wrapped_neighbor_alltoallw(decltype(&MPI_Neighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static int wrapped_neighbor_alltoallw(decltype(&MPI_Neighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallw, wrapped_neighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_c
-inline int wrapped_neighbor_alltoallw_c(decltype(&MPI_Neighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static int wrapped_neighbor_alltoallw_c(decltype(&MPI_Neighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_c, wrapped_neighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init
-inline int wrapped_neighbor_alltoallw_init(decltype(&MPI_Neighbor_alltoallw_init) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoallw_init(decltype(&MPI_Neighbor_alltoallw_init) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_init, wrapped_neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init_c
-inline int wrapped_neighbor_alltoallw_init_c(decltype(&MPI_Neighbor_alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_neighbor_alltoallw_init_c(decltype(&MPI_Neighbor_alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return code;
 }
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_Ineighbor_allgather
-RANKTREE_ENTRY int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgather(RANKTREE_NEXT(MPI_Ineighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgather(RANKTREE_NEXT(PMPI_Ineighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_allgather_c
-RANKTREE_ENTRY int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgather_c(RANKTREE_NEXT(MPI_Ineighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgather_c(RANKTREE_NEXT(PMPI_Ineighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_allgatherv
-RANKTREE_ENTRY int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgatherv(RANKTREE_NEXT(MPI_Ineighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgatherv(RANKTREE_NEXT(PMPI_Ineighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_allgatherv_c
-RANKTREE_ENTRY int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgatherv_c(RANKTREE_NEXT(MPI_Ineighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_allgatherv_c(RANKTREE_NEXT(PMPI_Ineighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoall
-RANKTREE_ENTRY int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoall(RANKTREE_NEXT(MPI_Ineighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoall(RANKTREE_NEXT(PMPI_Ineighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoall_c
-RANKTREE_ENTRY int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoall_c(RANKTREE_NEXT(MPI_Ineighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoall_c(RANKTREE_NEXT(PMPI_Ineighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoallv
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallv(RANKTREE_NEXT(MPI_Ineighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallv(RANKTREE_NEXT(PMPI_Ineighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoallv_c
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallv_c(RANKTREE_NEXT(MPI_Ineighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallv_c(RANKTREE_NEXT(PMPI_Ineighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoallw
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallw(RANKTREE_NEXT(MPI_Ineighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallw(RANKTREE_NEXT(PMPI_Ineighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ineighbor_alltoallw_c
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallw_c(RANKTREE_NEXT(MPI_Ineighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ineighbor_alltoallw_c(RANKTREE_NEXT(PMPI_Ineighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgather
-RANKTREE_ENTRY int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgather(RANKTREE_NEXT(MPI_Neighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgather(RANKTREE_NEXT(PMPI_Neighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgather_c
-RANKTREE_ENTRY int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgather_c(RANKTREE_NEXT(MPI_Neighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgather_c(RANKTREE_NEXT(PMPI_Neighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgather_init
-RANKTREE_ENTRY int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgather_init(RANKTREE_NEXT(MPI_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgather_init(RANKTREE_NEXT(PMPI_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgather_init_c
-RANKTREE_ENTRY int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgather_init_c(RANKTREE_NEXT(MPI_Neighbor_allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgather_init_c(RANKTREE_NEXT(PMPI_Neighbor_allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgatherv
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgatherv(RANKTREE_NEXT(MPI_Neighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgatherv(RANKTREE_NEXT(PMPI_Neighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgatherv_c
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_c(RANKTREE_NEXT(MPI_Neighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_c(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgatherv_init
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_init(RANKTREE_NEXT(MPI_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_init(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_allgatherv_init_c
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_init_c(RANKTREE_NEXT(MPI_Neighbor_allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_allgatherv_init_c(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoall
-RANKTREE_ENTRY int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoall(RANKTREE_NEXT(MPI_Neighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoall(RANKTREE_NEXT(PMPI_Neighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoall_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoall_c(RANKTREE_NEXT(MPI_Neighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoall_c(RANKTREE_NEXT(PMPI_Neighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoall_init
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoall_init(RANKTREE_NEXT(MPI_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoall_init(RANKTREE_NEXT(PMPI_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoall_init_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoall_init_c(RANKTREE_NEXT(MPI_Neighbor_alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoall_init_c(RANKTREE_NEXT(PMPI_Neighbor_alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallv
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallv(RANKTREE_NEXT(MPI_Neighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallv(RANKTREE_NEXT(PMPI_Neighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallv_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_c(RANKTREE_NEXT(MPI_Neighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_c(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallv_init
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_init(RANKTREE_NEXT(MPI_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_init(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallv_init_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_init_c(RANKTREE_NEXT(MPI_Neighbor_alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallv_init_c(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallw
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallw(RANKTREE_NEXT(MPI_Neighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallw(RANKTREE_NEXT(PMPI_Neighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallw_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_c(RANKTREE_NEXT(MPI_Neighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_c(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallw_init
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_init(RANKTREE_NEXT(MPI_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_init(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Neighbor_alltoallw_init_c
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_init_c(RANKTREE_NEXT(MPI_Neighbor_alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_neighbor_alltoallw_init_c(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_init_c, wrapped_neighbor_alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif

@@ -2,350 +2,164 @@
 // Do not edit.
 #include "preload/entries.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_Accumulate
-inline int wrapped_accumulate(decltype(&MPI_Accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static int wrapped_accumulate(decltype(&MPI_Accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Accumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
+RANKTREE_ENTRIES(MPI_Accumulate, wrapped_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Accumulate_c
-inline int wrapped_accumulate_c(decltype(&MPI_Accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static int wrapped_accumulate_c(decltype(&MPI_Accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Accumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
+RANKTREE_ENTRIES(MPI_Accumulate_c, wrapped_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Compare_and_swap
-inline int wrapped_compare_and_swap(decltype(&MPI_Compare_and_swap) next, const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+static int wrapped_compare_and_swap(decltype(&MPI_Compare_and_swap) next, const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Compare_and_swap", [&](const Scene& scene) { get_and_put(scene, MPI_OP_NULL, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
   return next(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
 }
+RANKTREE_ENTRIES(MPI_Compare_and_swap, wrapped_compare_and_swap, (const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win), origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Fetch_and_op
-inline int wrapped_fetch_and_op(decltype(&MPI_Fetch_and_op) next, const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+static int wrapped_fetch_and_op(decltype(&MPI_Fetch_and_op) next, const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Fetch_and_op", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
   return next(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
 }
+RANKTREE_ENTRIES(MPI_Fetch_and_op, wrapped_fetch_and_op, (const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win), origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get
-inline int wrapped_get(decltype(&MPI_Get) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static int wrapped_get(decltype(&MPI_Get) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
+RANKTREE_ENTRIES(MPI_Get, wrapped_get, (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_c
-inline int wrapped_get_c(decltype(&MPI_Get_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static int wrapped_get_c(decltype(&MPI_Get_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
+RANKTREE_ENTRIES(MPI_Get_c, wrapped_get_c, (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate
-inline int wrapped_get_accumulate(decltype(&MPI_Get_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static int wrapped_get_accumulate(decltype(&MPI_Get_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
+RANKTREE_ENTRIES(MPI_Get_accumulate, wrapped_get_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate_c
-inline int wrapped_get_accumulate_c(decltype(&MPI_Get_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static int wrapped_get_accumulate_c(decltype(&MPI_Get_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
 }
+RANKTREE_ENTRIES(MPI_Get_accumulate_c, wrapped_get_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Put
-inline int wrapped_put(decltype(&MPI_Put) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static int wrapped_put(decltype(&MPI_Put) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Put", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
+RANKTREE_ENTRIES(MPI_Put, wrapped_put, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Put_c
-inline int wrapped_put_c(decltype(&MPI_Put_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static int wrapped_put_c(decltype(&MPI_Put_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Put_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
 }
+RANKTREE_ENTRIES(MPI_Put_c, wrapped_put_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate
-inline int wrapped_raccumulate(decltype(&MPI_Raccumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static int wrapped_raccumulate(decltype(&MPI_Raccumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Raccumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
+RANKTREE_ENTRIES(MPI_Raccumulate, wrapped_raccumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate_c
-inline int wrapped_raccumulate_c(decltype(&MPI_Raccumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static int wrapped_raccumulate_c(decltype(&MPI_Raccumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Raccumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
+RANKTREE_ENTRIES(MPI_Raccumulate_c, wrapped_raccumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget
-inline int wrapped_rget(decltype(&MPI_Rget) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static int wrapped_rget(decltype(&MPI_Rget) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
+RANKTREE_ENTRIES(MPI_Rget, wrapped_rget, (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_c
-inline int wrapped_rget_c(decltype(&MPI_Rget_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static int wrapped_rget_c(decltype(&MPI_Rget_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
+RANKTREE_ENTRIES(MPI_Rget_c, wrapped_rget_c, (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate
-inline int wrapped_rget_accumulate(decltype(&MPI_Rget_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static int wrapped_rget_accumulate(decltype(&MPI_Rget_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
+RANKTREE_ENTRIES(MPI_Rget_accumulate, wrapped_rget_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate_c
-inline int wrapped_rget_accumulate_c(decltype(&MPI_Rget_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static int wrapped_rget_accumulate_c(decltype(&MPI_Rget_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
+RANKTREE_ENTRIES(MPI_Rget_accumulate_c, wrapped_rget_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rput
-inline int wrapped_rput(decltype(&MPI_Rput) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static int wrapped_rput(decltype(&MPI_Rput) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rput", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
+RANKTREE_ENTRIES(MPI_Rput, wrapped_rput, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rput_c
-inline int wrapped_rput_c(decltype(&MPI_Rput_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static int wrapped_rput_c(decltype(&MPI_Rput_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rput_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
 }
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_Accumulate
-RANKTREE_ENTRY int MPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_accumulate(RANKTREE_NEXT(MPI_Accumulate)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_accumulate(RANKTREE_NEXT(PMPI_Accumulate)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Accumulate_c
-RANKTREE_ENTRY int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_accumulate_c(RANKTREE_NEXT(MPI_Accumulate_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_accumulate_c(RANKTREE_NEXT(PMPI_Accumulate_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Compare_and_swap
-RANKTREE_ENTRY int MPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  return ranktree::preload::wrapped_compare_and_swap(RANKTREE_NEXT(MPI_Compare_and_swap)(), origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  return ranktree::preload::wrapped_compare_and_swap(RANKTREE_NEXT(PMPI_Compare_and_swap)(), origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Fetch_and_op
-RANKTREE_ENTRY int MPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_fetch_and_op(RANKTREE_NEXT(MPI_Fetch_and_op)(), origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Fetch_and_op(const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_fetch_and_op(RANKTREE_NEXT(PMPI_Fetch_and_op)(), origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Get
-RANKTREE_ENTRY int MPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_get(RANKTREE_NEXT(MPI_Get)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Get(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_get(RANKTREE_NEXT(PMPI_Get)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Get_c
-RANKTREE_ENTRY int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_get_c(RANKTREE_NEXT(MPI_Get_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_get_c(RANKTREE_NEXT(PMPI_Get_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Get_accumulate
-RANKTREE_ENTRY int MPI_Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_get_accumulate(RANKTREE_NEXT(MPI_Get_accumulate)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Get_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_get_accumulate(RANKTREE_NEXT(PMPI_Get_accumulate)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Get_accumulate_c
-RANKTREE_ENTRY int MPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_get_accumulate_c(RANKTREE_NEXT(MPI_Get_accumulate_c)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  return ranktree::preload::wrapped_get_accumulate_c(RANKTREE_NEXT(PMPI_Get_accumulate_c)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Put
-RANKTREE_ENTRY int MPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_put(RANKTREE_NEXT(MPI_Put)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Put(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_put(RANKTREE_NEXT(PMPI_Put)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Put_c
-RANKTREE_ENTRY int MPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_put_c(RANKTREE_NEXT(MPI_Put_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return ranktree::preload::wrapped_put_c(RANKTREE_NEXT(PMPI_Put_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Raccumulate
-RANKTREE_ENTRY int MPI_Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_raccumulate(RANKTREE_NEXT(MPI_Raccumulate)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Raccumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_raccumulate(RANKTREE_NEXT(PMPI_Raccumulate)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Raccumulate_c
-RANKTREE_ENTRY int MPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_raccumulate_c(RANKTREE_NEXT(MPI_Raccumulate_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_raccumulate_c(RANKTREE_NEXT(PMPI_Raccumulate_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rget
-RANKTREE_ENTRY int MPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget(RANKTREE_NEXT(MPI_Rget)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rget(void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget(RANKTREE_NEXT(PMPI_Rget)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rget_c
-RANKTREE_ENTRY int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_c(RANKTREE_NEXT(MPI_Rget_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_c(RANKTREE_NEXT(PMPI_Rget_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rget_accumulate
-RANKTREE_ENTRY int MPI_Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_accumulate(RANKTREE_NEXT(MPI_Rget_accumulate)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rget_accumulate(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_accumulate(RANKTREE_NEXT(PMPI_Rget_accumulate)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rget_accumulate_c
-RANKTREE_ENTRY int MPI_Rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_accumulate_c(RANKTREE_NEXT(MPI_Rget_accumulate_c)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rget_accumulate_c(RANKTREE_NEXT(PMPI_Rget_accumulate_c)(), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rput
-RANKTREE_ENTRY int MPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rput(RANKTREE_NEXT(MPI_Rput)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rput(const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rput(RANKTREE_NEXT(PMPI_Rput)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rput_c
-RANKTREE_ENTRY int MPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rput_c(RANKTREE_NEXT(MPI_Rput_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  return ranktree::preload::wrapped_rput_c(RANKTREE_NEXT(PMPI_Rput_c)(), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Rput_c, wrapped_rput_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif

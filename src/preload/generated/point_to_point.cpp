@@ -3,761 +3,365 @@
 #include "preload/entries.h"
 #include "preload/message.h"
 
-namespace ranktree::preload {
-namespace {
-
 #if RANKTREE_HAS_MPI_Bsend
-inline int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Bsend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Bsend, wrapped_bsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_c
-inline int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Bsend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Bsend_c, wrapped_bsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init
-inline int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Bsend_init, wrapped_bsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init_c
-inline int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Bsend_init_c, wrapped_bsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend
-inline int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Ibsend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ibsend, wrapped_ibsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend_c
-inline int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Ibsend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Ibsend_c, wrapped_ibsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend
-inline int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Irsend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Irsend, wrapped_irsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend_c
-inline int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Irsend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Irsend_c, wrapped_irsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend
-inline int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isend, wrapped_isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend_c
-inline int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isend_c, wrapped_isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv
-inline int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isendrecv", sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isendrecv, wrapped_isendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_c
-inline int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isendrecv_c", sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isendrecv_c, wrapped_isendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace
-inline int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isendrecv_replace", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isendrecv_replace, wrapped_isendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace_c
-inline int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Isendrecv_replace_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Isendrecv_replace_c, wrapped_isendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend
-inline int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Issend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Issend, wrapped_issend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend_c
-inline int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send("MPI_Issend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
+RANKTREE_ENTRIES(MPI_Issend_c, wrapped_issend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Precv_init
-inline int wrapped_precv_init(decltype(&MPI_Precv_init) next, void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_precv_init(decltype(&MPI_Precv_init) next, void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(buf, partitions, count, datatype, source, tag, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Precv_init", *request, [](const Scene& scene) { (void)scene; });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Precv_init, wrapped_precv_init, (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, source, tag, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Psend_init
-inline int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(buf, partitions, count, datatype, dest, tag, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, partitions * count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Psend_init, wrapped_psend_init, (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init
-inline int wrapped_recv_init(decltype(&MPI_Recv_init) next, void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_recv_init(decltype(&MPI_Recv_init) next, void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, source, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init", *request, [](const Scene& scene) { (void)scene; });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Recv_init, wrapped_recv_init, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init_c
-inline int wrapped_recv_init_c(decltype(&MPI_Recv_init_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_recv_init_c(decltype(&MPI_Recv_init_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, source, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init_c", *request, [](const Scene& scene) { (void)scene; });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Recv_init_c, wrapped_recv_init_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Request_free
-inline int wrapped_request_free(decltype(&MPI_Request_free) next, MPI_Request* request) {
+static int wrapped_request_free(decltype(&MPI_Request_free) next, MPI_Request* request) {
   const Call call;
   if (call.outermost()) free_request(*request);
   return next(request);
 }
+RANKTREE_ENTRIES(MPI_Request_free, wrapped_request_free, (MPI_Request* request), request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend
-inline int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Rsend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Rsend, wrapped_rsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_c
-inline int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Rsend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Rsend_c, wrapped_rsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init
-inline int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Rsend_init, wrapped_rsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init_c
-inline int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Rsend_init_c, wrapped_rsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Send
-inline int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Send", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Send, wrapped_send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_c
-inline int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Send_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Send_c, wrapped_send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init
-inline int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Send_init, wrapped_send_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init_c
-inline int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Send_init_c, wrapped_send_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv
-inline int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+static int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send("MPI_Sendrecv", sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
+RANKTREE_ENTRIES(MPI_Sendrecv, wrapped_sendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_c
-inline int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+static int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send("MPI_Sendrecv_c", sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
+RANKTREE_ENTRIES(MPI_Sendrecv_c, wrapped_sendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace
-inline int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+static int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send("MPI_Sendrecv_replace", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
+RANKTREE_ENTRIES(MPI_Sendrecv_replace, wrapped_sendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace_c
-inline int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+static int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send("MPI_Sendrecv_replace_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
+RANKTREE_ENTRIES(MPI_Sendrecv_replace_c, wrapped_sendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend
-inline int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Ssend", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Ssend, wrapped_ssend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_c
-inline int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+static int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send("MPI_Ssend_c", count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
+RANKTREE_ENTRIES(MPI_Ssend_c, wrapped_ssend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init
-inline int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Ssend_init, wrapped_ssend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init_c
-inline int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
   return code;
 }
+RANKTREE_ENTRIES(MPI_Ssend_init_c, wrapped_ssend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Start
-inline int wrapped_start(decltype(&MPI_Start) next, MPI_Request* request) {
+static int wrapped_start(decltype(&MPI_Start) next, MPI_Request* request) {
   const Call call;
   if (call.outermost()) start_request(*request);
   return next(request);
 }
+RANKTREE_ENTRIES(MPI_Start, wrapped_start, (MPI_Request* request), request)
 #endif
 
 #if RANKTREE_HAS_MPI_Startall
-inline int wrapped_startall(decltype(&MPI_Startall) next, int count, MPI_Request array_of_requests[]) {
+static int wrapped_startall(decltype(&MPI_Startall) next, int count, MPI_Request array_of_requests[]) {
   const Call call;
   for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i]);
   return next(count, array_of_requests);
 }
-#endif
-
-}  // namespace
-}  // namespace ranktree::preload
-
-#if RANKTREE_HAS_MPI_Bsend
-RANKTREE_ENTRY int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bsend(RANKTREE_NEXT(MPI_Bsend)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bsend(RANKTREE_NEXT(PMPI_Bsend)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Bsend_c
-RANKTREE_ENTRY int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bsend_c(RANKTREE_NEXT(MPI_Bsend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_bsend_c(RANKTREE_NEXT(PMPI_Bsend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Bsend_init
-RANKTREE_ENTRY int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_bsend_init(RANKTREE_NEXT(MPI_Bsend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_bsend_init(RANKTREE_NEXT(PMPI_Bsend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Bsend_init_c
-RANKTREE_ENTRY int MPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_bsend_init_c(RANKTREE_NEXT(MPI_Bsend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_bsend_init_c(RANKTREE_NEXT(PMPI_Bsend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ibsend
-RANKTREE_ENTRY int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibsend(RANKTREE_NEXT(MPI_Ibsend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibsend(RANKTREE_NEXT(PMPI_Ibsend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ibsend_c
-RANKTREE_ENTRY int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibsend_c(RANKTREE_NEXT(MPI_Ibsend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ibsend_c(RANKTREE_NEXT(PMPI_Ibsend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Irsend
-RANKTREE_ENTRY int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_irsend(RANKTREE_NEXT(MPI_Irsend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_irsend(RANKTREE_NEXT(PMPI_Irsend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Irsend_c
-RANKTREE_ENTRY int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_irsend_c(RANKTREE_NEXT(MPI_Irsend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_irsend_c(RANKTREE_NEXT(PMPI_Irsend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isend
-RANKTREE_ENTRY int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isend(RANKTREE_NEXT(MPI_Isend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isend(RANKTREE_NEXT(PMPI_Isend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isend_c
-RANKTREE_ENTRY int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isend_c(RANKTREE_NEXT(MPI_Isend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isend_c(RANKTREE_NEXT(PMPI_Isend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isendrecv
-RANKTREE_ENTRY int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv(RANKTREE_NEXT(MPI_Isendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv(RANKTREE_NEXT(PMPI_Isendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isendrecv_c
-RANKTREE_ENTRY int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_c(RANKTREE_NEXT(MPI_Isendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_c(RANKTREE_NEXT(PMPI_Isendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isendrecv_replace
-RANKTREE_ENTRY int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_replace(RANKTREE_NEXT(MPI_Isendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_replace(RANKTREE_NEXT(PMPI_Isendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Isendrecv_replace_c
-RANKTREE_ENTRY int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_replace_c(RANKTREE_NEXT(MPI_Isendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_isendrecv_replace_c(RANKTREE_NEXT(PMPI_Isendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Issend
-RANKTREE_ENTRY int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_issend(RANKTREE_NEXT(MPI_Issend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_issend(RANKTREE_NEXT(PMPI_Issend)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Issend_c
-RANKTREE_ENTRY int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_issend_c(RANKTREE_NEXT(MPI_Issend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_issend_c(RANKTREE_NEXT(PMPI_Issend_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Precv_init
-RANKTREE_ENTRY int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_precv_init(RANKTREE_NEXT(MPI_Precv_init)(), buf, partitions, count, datatype, source, tag, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_precv_init(RANKTREE_NEXT(PMPI_Precv_init)(), buf, partitions, count, datatype, source, tag, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Psend_init
-RANKTREE_ENTRY int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_psend_init(RANKTREE_NEXT(MPI_Psend_init)(), buf, partitions, count, datatype, dest, tag, comm, info, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return ranktree::preload::wrapped_psend_init(RANKTREE_NEXT(PMPI_Psend_init)(), buf, partitions, count, datatype, dest, tag, comm, info, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Recv_init
-RANKTREE_ENTRY int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_recv_init(RANKTREE_NEXT(MPI_Recv_init)(), buf, count, datatype, source, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_recv_init(RANKTREE_NEXT(PMPI_Recv_init)(), buf, count, datatype, source, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Recv_init_c
-RANKTREE_ENTRY int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_recv_init_c(RANKTREE_NEXT(MPI_Recv_init_c)(), buf, count, datatype, source, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_recv_init_c(RANKTREE_NEXT(PMPI_Recv_init_c)(), buf, count, datatype, source, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Request_free
-RANKTREE_ENTRY int MPI_Request_free(MPI_Request* request) {
-  return ranktree::preload::wrapped_request_free(RANKTREE_NEXT(MPI_Request_free)(), request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Request_free(MPI_Request* request) {
-  return ranktree::preload::wrapped_request_free(RANKTREE_NEXT(PMPI_Request_free)(), request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rsend
-RANKTREE_ENTRY int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_rsend(RANKTREE_NEXT(MPI_Rsend)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_rsend(RANKTREE_NEXT(PMPI_Rsend)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rsend_c
-RANKTREE_ENTRY int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_rsend_c(RANKTREE_NEXT(MPI_Rsend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_rsend_c(RANKTREE_NEXT(PMPI_Rsend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rsend_init
-RANKTREE_ENTRY int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_rsend_init(RANKTREE_NEXT(MPI_Rsend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_rsend_init(RANKTREE_NEXT(PMPI_Rsend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Rsend_init_c
-RANKTREE_ENTRY int MPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_rsend_init_c(RANKTREE_NEXT(MPI_Rsend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_rsend_init_c(RANKTREE_NEXT(PMPI_Rsend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Send
-RANKTREE_ENTRY int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_send(RANKTREE_NEXT(MPI_Send)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_send(RANKTREE_NEXT(PMPI_Send)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Send_c
-RANKTREE_ENTRY int MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_send_c(RANKTREE_NEXT(MPI_Send_c)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_send_c(RANKTREE_NEXT(PMPI_Send_c)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Send_init
-RANKTREE_ENTRY int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_send_init(RANKTREE_NEXT(MPI_Send_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_send_init(RANKTREE_NEXT(PMPI_Send_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Send_init_c
-RANKTREE_ENTRY int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_send_init_c(RANKTREE_NEXT(MPI_Send_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_send_init_c(RANKTREE_NEXT(PMPI_Send_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Sendrecv
-RANKTREE_ENTRY int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv(RANKTREE_NEXT(MPI_Sendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv(RANKTREE_NEXT(PMPI_Sendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Sendrecv_c
-RANKTREE_ENTRY int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_c(RANKTREE_NEXT(MPI_Sendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_c(RANKTREE_NEXT(PMPI_Sendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Sendrecv_replace
-RANKTREE_ENTRY int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_replace(RANKTREE_NEXT(MPI_Sendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_replace(RANKTREE_NEXT(PMPI_Sendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Sendrecv_replace_c
-RANKTREE_ENTRY int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_replace_c(RANKTREE_NEXT(MPI_Sendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return ranktree::preload::wrapped_sendrecv_replace_c(RANKTREE_NEXT(PMPI_Sendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ssend
-RANKTREE_ENTRY int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_ssend(RANKTREE_NEXT(MPI_Ssend)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_ssend(RANKTREE_NEXT(PMPI_Ssend)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ssend_c
-RANKTREE_ENTRY int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_ssend_c(RANKTREE_NEXT(MPI_Ssend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return ranktree::preload::wrapped_ssend_c(RANKTREE_NEXT(PMPI_Ssend_c)(), buf, count, datatype, dest, tag, comm);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ssend_init
-RANKTREE_ENTRY int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ssend_init(RANKTREE_NEXT(MPI_Ssend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ssend_init(RANKTREE_NEXT(PMPI_Ssend_init)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Ssend_init_c
-RANKTREE_ENTRY int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ssend_init_c(RANKTREE_NEXT(MPI_Ssend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return ranktree::preload::wrapped_ssend_init_c(RANKTREE_NEXT(PMPI_Ssend_init_c)(), buf, count, datatype, dest, tag, comm, request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Start
-RANKTREE_ENTRY int MPI_Start(MPI_Request* request) {
-  return ranktree::preload::wrapped_start(RANKTREE_NEXT(MPI_Start)(), request);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Start(MPI_Request* request) {
-  return ranktree::preload::wrapped_start(RANKTREE_NEXT(PMPI_Start)(), request);
-}
-#endif
-#endif
-
-#if RANKTREE_HAS_MPI_Startall
-RANKTREE_ENTRY int MPI_Startall(int count, MPI_Request array_of_requests[]) {
-  return ranktree::preload::wrapped_startall(RANKTREE_NEXT(MPI_Startall)(), count, array_of_requests);
-}
-#ifndef RANKTREE_PLAIN
-RANKTREE_ENTRY int PMPI_Startall(int count, MPI_Request array_of_requests[]) {
-  return ranktree::preload::wrapped_startall(RANKTREE_NEXT(PMPI_Startall)(), count, array_of_requests);
-}
-#endif
+RANKTREE_ENTRIES(MPI_Startall, wrapped_startall, (int count, MPI_Request array_of_requests[]), count, array_of_requests)
 #endif

@@ -2,1187 +2,296 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
-#if !RANKTREE_HAS_MPI_Allgather
-extern "C" int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allgather_c
-extern "C" int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Allgather_init
-extern "C" int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allgather_init_c
-extern "C" int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Allgatherv
-extern "C" int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allgatherv_c
-extern "C" int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Allgatherv_init
-extern "C" int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allgatherv_init_c
-extern "C" int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Allreduce
-extern "C" int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allreduce)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allreduce)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allreduce_c
-extern "C" int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Allreduce_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allreduce_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Allreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Allreduce_init
-extern "C" int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allreduce_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allreduce_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allreduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Allreduce_init_c
-extern "C" int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Allreduce_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Allreduce_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Allreduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoall
-extern "C" int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoall_c
-extern "C" int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoall_init
-extern "C" int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoall_init_c
-extern "C" int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoallv
-extern "C" int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoallv_c
-extern "C" int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoallv_init
-extern "C" int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoallv_init_c
-extern "C" int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoallw
-extern "C" int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-extern "C" int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoallw_c
-extern "C" int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-extern "C" int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Alltoallw_init
-extern "C" int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoallw_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Alltoallw_init_c
-extern "C" int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Barrier
-extern "C" int MPI_Barrier(MPI_Comm comm);
-extern "C" int PMPI_Barrier(MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Barrier(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Barrier)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Barrier(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Barrier)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Barrier, (MPI_Comm comm), in_world(comm))
 
-#if !RANKTREE_HAS_MPI_Barrier_init
-extern "C" int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Barrier_init)(), in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Barrier_init)(), in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request), in_world(comm), info, request)
 
-#if !RANKTREE_HAS_MPI_Bcast
-extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-extern "C" int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Bcast)(), buffer, count, datatype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bcast)(), buffer, count, datatype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Bcast_c
-extern "C" int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
-extern "C" int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Bcast_c)(), buffer, count, datatype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bcast_c)(), buffer, count, datatype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Bcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Bcast_init
-extern "C" int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Bcast_init)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bcast_init)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Bcast_init, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Bcast_init_c
-extern "C" int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Bcast_init_c)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bcast_init_c)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Bcast_init_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Exscan
-extern "C" int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Exscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Exscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Exscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Exscan_c
-extern "C" int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Exscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Exscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Exscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Exscan_init
-extern "C" int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Exscan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Exscan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Exscan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Exscan_init_c
-extern "C" int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Exscan_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Exscan_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Exscan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Gather
-extern "C" int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Gather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Gather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Gather_c
-extern "C" int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Gather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Gather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Gather_init
-extern "C" int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Gather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Gather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Gather_init_c
-extern "C" int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Gather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Gather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Gatherv
-extern "C" int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Gatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Gatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Gatherv_c
-extern "C" int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Gatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Gatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Gatherv_init
-extern "C" int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Gatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Gatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Gatherv_init_c
-extern "C" int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Gatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Gatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Gatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iallgather
-extern "C" int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iallgather_c
-extern "C" int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iallgatherv
-extern "C" int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iallgatherv_c
-extern "C" int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iallreduce
-extern "C" int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallreduce)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallreduce)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iallreduce_c
-extern "C" int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iallreduce_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iallreduce_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iallreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ialltoall
-extern "C" int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ialltoall_c
-extern "C" int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ialltoallv
-extern "C" int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ialltoallv_c
-extern "C" int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ialltoallw
-extern "C" int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ialltoallw_c
-extern "C" int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ialltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ialltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ialltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ibarrier
-extern "C" int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ibarrier)(), in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ibarrier)(), in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ibarrier, (MPI_Comm comm, MPI_Request* request), in_world(comm), request)
 
-#if !RANKTREE_HAS_MPI_Ibcast
-extern "C" int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ibcast)(), buffer, count, datatype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ibcast)(), buffer, count, datatype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ibcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ibcast_c
-extern "C" int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ibcast_c)(), buffer, count, datatype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ibcast_c)(), buffer, count, datatype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ibcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iexscan
-extern "C" int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iexscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iexscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iexscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iexscan_c
-extern "C" int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iexscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iexscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iexscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Igather
-extern "C" int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Igather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Igather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Igather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Igather_c
-extern "C" int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Igather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Igather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Igather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Igatherv
-extern "C" int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Igatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Igatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Igatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Igatherv_c
-extern "C" int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Igatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Igatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Igatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ireduce
-extern "C" int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ireduce_c
-extern "C" int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ireduce_scatter
-extern "C" int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ireduce_scatter_c
-extern "C" int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ireduce_scatter_block
-extern "C" int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ireduce_scatter_block_c
-extern "C" int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ireduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ireduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ireduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iscan
-extern "C" int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iscan_c
-extern "C" int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iscatter
-extern "C" int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iscatter_c
-extern "C" int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Iscatterv
-extern "C" int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Iscatterv_c
-extern "C" int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Iscatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iscatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Iscatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce
-extern "C" int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
-extern "C" int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_c
-extern "C" int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
-extern "C" int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce_init
-extern "C" int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_init)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_init)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_init_c
-extern "C" int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_init_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_init_c)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce_scatter
-extern "C" int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_scatter_c
-extern "C" int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce_scatter_block
-extern "C" int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_block)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_scatter_block_c
-extern "C" int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_block_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce_scatter_block_init
-extern "C" int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_block_init)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_block_init)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_init, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_scatter_block_init_c
-extern "C" int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_block_init_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_block_init_c)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_block_init_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Reduce_scatter_init
-extern "C" int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_init)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_init)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_init, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Reduce_scatter_init_c
-extern "C" int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Reduce_scatter_init_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Reduce_scatter_init_c)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Reduce_scatter_init_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Scan
-extern "C" int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scan)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scan_c
-extern "C" int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scan_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Scan_init
-extern "C" int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scan_init_c
-extern "C" int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scan_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scan_init_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Scatter
-extern "C" int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatter)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scatter_c
-extern "C" int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatter_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Scatter_init
-extern "C" int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatter_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatter_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scatter_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scatter_init_c
-extern "C" int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatter_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatter_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scatter_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Scatterv
-extern "C" int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatterv)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scatterv_c
-extern "C" int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-extern "C" int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatterv_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Scatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Scatterv_init
-extern "C" int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatterv_init)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatterv_init)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scatterv_init, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Scatterv_init_c
-extern "C" int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Scatterv_init_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Scatterv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Scatterv_init_c)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Scatterv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 #endif

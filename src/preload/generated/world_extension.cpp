@@ -4,524 +4,132 @@
 
 using MPIX_Stream = int;
 
-extern "C" int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
-extern "C" int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked);
-RANKTREE_ENTRY int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_ack_failed)(), in_world(comm), num_to_ack, num_acked);
-}
-RANKTREE_ENTRY int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int* num_acked) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_ack_failed)(), in_world(comm), num_to_ack, num_acked);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_ack_failed, (MPI_Comm comm, int num_to_ack, int* num_acked), in_world(comm), num_to_ack, num_acked)
 
-extern "C" int MPIX_Comm_agree(MPI_Comm comm, int* flag);
-extern "C" int PMPIX_Comm_agree(MPI_Comm comm, int* flag);
-RANKTREE_ENTRY int MPIX_Comm_agree(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_agree)(), in_world(comm), flag);
-}
-RANKTREE_ENTRY int PMPIX_Comm_agree(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_agree)(), in_world(comm), flag);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_agree, (MPI_Comm comm, int* flag), in_world(comm), flag)
 
-extern "C" int MPIX_Comm_failure_ack(MPI_Comm comm);
-extern "C" int PMPIX_Comm_failure_ack(MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Comm_failure_ack(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_failure_ack)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Comm_failure_ack(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_failure_ack)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Comm_failure_ack, (MPI_Comm comm), in_world(comm))
 
-extern "C" int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
-extern "C" int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp);
-RANKTREE_ENTRY int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_failure_get_acked)(), in_world(comm), failedgrp);
-}
-RANKTREE_ENTRY int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group* failedgrp) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_failure_get_acked)(), in_world(comm), failedgrp);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_failure_get_acked, (MPI_Comm comm, MPI_Group* failedgrp), in_world(comm), failedgrp)
 
-extern "C" int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp);
-extern "C" int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp);
-RANKTREE_ENTRY int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_get_failed)(), in_world(comm), failedgrp);
-}
-RANKTREE_ENTRY int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group* failedgrp) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_get_failed)(), in_world(comm), failedgrp);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_get_failed, (MPI_Comm comm, MPI_Group* failedgrp), in_world(comm), failedgrp)
 
-extern "C" int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream);
-extern "C" int PMPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream);
-RANKTREE_ENTRY int MPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_get_stream)(), in_world(comm), idx, stream);
-}
-RANKTREE_ENTRY int PMPIX_Comm_get_stream(MPI_Comm comm, int idx, MPIX_Stream* stream) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_get_stream)(), in_world(comm), idx, stream);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_get_stream, (MPI_Comm comm, int idx, MPIX_Stream* stream), in_world(comm), idx, stream)
 
-extern "C" int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
-extern "C" int PMPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_iagree)(), in_world(comm), flag, request);
-}
-RANKTREE_ENTRY int PMPIX_Comm_iagree(MPI_Comm comm, int* flag, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_iagree)(), in_world(comm), flag, request);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_iagree, (MPI_Comm comm, int* flag, MPI_Request* request), in_world(comm), flag, request)
 
-extern "C" int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
-extern "C" int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag);
-RANKTREE_ENTRY int MPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_is_revoked)(), in_world(comm), flag);
-}
-RANKTREE_ENTRY int PMPIX_Comm_is_revoked(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_is_revoked)(), in_world(comm), flag);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_is_revoked, (MPI_Comm comm, int* flag), in_world(comm), flag)
 
-extern "C" int MPIX_Comm_revoke(MPI_Comm comm);
-extern "C" int PMPIX_Comm_revoke(MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Comm_revoke(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_revoke)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Comm_revoke(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_revoke)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Comm_revoke, (MPI_Comm comm), in_world(comm))
 
-extern "C" int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
-extern "C" int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm);
-RANKTREE_ENTRY int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_shrink)(), in_world(comm), newcomm);
-}
-RANKTREE_ENTRY int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_shrink)(), in_world(comm), newcomm);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_shrink, (MPI_Comm comm, MPI_Comm* newcomm), in_world(comm), newcomm)
 
-extern "C" int MPIX_Comm_test_threadcomm(MPI_Comm comm, int* flag);
-extern "C" int PMPIX_Comm_test_threadcomm(MPI_Comm comm, int* flag);
-RANKTREE_ENTRY int MPIX_Comm_test_threadcomm(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(MPIX_Comm_test_threadcomm)(), in_world(comm), flag);
-}
-RANKTREE_ENTRY int PMPIX_Comm_test_threadcomm(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Comm_test_threadcomm)(), in_world(comm), flag);
-}
+RANKTREE_IN_WORLD(MPIX_Comm_test_threadcomm, (MPI_Comm comm, int* flag), in_world(comm), flag)
 
-extern "C" int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm);
-extern "C" int PMPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm);
-RANKTREE_ENTRY int MPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_comm_create)(), in_world(comm), stream, newcomm);
-}
-RANKTREE_ENTRY int PMPIX_Stream_comm_create(MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_comm_create)(), in_world(comm), stream, newcomm);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_comm_create, (MPI_Comm comm, MPIX_Stream stream, MPI_Comm* newcomm), in_world(comm), stream, newcomm)
 
-extern "C" int MPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm);
-extern "C" int PMPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm);
-RANKTREE_ENTRY int MPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_comm_create_multiplex)(), in_world(comm), count, streams, newcomm);
-}
-RANKTREE_ENTRY int PMPIX_Stream_comm_create_multiplex(MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_comm_create_multiplex)(), in_world(comm), count, streams, newcomm);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_comm_create_multiplex, (MPI_Comm comm, int count, MPIX_Stream streams[], MPI_Comm* newcomm), in_world(comm), count, streams, newcomm)
 
-extern "C" int MPIX_Threadcomm_finish(MPI_Comm comm);
-extern "C" int PMPIX_Threadcomm_finish(MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Threadcomm_finish(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Threadcomm_finish)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Threadcomm_finish(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_finish)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Threadcomm_finish, (MPI_Comm comm), in_world(comm))
 
-extern "C" int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm);
-extern "C" int PMPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm);
-RANKTREE_ENTRY int MPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Threadcomm_init)(), in_world(comm), num_threads, newthreadcomm);
-}
-RANKTREE_ENTRY int PMPIX_Threadcomm_init(MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_init)(), in_world(comm), num_threads, newthreadcomm);
-}
+RANKTREE_IN_WORLD(MPIX_Threadcomm_init, (MPI_Comm comm, int num_threads, MPI_Comm* newthreadcomm), in_world(comm), num_threads, newthreadcomm)
 
-extern "C" int MPIX_Threadcomm_start(MPI_Comm comm);
-extern "C" int PMPIX_Threadcomm_start(MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Threadcomm_start(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Threadcomm_start)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Threadcomm_start(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Threadcomm_start)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Threadcomm_start, (MPI_Comm comm), in_world(comm))
 
-extern "C" int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Allreduce_enqueue)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Allreduce_enqueue(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Allreduce_enqueue)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Allreduce_enqueue, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-extern "C" int PMPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Allreduce_enqueue_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Allreduce_enqueue_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Allreduce_enqueue_c)(), sendbuf, recvbuf, count, datatype, op, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Allreduce_enqueue_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, in_world(comm))
 #endif
 
-extern "C" int MPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Irecv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPIX_Irecv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Irecv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPIX_Irecv_enqueue, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Irecv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPIX_Irecv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Irecv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPIX_Irecv_enqueue_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
-extern "C" int MPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Isend_enqueue)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPIX_Isend_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Isend_enqueue)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPIX_Isend_enqueue, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Isend_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPIX_Isend_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Isend_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPIX_Isend_enqueue_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-extern "C" int MPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-RANKTREE_ENTRY int MPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPIX_Recv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPIX_Recv_enqueue(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Recv_enqueue)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPIX_Recv_enqueue, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-RANKTREE_ENTRY int MPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPIX_Recv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPIX_Recv_enqueue_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Recv_enqueue_c)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPIX_Recv_enqueue_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 #endif
 
-extern "C" int MPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Send_enqueue)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Send_enqueue(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Send_enqueue)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Send_enqueue, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-RANKTREE_ENTRY int MPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPIX_Send_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPIX_Send_enqueue_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Send_enqueue_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPIX_Send_enqueue_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
-extern "C" int MPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-extern "C" int PMPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_irecv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
-RANKTREE_ENTRY int PMPIX_Stream_irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_irecv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_irecv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-extern "C" int PMPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_irecv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
-RANKTREE_ENTRY int PMPIX_Stream_irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_irecv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_irecv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 #endif
 
-extern "C" int MPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-extern "C" int PMPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_isend)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
-RANKTREE_ENTRY int PMPIX_Stream_isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_isend)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-extern "C" int PMPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_isend_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
-RANKTREE_ENTRY int PMPIX_Stream_isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_isend_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index, request)
 #endif
 
-extern "C" int MPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
-extern "C" int PMPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
-RANKTREE_ENTRY int MPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_recv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
-}
-RANKTREE_ENTRY int PMPIX_Stream_recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_recv)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_recv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
-extern "C" int PMPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status);
-RANKTREE_ENTRY int MPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_recv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
-}
-RANKTREE_ENTRY int PMPIX_Stream_recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_recv_c)(), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_recv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), source_stream_index, dest_stream_index, status)
 #endif
 
-extern "C" int MPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
-extern "C" int PMPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
-RANKTREE_ENTRY int MPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_send)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
-}
-RANKTREE_ENTRY int PMPIX_Stream_send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_send)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index)
 
 #if RANKTREE_LARGE_COUNTS
-extern "C" int MPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
-extern "C" int PMPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index);
-RANKTREE_ENTRY int MPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
-  return hand_on(RANKTREE_NEXT(MPIX_Stream_send_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
-}
-RANKTREE_ENTRY int PMPIX_Stream_send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Stream_send_c)(), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index);
-}
+RANKTREE_IN_WORLD(MPIX_Stream_send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, int source_stream_index, int dest_stream_index), buf, count, datatype, dest, tag, in_world(comm), source_stream_index, dest_stream_index)
 #endif
 
-extern "C" int MPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Allreduce_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Allreduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Allreduce_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Allreduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
-extern "C" int MPIX_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Alltoallw_init(const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Alltoallw_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 
-extern "C" int MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Barrier_init)(), in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Barrier_init)(), in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request), in_world(comm), info, request)
 
-extern "C" int MPIX_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Bcast_init)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Bcast_init)(), buffer, count, datatype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Bcast_init, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, in_world(comm), info, request)
 
-extern "C" int MPIX_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Exscan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Exscan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Exscan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Exscan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
-extern "C" int MPIX_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Gather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Gather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Gather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Gather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 
-extern "C" int MPIX_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Gatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Gatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Gatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Gatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, in_world(comm), info, request)
 
-extern "C" int MPIX_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 
-extern "C" int MPIX_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 
-extern "C" int MPIX_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Reduce_init)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Reduce_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Reduce_init)(), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Reduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, in_world(comm), info, request)
 
-extern "C" int MPIX_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Reduce_scatter_block_init)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Reduce_scatter_block_init)(), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Reduce_scatter_block_init, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, in_world(comm), info, request)
 
-extern "C" int MPIX_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Reduce_scatter_init)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Reduce_scatter_init)(), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Reduce_scatter_init, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, in_world(comm), info, request)
 
-extern "C" int MPIX_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Scan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Scan_init(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Scan_init)(), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Scan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, in_world(comm), info, request)
 
-extern "C" int MPIX_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Scatter_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Scatter_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Scatter_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Scatter_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)
 
-extern "C" int MPIX_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPIX_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-RANKTREE_ENTRY int MPIX_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPIX_Scatterv_init)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPIX_Scatterv_init(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPIX_Scatterv_init)(), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPIX_Scatterv_init, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, in_world(comm), info, request)

@@ -2,362 +2,92 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
-#if !RANKTREE_HAS_MPI_Ineighbor_allgather
-extern "C" int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ineighbor_allgather_c
-extern "C" int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ineighbor_allgatherv
-extern "C" int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ineighbor_allgatherv_c
-extern "C" int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoall
-extern "C" int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoall_c
-extern "C" int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoallv
-extern "C" int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoallv_c
-extern "C" int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoallw
-extern "C" int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ineighbor_alltoallw_c
-extern "C" int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ineighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ineighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ineighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_allgather
-extern "C" int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgather)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_allgather_c
-extern "C" int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgather_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_allgather_init
-extern "C" int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgather_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_allgather_init_c
-extern "C" int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgather_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_allgatherv
-extern "C" int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgatherv)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_allgatherv_c
-extern "C" int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_allgatherv_init
-extern "C" int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_allgatherv_init_c
-extern "C" int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_allgatherv_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoall
-extern "C" int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoall)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoall_c
-extern "C" int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoall_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoall_init
-extern "C" int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoall_init)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoall_init_c
-extern "C" int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoall_init_c)(), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallv
-extern "C" int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallv)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallv_c
-extern "C" int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallv_init
-extern "C" int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_init)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallv_init_c
-extern "C" int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallv_init_c)(), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, in_world(comm), info, request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallw
-extern "C" int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallw)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallw_c
-extern "C" int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-extern "C" int PMPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallw_init
-extern "C" int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_init)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Neighbor_alltoallw_init_c
-extern "C" int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Neighbor_alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Neighbor_alltoallw_init_c)(), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Neighbor_alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, in_world(comm), info, request)
 #endif

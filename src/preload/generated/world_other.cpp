@@ -2,780 +2,159 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
-#if !RANKTREE_HAS_MPI_Attr_delete
-extern "C" int MPI_Attr_delete(MPI_Comm comm, int keyval);
-extern "C" int PMPI_Attr_delete(MPI_Comm comm, int keyval);
-#endif
-RANKTREE_ENTRY int MPI_Attr_delete(MPI_Comm comm, int keyval) {
-  return hand_on(RANKTREE_NEXT(MPI_Attr_delete)(), in_world(comm), keyval);
-}
-RANKTREE_ENTRY int PMPI_Attr_delete(MPI_Comm comm, int keyval) {
-  return hand_on(RANKTREE_NEXT(PMPI_Attr_delete)(), in_world(comm), keyval);
-}
+RANKTREE_IN_WORLD(MPI_Attr_delete, (MPI_Comm comm, int keyval), in_world(comm), keyval)
 
-#if !RANKTREE_HAS_MPI_Attr_put
-extern "C" int MPI_Attr_put(MPI_Comm comm, int keyval, void* attribute_val);
-extern "C" int PMPI_Attr_put(MPI_Comm comm, int keyval, void* attribute_val);
-#endif
-RANKTREE_ENTRY int MPI_Attr_put(MPI_Comm comm, int keyval, void* attribute_val) {
-  return hand_on(RANKTREE_NEXT(MPI_Attr_put)(), in_world(comm), keyval, attribute_val);
-}
-RANKTREE_ENTRY int PMPI_Attr_put(MPI_Comm comm, int keyval, void* attribute_val) {
-  return hand_on(RANKTREE_NEXT(PMPI_Attr_put)(), in_world(comm), keyval, attribute_val);
-}
+RANKTREE_IN_WORLD(MPI_Attr_put, (MPI_Comm comm, int keyval, void* attribute_val), in_world(comm), keyval, attribute_val)
 
-#if !RANKTREE_HAS_MPI_Cart_coords
-extern "C" int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-extern "C" int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]);
-#endif
-RANKTREE_ENTRY int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_coords)(), in_world(comm), rank, maxdims, coords);
-}
-RANKTREE_ENTRY int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_coords)(), in_world(comm), rank, maxdims, coords);
-}
+RANKTREE_IN_WORLD(MPI_Cart_coords, (MPI_Comm comm, int rank, int maxdims, int coords[]), in_world(comm), rank, maxdims, coords)
 
-#if !RANKTREE_HAS_MPI_Cart_get
-extern "C" int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-extern "C" int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]);
-#endif
-RANKTREE_ENTRY int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_get)(), in_world(comm), maxdims, dims, periods, coords);
-}
-RANKTREE_ENTRY int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_get)(), in_world(comm), maxdims, dims, periods, coords);
-}
+RANKTREE_IN_WORLD(MPI_Cart_get, (MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]), in_world(comm), maxdims, dims, periods, coords)
 
-#if !RANKTREE_HAS_MPI_Cart_map
-extern "C" int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank);
-extern "C" int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank);
-#endif
-RANKTREE_ENTRY int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_map)(), in_world(comm), ndims, dims, periods, newrank);
-}
-RANKTREE_ENTRY int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_map)(), in_world(comm), ndims, dims, periods, newrank);
-}
+RANKTREE_IN_WORLD(MPI_Cart_map, (MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank), in_world(comm), ndims, dims, periods, newrank)
 
-#if !RANKTREE_HAS_MPI_Cart_rank
-extern "C" int MPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank);
-extern "C" int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank);
-#endif
-RANKTREE_ENTRY int MPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_rank)(), in_world(comm), coords, rank);
-}
-RANKTREE_ENTRY int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int* rank) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_rank)(), in_world(comm), coords, rank);
-}
+RANKTREE_IN_WORLD(MPI_Cart_rank, (MPI_Comm comm, const int coords[], int* rank), in_world(comm), coords, rank)
 
-#if !RANKTREE_HAS_MPI_Cart_shift
-extern "C" int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest);
-extern "C" int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest);
-#endif
-RANKTREE_ENTRY int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_shift)(), in_world(comm), direction, disp, rank_source, rank_dest);
-}
-RANKTREE_ENTRY int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_shift)(), in_world(comm), direction, disp, rank_source, rank_dest);
-}
+RANKTREE_IN_WORLD(MPI_Cart_shift, (MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest), in_world(comm), direction, disp, rank_source, rank_dest)
 
-#if !RANKTREE_HAS_MPI_Cart_sub
-extern "C" int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm);
-extern "C" int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Cart_sub)(), in_world(comm), remain_dims, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cart_sub)(), in_world(comm), remain_dims, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Cart_sub, (MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm), in_world(comm), remain_dims, newcomm)
 
-#if !RANKTREE_HAS_MPI_Cartdim_get
-extern "C" int MPI_Cartdim_get(MPI_Comm comm, int* ndims);
-extern "C" int PMPI_Cartdim_get(MPI_Comm comm, int* ndims);
-#endif
-RANKTREE_ENTRY int MPI_Cartdim_get(MPI_Comm comm, int* ndims) {
-  return hand_on(RANKTREE_NEXT(MPI_Cartdim_get)(), in_world(comm), ndims);
-}
-RANKTREE_ENTRY int PMPI_Cartdim_get(MPI_Comm comm, int* ndims) {
-  return hand_on(RANKTREE_NEXT(PMPI_Cartdim_get)(), in_world(comm), ndims);
-}
+RANKTREE_IN_WORLD(MPI_Cartdim_get, (MPI_Comm comm, int* ndims), in_world(comm), ndims)
 
-#if !RANKTREE_HAS_MPI_Comm_accept
-extern "C" int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_accept)(), port_name, info, root, in_world(comm), newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_accept)(), port_name, info, root, in_world(comm), newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_accept, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, in_world(comm), newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_attach_buffer
-extern "C" int MPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size);
-extern "C" int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_attach_buffer)(), in_world(comm), buffer, size);
-}
-RANKTREE_ENTRY int PMPI_Comm_attach_buffer(MPI_Comm comm, void* buffer, int size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_attach_buffer)(), in_world(comm), buffer, size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_attach_buffer, (MPI_Comm comm, void* buffer, int size), in_world(comm), buffer, size)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Comm_attach_buffer_c
-extern "C" int MPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size);
-extern "C" int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_attach_buffer_c)(), in_world(comm), buffer, size);
-}
-RANKTREE_ENTRY int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void* buffer, MPI_Count size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_attach_buffer_c)(), in_world(comm), buffer, size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_attach_buffer_c, (MPI_Comm comm, void* buffer, MPI_Count size), in_world(comm), buffer, size)
 #endif
 
-#if !RANKTREE_HAS_MPI_Comm_call_errhandler
-extern "C" int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode);
-extern "C" int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode);
-#endif
-RANKTREE_ENTRY int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_call_errhandler)(), in_world(comm), errorcode);
-}
-RANKTREE_ENTRY int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_call_errhandler)(), in_world(comm), errorcode);
-}
+RANKTREE_IN_WORLD(MPI_Comm_call_errhandler, (MPI_Comm comm, int errorcode), in_world(comm), errorcode)
 
-#if !RANKTREE_HAS_MPI_Comm_compare
-extern "C" int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
-extern "C" int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result);
-#endif
-RANKTREE_ENTRY int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_compare)(), in_world(comm1), in_world(comm2), result);
-}
-RANKTREE_ENTRY int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_compare)(), in_world(comm1), in_world(comm2), result);
-}
+RANKTREE_IN_WORLD(MPI_Comm_compare, (MPI_Comm comm1, MPI_Comm comm2, int* result), in_world(comm1), in_world(comm2), result)
 
-#if !RANKTREE_HAS_MPI_Comm_connect
-extern "C" int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_connect)(), port_name, info, root, in_world(comm), newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_connect)(), port_name, info, root, in_world(comm), newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_connect, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, in_world(comm), newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_create
-extern "C" int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_create)(), in_world(comm), group, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_create)(), in_world(comm), group, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm), in_world(comm), group, newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_create_group
-extern "C" int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_create_group)(), in_world(comm), group, tag, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_create_group)(), in_world(comm), group, tag, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm), in_world(comm), group, tag, newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_delete_attr
-extern "C" int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
-extern "C" int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
-#endif
-RANKTREE_ENTRY int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_delete_attr)(), in_world(comm), comm_keyval);
-}
-RANKTREE_ENTRY int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_delete_attr)(), in_world(comm), comm_keyval);
-}
+RANKTREE_IN_WORLD(MPI_Comm_delete_attr, (MPI_Comm comm, int comm_keyval), in_world(comm), comm_keyval)
 
-#if !RANKTREE_HAS_MPI_Comm_detach_buffer
-extern "C" int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size);
-extern "C" int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_detach_buffer)(), in_world(comm), buffer_addr, size);
-}
-RANKTREE_ENTRY int PMPI_Comm_detach_buffer(MPI_Comm comm, void* buffer_addr, int* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_detach_buffer)(), in_world(comm), buffer_addr, size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_detach_buffer, (MPI_Comm comm, void* buffer_addr, int* size), in_world(comm), buffer_addr, size)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Comm_detach_buffer_c
-extern "C" int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size);
-extern "C" int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_detach_buffer_c)(), in_world(comm), buffer_addr, size);
-}
-RANKTREE_ENTRY int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void* buffer_addr, MPI_Count* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_detach_buffer_c)(), in_world(comm), buffer_addr, size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_detach_buffer_c, (MPI_Comm comm, void* buffer_addr, MPI_Count* size), in_world(comm), buffer_addr, size)
 #endif
 
-#if !RANKTREE_HAS_MPI_Comm_dup
-extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_dup)(), in_world(comm), newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_dup)(), in_world(comm), newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm* newcomm), in_world(comm), newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_dup_with_info
-extern "C" int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_dup_with_info)(), in_world(comm), info, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_dup_with_info)(), in_world(comm), info, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm), in_world(comm), info, newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_flush_buffer
-extern "C" int MPI_Comm_flush_buffer(MPI_Comm comm);
-extern "C" int PMPI_Comm_flush_buffer(MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_flush_buffer(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_flush_buffer)(), in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Comm_flush_buffer(MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_flush_buffer)(), in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Comm_flush_buffer, (MPI_Comm comm), in_world(comm))
 
-#if !RANKTREE_HAS_MPI_Comm_get_errhandler
-extern "C" int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
-extern "C" int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
-#endif
-RANKTREE_ENTRY int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_get_errhandler)(), in_world(comm), errhandler);
-}
-RANKTREE_ENTRY int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_get_errhandler)(), in_world(comm), errhandler);
-}
+RANKTREE_IN_WORLD(MPI_Comm_get_errhandler, (MPI_Comm comm, MPI_Errhandler* errhandler), in_world(comm), errhandler)
 
-#if !RANKTREE_HAS_MPI_Comm_get_info
-extern "C" int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used);
-extern "C" int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used);
-#endif
-RANKTREE_ENTRY int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_get_info)(), in_world(comm), info_used);
-}
-RANKTREE_ENTRY int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_get_info)(), in_world(comm), info_used);
-}
+RANKTREE_IN_WORLD(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info* info_used), in_world(comm), info_used)
 
-#if !RANKTREE_HAS_MPI_Comm_get_name
-extern "C" int MPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen);
-extern "C" int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen);
-#endif
-RANKTREE_ENTRY int MPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_get_name)(), in_world(comm), comm_name, resultlen);
-}
-RANKTREE_ENTRY int PMPI_Comm_get_name(MPI_Comm comm, char* comm_name, int* resultlen) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_get_name)(), in_world(comm), comm_name, resultlen);
-}
+RANKTREE_IN_WORLD(MPI_Comm_get_name, (MPI_Comm comm, char* comm_name, int* resultlen), in_world(comm), comm_name, resultlen)
 
-#if !RANKTREE_HAS_MPI_Comm_group
-extern "C" int MPI_Comm_group(MPI_Comm comm, MPI_Group* group);
-extern "C" int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
-#endif
-RANKTREE_ENTRY int MPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_group)(), in_world(comm), group);
-}
-RANKTREE_ENTRY int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_group)(), in_world(comm), group);
-}
+RANKTREE_IN_WORLD(MPI_Comm_group, (MPI_Comm comm, MPI_Group* group), in_world(comm), group)
 
-#if !RANKTREE_HAS_MPI_Comm_idup
-extern "C" int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request);
-extern "C" int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_idup)(), in_world(comm), newcomm, request);
-}
-RANKTREE_ENTRY int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_idup)(), in_world(comm), newcomm, request);
-}
+RANKTREE_IN_WORLD(MPI_Comm_idup, (MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request), in_world(comm), newcomm, request)
 
-#if !RANKTREE_HAS_MPI_Comm_idup_with_info
-extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
-extern "C" int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_idup_with_info)(), in_world(comm), info, newcomm, request);
-}
-RANKTREE_ENTRY int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_idup_with_info)(), in_world(comm), info, newcomm, request);
-}
+RANKTREE_IN_WORLD(MPI_Comm_idup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request), in_world(comm), info, newcomm, request)
 
-#if !RANKTREE_HAS_MPI_Comm_iflush_buffer
-extern "C" int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_iflush_buffer)(), in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_iflush_buffer)(), in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request* request), in_world(comm), request)
 
-#if !RANKTREE_HAS_MPI_Comm_rank
-extern "C" int MPI_Comm_rank(MPI_Comm comm, int* rank);
-extern "C" int PMPI_Comm_rank(MPI_Comm comm, int* rank);
-#endif
-RANKTREE_ENTRY int MPI_Comm_rank(MPI_Comm comm, int* rank) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_rank)(), in_world(comm), rank);
-}
-RANKTREE_ENTRY int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_rank)(), in_world(comm), rank);
-}
+RANKTREE_IN_WORLD(MPI_Comm_rank, (MPI_Comm comm, int* rank), in_world(comm), rank)
 
-#if !RANKTREE_HAS_MPI_Comm_remote_group
-extern "C" int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
-extern "C" int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group);
-#endif
-RANKTREE_ENTRY int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_remote_group)(), in_world(comm), group);
-}
-RANKTREE_ENTRY int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_remote_group)(), in_world(comm), group);
-}
+RANKTREE_IN_WORLD(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group* group), in_world(comm), group)
 
-#if !RANKTREE_HAS_MPI_Comm_remote_size
-extern "C" int MPI_Comm_remote_size(MPI_Comm comm, int* size);
-extern "C" int PMPI_Comm_remote_size(MPI_Comm comm, int* size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_remote_size(MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_remote_size)(), in_world(comm), size);
-}
-RANKTREE_ENTRY int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_remote_size)(), in_world(comm), size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_remote_size, (MPI_Comm comm, int* size), in_world(comm), size)
 
-#if !RANKTREE_HAS_MPI_Comm_set_attr
-extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
-extern "C" int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val);
-#endif
-RANKTREE_ENTRY int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_set_attr)(), in_world(comm), comm_keyval, attribute_val);
-}
-RANKTREE_ENTRY int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void* attribute_val) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_set_attr)(), in_world(comm), comm_keyval, attribute_val);
-}
+RANKTREE_IN_WORLD(MPI_Comm_set_attr, (MPI_Comm comm, int comm_keyval, void* attribute_val), in_world(comm), comm_keyval, attribute_val)
 
-#if !RANKTREE_HAS_MPI_Comm_set_info
-extern "C" int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
-extern "C" int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info);
-#endif
-RANKTREE_ENTRY int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_set_info)(), in_world(comm), info);
-}
-RANKTREE_ENTRY int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_set_info)(), in_world(comm), info);
-}
+RANKTREE_IN_WORLD(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), in_world(comm), info)
 
-#if !RANKTREE_HAS_MPI_Comm_set_name
-extern "C" int MPI_Comm_set_name(MPI_Comm comm, const char* comm_name);
-extern "C" int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name);
-#endif
-RANKTREE_ENTRY int MPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_set_name)(), in_world(comm), comm_name);
-}
-RANKTREE_ENTRY int PMPI_Comm_set_name(MPI_Comm comm, const char* comm_name) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_set_name)(), in_world(comm), comm_name);
-}
+RANKTREE_IN_WORLD(MPI_Comm_set_name, (MPI_Comm comm, const char* comm_name), in_world(comm), comm_name)
 
-#if !RANKTREE_HAS_MPI_Comm_size
-extern "C" int MPI_Comm_size(MPI_Comm comm, int* size);
-extern "C" int PMPI_Comm_size(MPI_Comm comm, int* size);
-#endif
-RANKTREE_ENTRY int MPI_Comm_size(MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_size)(), in_world(comm), size);
-}
-RANKTREE_ENTRY int PMPI_Comm_size(MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_size)(), in_world(comm), size);
-}
+RANKTREE_IN_WORLD(MPI_Comm_size, (MPI_Comm comm, int* size), in_world(comm), size)
 
-#if !RANKTREE_HAS_MPI_Comm_spawn
-extern "C" int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]);
-extern "C" int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]);
-#endif
-RANKTREE_ENTRY int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_spawn)(), command, argv, maxprocs, info, root, in_world(comm), intercomm, array_of_errcodes);
-}
-RANKTREE_ENTRY int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_spawn)(), command, argv, maxprocs, info, root, in_world(comm), intercomm, array_of_errcodes);
-}
+RANKTREE_IN_WORLD(MPI_Comm_spawn, (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), command, argv, maxprocs, info, root, in_world(comm), intercomm, array_of_errcodes)
 
-#if !RANKTREE_HAS_MPI_Comm_spawn_multiple
-extern "C" int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]);
-extern "C" int PMPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]);
-#endif
-RANKTREE_ENTRY int MPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_spawn_multiple)(), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, in_world(comm), intercomm, array_of_errcodes);
-}
-RANKTREE_ENTRY int PMPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_spawn_multiple)(), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, in_world(comm), intercomm, array_of_errcodes);
-}
+RANKTREE_IN_WORLD(MPI_Comm_spawn_multiple, (int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, in_world(comm), intercomm, array_of_errcodes)
 
-#if !RANKTREE_HAS_MPI_Comm_split
-extern "C" int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_split)(), in_world(comm), color, key, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_split)(), in_world(comm), color, key, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* newcomm), in_world(comm), color, key, newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_split_type
-extern "C" int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
-extern "C" int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
-#endif
-RANKTREE_ENTRY int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_split_type)(), in_world(comm), split_type, key, info, newcomm);
-}
-RANKTREE_ENTRY int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_split_type)(), in_world(comm), split_type, key, info, newcomm);
-}
+RANKTREE_IN_WORLD(MPI_Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), in_world(comm), split_type, key, info, newcomm)
 
-#if !RANKTREE_HAS_MPI_Comm_test_inter
-extern "C" int MPI_Comm_test_inter(MPI_Comm comm, int* flag);
-extern "C" int PMPI_Comm_test_inter(MPI_Comm comm, int* flag);
-#endif
-RANKTREE_ENTRY int MPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(MPI_Comm_test_inter)(), in_world(comm), flag);
-}
-RANKTREE_ENTRY int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-  return hand_on(RANKTREE_NEXT(PMPI_Comm_test_inter)(), in_world(comm), flag);
-}
+RANKTREE_IN_WORLD(MPI_Comm_test_inter, (MPI_Comm comm, int* flag), in_world(comm), flag)
 
-#if !RANKTREE_HAS_MPI_Dist_graph_create
-extern "C" int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph);
-extern "C" int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph);
-#endif
-RANKTREE_ENTRY int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return hand_on(RANKTREE_NEXT(MPI_Dist_graph_create)(), in_world(comm_old), n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return hand_on(RANKTREE_NEXT(PMPI_Dist_graph_create)(), in_world(comm_old), n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph);
-}
+RANKTREE_IN_WORLD(MPI_Dist_graph_create, (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), n, sources, degrees, destinations, weights, info, reorder, comm_dist_graph)
 
-#if !RANKTREE_HAS_MPI_Dist_graph_create_adjacent
-extern "C" int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph);
-extern "C" int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph);
-#endif
-RANKTREE_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return hand_on(RANKTREE_NEXT(MPI_Dist_graph_create_adjacent)(), in_world(comm_old), indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
-  return hand_on(RANKTREE_NEXT(PMPI_Dist_graph_create_adjacent)(), in_world(comm_old), indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph);
-}
+RANKTREE_IN_WORLD(MPI_Dist_graph_create_adjacent, (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph), in_world(comm_old), indegree, sources, sourceweights, outdegree, destinations, destweights, info, reorder, comm_dist_graph)
 
-#if !RANKTREE_HAS_MPI_Dist_graph_neighbors
-extern "C" int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]);
-extern "C" int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]);
-#endif
-RANKTREE_ENTRY int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Dist_graph_neighbors)(), in_world(comm), maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Dist_graph_neighbors)(), in_world(comm), maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights);
-}
+RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors, (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]), in_world(comm), maxindegree, sources, sourceweights, maxoutdegree, destinations, destweights)
 
-#if !RANKTREE_HAS_MPI_Dist_graph_neighbors_count
-extern "C" int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted);
-extern "C" int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted);
-#endif
-RANKTREE_ENTRY int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted) {
-  return hand_on(RANKTREE_NEXT(MPI_Dist_graph_neighbors_count)(), in_world(comm), indegree, outdegree, weighted);
-}
-RANKTREE_ENTRY int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted) {
-  return hand_on(RANKTREE_NEXT(PMPI_Dist_graph_neighbors_count)(), in_world(comm), indegree, outdegree, weighted);
-}
+RANKTREE_IN_WORLD(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int* indegree, int* outdegree, int* weighted), in_world(comm), indegree, outdegree, weighted)
 
-#if !RANKTREE_HAS_MPI_File_open
-extern "C" int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh);
-extern "C" int PMPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh);
-#endif
-RANKTREE_ENTRY int MPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  return hand_on(RANKTREE_NEXT(MPI_File_open)(), in_world(comm), filename, amode, info, fh);
-}
-RANKTREE_ENTRY int PMPI_File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  return hand_on(RANKTREE_NEXT(PMPI_File_open)(), in_world(comm), filename, amode, info, fh);
-}
+RANKTREE_IN_WORLD(MPI_File_open, (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh), in_world(comm), filename, amode, info, fh)
 
-#if !RANKTREE_HAS_MPI_Graph_create
-extern "C" int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph);
-extern "C" int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph);
-#endif
-RANKTREE_ENTRY int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
-  return hand_on(RANKTREE_NEXT(MPI_Graph_create)(), in_world(comm_old), nnodes, index, edges, reorder, comm_graph);
-}
-RANKTREE_ENTRY int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graph_create)(), in_world(comm_old), nnodes, index, edges, reorder, comm_graph);
-}
+RANKTREE_IN_WORLD(MPI_Graph_create, (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder, MPI_Comm* comm_graph), in_world(comm_old), nnodes, index, edges, reorder, comm_graph)
 
-#if !RANKTREE_HAS_MPI_Graph_get
-extern "C" int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]);
-extern "C" int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]);
-#endif
-RANKTREE_ENTRY int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Graph_get)(), in_world(comm), maxindex, maxedges, index, edges);
-}
-RANKTREE_ENTRY int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graph_get)(), in_world(comm), maxindex, maxedges, index, edges);
-}
+RANKTREE_IN_WORLD(MPI_Graph_get, (MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]), in_world(comm), maxindex, maxedges, index, edges)
 
-#if !RANKTREE_HAS_MPI_Graph_map
-extern "C" int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank);
-extern "C" int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank);
-#endif
-RANKTREE_ENTRY int MPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank) {
-  return hand_on(RANKTREE_NEXT(MPI_Graph_map)(), in_world(comm), nnodes, index, edges, newrank);
-}
-RANKTREE_ENTRY int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graph_map)(), in_world(comm), nnodes, index, edges, newrank);
-}
+RANKTREE_IN_WORLD(MPI_Graph_map, (MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank), in_world(comm), nnodes, index, edges, newrank)
 
-#if !RANKTREE_HAS_MPI_Graph_neighbors
-extern "C" int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
-extern "C" int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]);
-#endif
-RANKTREE_ENTRY int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
-  return hand_on(RANKTREE_NEXT(MPI_Graph_neighbors)(), in_world(comm), rank, maxneighbors, neighbors);
-}
-RANKTREE_ENTRY int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graph_neighbors)(), in_world(comm), rank, maxneighbors, neighbors);
-}
+RANKTREE_IN_WORLD(MPI_Graph_neighbors, (MPI_Comm comm, int rank, int maxneighbors, int neighbors[]), in_world(comm), rank, maxneighbors, neighbors)
 
-#if !RANKTREE_HAS_MPI_Graph_neighbors_count
-extern "C" int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors);
-extern "C" int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors);
-#endif
-RANKTREE_ENTRY int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors) {
-  return hand_on(RANKTREE_NEXT(MPI_Graph_neighbors_count)(), in_world(comm), rank, nneighbors);
-}
-RANKTREE_ENTRY int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int* nneighbors) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graph_neighbors_count)(), in_world(comm), rank, nneighbors);
-}
+RANKTREE_IN_WORLD(MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int* nneighbors), in_world(comm), rank, nneighbors)
 
-#if !RANKTREE_HAS_MPI_Graphdims_get
-extern "C" int MPI_Graphdims_get(MPI_Comm comm, int* nnodes, int* nedges);
-extern "C" int PMPI_Graphdims_get(MPI_Comm comm, int* nnodes, int* nedges);
-#endif
-RANKTREE_ENTRY int MPI_Graphdims_get(MPI_Comm comm, int* nnodes, int* nedges) {
-  return hand_on(RANKTREE_NEXT(MPI_Graphdims_get)(), in_world(comm), nnodes, nedges);
-}
-RANKTREE_ENTRY int PMPI_Graphdims_get(MPI_Comm comm, int* nnodes, int* nedges) {
-  return hand_on(RANKTREE_NEXT(PMPI_Graphdims_get)(), in_world(comm), nnodes, nedges);
-}
+RANKTREE_IN_WORLD(MPI_Graphdims_get, (MPI_Comm comm, int* nnodes, int* nedges), in_world(comm), nnodes, nedges)
 
-#if !RANKTREE_HAS_MPI_Intercomm_create
-extern "C" int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm);
-extern "C" int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm);
-#endif
-RANKTREE_ENTRY int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Intercomm_create)(), in_world(local_comm), local_leader, in_world(peer_comm), remote_leader, tag, newintercomm);
-}
-RANKTREE_ENTRY int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Intercomm_create)(), in_world(local_comm), local_leader, in_world(peer_comm), remote_leader, tag, newintercomm);
-}
+RANKTREE_IN_WORLD(MPI_Intercomm_create, (MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm* newintercomm), in_world(local_comm), local_leader, in_world(peer_comm), remote_leader, tag, newintercomm)
 
-#if !RANKTREE_HAS_MPI_Intercomm_merge
-extern "C" int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm);
-extern "C" int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm);
-#endif
-RANKTREE_ENTRY int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return hand_on(RANKTREE_NEXT(MPI_Intercomm_merge)(), in_world(intercomm), high, newintracomm);
-}
-RANKTREE_ENTRY int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Intercomm_merge)(), in_world(intercomm), high, newintracomm);
-}
+RANKTREE_IN_WORLD(MPI_Intercomm_merge, (MPI_Comm intercomm, int high, MPI_Comm* newintracomm), in_world(intercomm), high, newintracomm)
 
-#if !RANKTREE_HAS_MPI_Pack
-extern "C" int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm);
-extern "C" int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Pack)(), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Pack)(), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Pack, (const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize, int* position, MPI_Comm comm), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Pack_c
-extern "C" int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
-extern "C" int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Pack_c)(), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Pack_c)(), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Pack_c, (const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize, MPI_Count* position, MPI_Comm comm), inbuf, incount, datatype, outbuf, outsize, position, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Pack_size
-extern "C" int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size);
-extern "C" int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size);
-#endif
-RANKTREE_ENTRY int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Pack_size)(), incount, datatype, in_world(comm), size);
-}
-RANKTREE_ENTRY int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Pack_size)(), incount, datatype, in_world(comm), size);
-}
+RANKTREE_IN_WORLD(MPI_Pack_size, (int incount, MPI_Datatype datatype, MPI_Comm comm, int* size), incount, datatype, in_world(comm), size)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Pack_size_c
-extern "C" int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
-extern "C" int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size);
-#endif
-RANKTREE_ENTRY int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size) {
-  return hand_on(RANKTREE_NEXT(MPI_Pack_size_c)(), incount, datatype, in_world(comm), size);
-}
-RANKTREE_ENTRY int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size) {
-  return hand_on(RANKTREE_NEXT(PMPI_Pack_size_c)(), incount, datatype, in_world(comm), size);
-}
+RANKTREE_IN_WORLD(MPI_Pack_size_c, (MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count* size), incount, datatype, in_world(comm), size)
 #endif
 
-#if !RANKTREE_HAS_MPI_Topo_test
-extern "C" int MPI_Topo_test(MPI_Comm comm, int* status);
-extern "C" int PMPI_Topo_test(MPI_Comm comm, int* status);
-#endif
-RANKTREE_ENTRY int MPI_Topo_test(MPI_Comm comm, int* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Topo_test)(), in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Topo_test(MPI_Comm comm, int* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Topo_test)(), in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Topo_test, (MPI_Comm comm, int* status), in_world(comm), status)
 
-#if !RANKTREE_HAS_MPI_Unpack
-extern "C" int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm);
-extern "C" int PMPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Unpack)(), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Unpack)(), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Unpack, (const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Unpack_c
-extern "C" int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
-extern "C" int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Unpack_c)(), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Unpack_c)(), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Unpack_c, (const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm), inbuf, insize, position, outbuf, outcount, datatype, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Win_allocate
-extern "C" int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-extern "C" int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_allocate)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
-RANKTREE_ENTRY int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_allocate)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
+RANKTREE_IN_WORLD(MPI_Win_allocate, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Win_allocate_c
-extern "C" int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-extern "C" int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_allocate_c)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
-RANKTREE_ENTRY int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_allocate_c)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
+RANKTREE_IN_WORLD(MPI_Win_allocate_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 #endif
 
-#if !RANKTREE_HAS_MPI_Win_allocate_shared
-extern "C" int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-extern "C" int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_allocate_shared)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
-RANKTREE_ENTRY int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_allocate_shared)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
+RANKTREE_IN_WORLD(MPI_Win_allocate_shared, (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Win_allocate_shared_c
-extern "C" int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-extern "C" int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_allocate_shared_c)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
-RANKTREE_ENTRY int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_allocate_shared_c)(), size, disp_unit, info, in_world(comm), baseptr, win);
-}
+RANKTREE_IN_WORLD(MPI_Win_allocate_shared_c, (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win), size, disp_unit, info, in_world(comm), baseptr, win)
 #endif
 
-#if !RANKTREE_HAS_MPI_Win_create
-extern "C" int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
-extern "C" int PMPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_create)(), base, size, disp_unit, info, in_world(comm), win);
-}
-RANKTREE_ENTRY int PMPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_create)(), base, size, disp_unit, info, in_world(comm), win);
-}
+RANKTREE_IN_WORLD(MPI_Win_create, (void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, in_world(comm), win)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Win_create_c
-extern "C" int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
-extern "C" int PMPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_create_c)(), base, size, disp_unit, info, in_world(comm), win);
-}
-RANKTREE_ENTRY int PMPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_create_c)(), base, size, disp_unit, info, in_world(comm), win);
-}
+RANKTREE_IN_WORLD(MPI_Win_create_c, (void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), base, size, disp_unit, info, in_world(comm), win)
 #endif
 
-#if !RANKTREE_HAS_MPI_Win_create_dynamic
-extern "C" int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win);
-extern "C" int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win);
-#endif
-RANKTREE_ENTRY int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(MPI_Win_create_dynamic)(), info, in_world(comm), win);
-}
-RANKTREE_ENTRY int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return hand_on(RANKTREE_NEXT(PMPI_Win_create_dynamic)(), info, in_world(comm), win);
-}
+RANKTREE_IN_WORLD(MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), info, in_world(comm), win)
 
 const char* const ranktree::preload::kLargeCountCalls[] = {
     "MPI_Allgather_c",

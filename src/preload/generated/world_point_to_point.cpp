@@ -2,524 +2,128 @@
 // Do not edit.
 #include "preload/world/entries.h"
 
-#if !RANKTREE_HAS_MPI_Bsend
-extern "C" int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Bsend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Bsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bsend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Bsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Bsend_c
-extern "C" int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Bsend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bsend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Bsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Bsend_init
-extern "C" int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Bsend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Bsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bsend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Bsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Bsend_init_c
-extern "C" int MPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Bsend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Bsend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Bsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ibsend
-extern "C" int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ibsend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ibsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ibsend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ibsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ibsend_c
-extern "C" int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ibsend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ibsend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ibsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Improbe
-extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
-extern "C" int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Improbe)(), source, tag, in_world(comm), flag, message, status);
-}
-RANKTREE_ENTRY int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Improbe)(), source, tag, in_world(comm), flag, message, status);
-}
+RANKTREE_IN_WORLD(MPI_Improbe, (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status), source, tag, in_world(comm), flag, message, status)
 
-#if !RANKTREE_HAS_MPI_Iprobe
-extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
-extern "C" int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Iprobe)(), source, tag, in_world(comm), flag, status);
-}
-RANKTREE_ENTRY int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Iprobe)(), source, tag, in_world(comm), flag, status);
-}
+RANKTREE_IN_WORLD(MPI_Iprobe, (int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status), source, tag, in_world(comm), flag, status)
 
-#if !RANKTREE_HAS_MPI_Irecv
-extern "C" int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Irecv)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Irecv)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Irecv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Irecv_c
-extern "C" int MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Irecv_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Irecv_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Irecv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Irsend
-extern "C" int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Irsend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Irsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Irsend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Irsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Irsend_c
-extern "C" int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Irsend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Irsend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Irsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Isend
-extern "C" int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Isend_c
-extern "C" int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Isendrecv
-extern "C" int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Isendrecv_c
-extern "C" int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Isendrecv_replace
-extern "C" int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Isendrecv_replace_c
-extern "C" int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Isendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Isendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Isendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Issend
-extern "C" int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Issend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Issend)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Issend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Issend_c
-extern "C" int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Issend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Issend_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Issend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Mprobe
-extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
-extern "C" int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Mprobe)(), source, tag, in_world(comm), message, status);
-}
-RANKTREE_ENTRY int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Mprobe)(), source, tag, in_world(comm), message, status);
-}
+RANKTREE_IN_WORLD(MPI_Mprobe, (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status), source, tag, in_world(comm), message, status)
 
-#if !RANKTREE_HAS_MPI_Precv_init
-extern "C" int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Precv_init)(), buf, partitions, count, datatype, source, tag, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Precv_init(void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Precv_init)(), buf, partitions, count, datatype, source, tag, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Precv_init, (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, source, tag, in_world(comm), info, request)
 
-#if !RANKTREE_HAS_MPI_Probe
-extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Probe)(), source, tag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Probe)(), source, tag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status), source, tag, in_world(comm), status)
 
-#if !RANKTREE_HAS_MPI_Psend_init
-extern "C" int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-extern "C" int PMPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Psend_init)(), buf, partitions, count, datatype, dest, tag, in_world(comm), info, request);
-}
-RANKTREE_ENTRY int PMPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Psend_init)(), buf, partitions, count, datatype, dest, tag, in_world(comm), info, request);
-}
+RANKTREE_IN_WORLD(MPI_Psend_init, (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, in_world(comm), info, request)
 
-#if !RANKTREE_HAS_MPI_Recv
-extern "C" int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Recv)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Recv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Recv)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Recv, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Recv_c
-extern "C" int MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Recv_c)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Recv_c)(), buf, count, datatype, source, tag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Recv_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, source, tag, in_world(comm), status)
 #endif
 
-#if !RANKTREE_HAS_MPI_Recv_init
-extern "C" int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Recv_init)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Recv_init(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Recv_init)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Recv_init, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Recv_init_c
-extern "C" int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Recv_init_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Recv_init_c)(), buf, count, datatype, source, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Recv_init_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Rsend
-extern "C" int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Rsend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Rsend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Rsend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Rsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Rsend_c
-extern "C" int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Rsend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Rsend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Rsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Rsend_init
-extern "C" int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Rsend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Rsend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Rsend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Rsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Rsend_init_c
-extern "C" int MPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Rsend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Rsend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Rsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Send
-extern "C" int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Send)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Send(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Send)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Send_c
-extern "C" int MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Send_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Send_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Send_init
-extern "C" int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Send_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Send_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Send_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Send_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Send_init_c
-extern "C" int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Send_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Send_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Send_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif
 
-#if !RANKTREE_HAS_MPI_Sendrecv
-extern "C" int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Sendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Sendrecv)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Sendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Sendrecv_c
-extern "C" int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Sendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Sendrecv_c)(), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Sendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, in_world(comm), status)
 #endif
 
-#if !RANKTREE_HAS_MPI_Sendrecv_replace
-extern "C" int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Sendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Sendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Sendrecv_replace)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Sendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Sendrecv_replace_c
-extern "C" int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-extern "C" int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status);
-#endif
-RANKTREE_ENTRY int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(MPI_Sendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status);
-}
-RANKTREE_ENTRY int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return hand_on(RANKTREE_NEXT(PMPI_Sendrecv_replace_c)(), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status);
-}
+RANKTREE_IN_WORLD(MPI_Sendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, in_world(comm), status)
 #endif
 
-#if !RANKTREE_HAS_MPI_Ssend
-extern "C" int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Ssend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Ssend(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ssend)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Ssend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ssend_c
-extern "C" int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-extern "C" int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
-#endif
-RANKTREE_ENTRY int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(MPI_Ssend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
-RANKTREE_ENTRY int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ssend_c)(), buf, count, datatype, dest, tag, in_world(comm));
-}
+RANKTREE_IN_WORLD(MPI_Ssend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, in_world(comm))
 #endif
 
-#if !RANKTREE_HAS_MPI_Ssend_init
-extern "C" int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ssend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ssend_init(const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ssend_init)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ssend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 
 #if RANKTREE_LARGE_COUNTS
-#if !RANKTREE_HAS_MPI_Ssend_init_c
-extern "C" int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-extern "C" int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request);
-#endif
-RANKTREE_ENTRY int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(MPI_Ssend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
-RANKTREE_ENTRY int PMPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  return hand_on(RANKTREE_NEXT(PMPI_Ssend_init_c)(), buf, count, datatype, dest, tag, in_world(comm), request);
-}
+RANKTREE_IN_WORLD(MPI_Ssend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, in_world(comm), request)
 #endif

@@ -24,9 +24,9 @@ namespace ranktree::preload {
 // The names of all calls with large counts that take a communicator, the last one null.
 extern const char* const kLargeCountCalls[];
 
-// Hands a call on to the definition behind ours. One that this MPI does not have ends in an error.
+// Passes a call to the next definition. One that this MPI does not have returns an error.
 template <typename Function, typename... Arguments>
-inline int hand_on(Function next, Arguments... arguments) {
+inline int pass_on(Function next, Arguments... arguments) {
   if (next == nullptr) [[unlikely]]
     return MPI_ERR_UNSUPPORTED_OPERATION;
   return next(arguments...);
@@ -34,5 +34,13 @@ inline int hand_on(Function next, Arguments... arguments) {
 
 }  // namespace ranktree::preload
 
-using ranktree::preload::hand_on;
 using ranktree::preload::in_world;
+using ranktree::preload::pass_on;
+
+// Both entries of a call. They are declared, too, since an mpi.h that is older than the MPI that runs may not have
+// them.
+#define RANKTREE_IN_WORLD(name, parameters, ...)                                             \
+  extern "C" int name parameters;                                                            \
+  extern "C" int P##name parameters;                                                         \
+  RANKTREE_ENTRY int name parameters { return pass_on(RANKTREE_NEXT(name)(), __VA_ARGS__); } \
+  RANKTREE_ENTRY int P##name parameters { return pass_on(RANKTREE_NEXT(P##name)(), __VA_ARGS__); }

@@ -59,7 +59,7 @@ std::string value_of(MPI_Info info, const char* key) {
   return found != 0 ? value.data() : "";
 }
 
-// What the library says of its own work.
+// The result that the library reports.
 ordered_json outcome(MPI_Comm comm) {
   MPI_Info info = MPI_INFO_NULL;
   require(ranktree_Comm_get_info(comm, &info));

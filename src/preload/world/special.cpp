@@ -11,7 +11,7 @@
 #include "preload/world/world.h"
 
 #if !RANKTREE_HAS_MPI_Session_init
-using MPI_Session = void*;  // a handle that is only handed on
+using MPI_Session = void*;  // a handle that is only passed on
 #endif
 
 // Calls that an mpi.h may leave out, being too old or too new.
@@ -41,7 +41,7 @@ namespace {
 template <typename Next>
 int get_attr(Next next, MPI_Comm comm, int keyval, void* value, int* flag) {
   const MPI_Comm world = in_world(comm);
-  const int code = hand_on(next, world, keyval, value, flag);
+  const int code = pass_on(next, world, keyval, value, flag);
   if (world == comm || code != MPI_SUCCESS || *flag != 0) return code;
   return next(comm, keyval, value, flag);
 }
@@ -50,12 +50,13 @@ int get_attr(Next next, MPI_Comm comm, int keyval, void* value, int* flag) {
 template <typename Next>
 int set_errhandler(Next next, MPI_Comm comm, MPI_Errhandler errhandler) {
   const MPI_Comm world = in_world(comm);
-  const int code = hand_on(next, world, errhandler);
+  const int code = pass_on(next, world, errhandler);
   if (world == comm || code != MPI_SUCCESS) return code;
   return next(comm, errhandler);
 }
 
-// A program that says reorder = 0 gets a reordered grid too: it was asked for. Ours makes its grid with the MPI's call.
+// A program that passes reorder = 0 gets a reordered grid, too, since the user has set RANKTREE_CART. Ours makes its
+// grid with the MPI's call.
 struct CartArguments {
   int ndims;
   const int* dims;
@@ -67,11 +68,11 @@ template <typename Next>
 int cart_create(Next next, MPI_Comm comm, const CartArguments& grid, MPI_Comm* comm_cart) {
   thread_local bool inside = false;
   const MPI_Comm world = in_world(comm);
-  if (inside) return hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+  if (inside) return pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = true;
   const int code = tiles_grids(world)
                        ? Library::instance().cart_create(world, grid.ndims, grid.dims, grid.periods, 1, comm_cart)
-                       : hand_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
+                       : pass_on(next, world, grid.ndims, grid.dims, grid.periods, grid.reorder, comm_cart);
   inside = false;
   return code;
 }
@@ -90,7 +91,7 @@ bool names_world(const char* name) noexcept {
 
 template <typename Next>
 int group_from_pset(Next next, MPI_Session session, const char* name, MPI_Group* group) {
-  const int code = hand_on(next, session, name, group);
+  const int code = pass_on(next, session, name, group);
   if (code == MPI_SUCCESS && names_world(name)) reorder_world_group(group);
   return code;
 }
@@ -128,10 +129,10 @@ RANKTREE_ENTRY int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
   return preload::set_errhandler(RANKTREE_NEXT(PMPI_Errhandler_set)(), comm, errhandler);
 }
 RANKTREE_ENTRY int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return hand_on(RANKTREE_NEXT(MPI_Errhandler_get)(), in_world(comm), errhandler);
+  return pass_on(RANKTREE_NEXT(MPI_Errhandler_get)(), in_world(comm), errhandler);
 }
 RANKTREE_ENTRY int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler) {
-  return hand_on(RANKTREE_NEXT(PMPI_Errhandler_get)(), in_world(comm), errhandler);
+  return pass_on(RANKTREE_NEXT(PMPI_Errhandler_get)(), in_world(comm), errhandler);
 }
 
 RANKTREE_ENTRY int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,

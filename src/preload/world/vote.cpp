@@ -10,13 +10,13 @@
 namespace ranktree::preload {
 namespace {
 
-Reason told_by(int rank, const Ballot& own) noexcept {
-  Reason told;
+Reason reason_from(int rank, const Ballot& own) noexcept {
+  Reason reason;
   const Reason failed = reason_of([&] {
     const std::string why = own.wanted ? own.obstacle.c_str() : std::string(own.variable) + " is not set";
-    told = Reason("rank " + std::to_string(rank) + ": " + why);
+    reason = Reason("rank " + std::to_string(rank) + ": " + why);
   });
-  return failed.empty() ? told : failed;
+  return failed.empty() ? reason : failed;
 }
 
 }  // namespace
@@ -26,17 +26,17 @@ bool all_agree(MPI_Comm comm, const char* what, const Ballot& own) noexcept {
   int size = 0;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
-  const bool in_the_way = !own.wanted || !own.obstacle.empty();
+  const bool objects = !own.wanted || !own.obstacle.empty();
   // Of each kind the lowest rank, the number of ranks where there is none.
-  const std::array<int, 3> mine{in_the_way ? rank : size, own.wanted ? rank : size, is_verbose() ? rank : size};
+  const std::array<int, 3> mine{objects ? rank : size, own.wanted ? rank : size, is_verbose() ? rank : size};
   std::array<int, 3> lowest{};
   if (PMPI_Allreduce(mine.data(), lowest.data(), 3, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return false;
   const auto [culprit, wanting, speaker] = lowest;
   if (culprit == size) return true;
   if (wanting == size || speaker == size) return false;
-  Reason told = rank == culprit ? told_by(rank, own) : Reason();
-  if (PMPI_Bcast(&told, static_cast<int>(sizeof told), MPI_BYTE, culprit, comm) != MPI_SUCCESS) return false;
-  if (rank == speaker) say(what, told.c_str());
+  Reason reason = rank == culprit ? reason_from(rank, own) : Reason();
+  if (PMPI_Bcast(&reason, static_cast<int>(sizeof reason), MPI_BYTE, culprit, comm) != MPI_SUCCESS) return false;
+  if (rank == speaker) print_verbose(what, reason.c_str());
   return false;
 }
 

@@ -11,7 +11,7 @@
 
 namespace ranktree::preload {
 
-// Why something is not done, empty where nothing is in the way.
+// Why something is not done; empty where nothing prevents it.
 using Reason = mpi::Text;
 
 // What a local piece of work throws; empty where it throws nothing.
@@ -29,15 +29,15 @@ Reason reason_of(Work work) noexcept {
   }
 }
 
-// What one rank brings to a decision.
+// The vote of one rank.
 struct Ballot {
-  const char* variable = nullptr;  // that asks for it
+  const char* variable = nullptr;  // the setting that requests it
   bool wanted = false;             // by this rank
   Reason obstacle;                 // why this rank cannot do it
 };
 
-// Collective over `comm`: whether all ranks want it and nothing is in the way on any. Where some want it in vain, the
-// lowest rank with RANKTREE_VERBOSE=1 says "<what>: rank R: <why>", R being the lowest that is in the way.
+// Collective over `comm`: true when all ranks want it and no rank has an obstacle. Where only some want it, the lowest
+// rank with RANKTREE_VERBOSE=1 prints "<what>: rank R: <why>", where R is the lowest rank that prevents it.
 bool all_agree(MPI_Comm comm, const char* what, const Ballot& own) noexcept;
 
 }  // namespace ranktree::preload

@@ -42,7 +42,7 @@ void check(int code, const char* what) {
   if (code != MPI_SUCCESS) throw std::runtime_error(std::string(what) + ": error " + std::to_string(code));
 }
 
-// A private copy of a communicator: what fails on it is told by codes and calls no handler of the program.
+// A private copy of a communicator: calls on it return codes and never call a handler of the program.
 class PrivateCopy {
  public:
   explicit PrivateCopy(MPI_Comm comm) {
@@ -171,7 +171,7 @@ const char* call_out_of_reach() {
   return nullptr;
 }
 
-// Why this process cannot have a new world; empty where nothing is in the way.
+// Why this process cannot have a new world; empty where it can.
 Reason obstacle(bool spawned) noexcept {
   if (spawned) return Reason("started by MPI_Comm_spawn");
   if (!Library::instance().missing.empty()) return Library::instance().missing;
@@ -226,13 +226,13 @@ bool all_ready(const PrivateCopy& world, const Reason& obstacle) noexcept {
   return all_agree(world.get(), kUnchanged, {"RANKTREE_REORDER", true, obstacle});
 }
 
-void tell_order(const PrivateCopy& world, MPI_Comm comm, int moved) noexcept {
+void print_order(const PrivateCopy& world, MPI_Comm comm, int moved) noexcept {
   if (world.rank() != 0) return;
   const Reason failed = reason_of([&] {
     const std::string count = std::to_string(moved) + " of " + std::to_string(world.size());
-    say(kWorld, (count + " ranks move" + cost_of(comm)).c_str());
+    print_verbose(kWorld, (count + " ranks move" + cost_of(comm)).c_str());
   });
-  if (!failed.empty()) say(kWorld, failed.c_str());
+  if (!failed.empty()) print_verbose(kWorld, failed.c_str());
 }
 
 // Collective: the new rank of every process; whether all have one.
@@ -265,7 +265,7 @@ NewOrder agree_on_order(const PrivateCopy& world) {
     request.before[static_cast<std::size_t>(vertex)] = i;
     moved += vertex == i ? 0 : 1;
   }
-  tell_order(world, order.comm, moved);
+  print_order(world, order.comm, moved);
   if (moved != 0)
     order.before = std::move(request.before);
   else
@@ -351,7 +351,7 @@ class World {
   }
 
  private:
-  // Sessions have no collective call: the ranks meet where they ask for the world's process set.
+  // Sessions have no collective call: the ranks synchronise where they query the world's process set.
   void settle_by(MPI_Group group) {
     using Create = int (*)(MPI_Group, const char*, MPI_Info, MPI_Errhandler, MPI_Comm*);
     // The mpi.h of this build may be older than the MPI that runs.
@@ -384,19 +384,19 @@ class World {
   static void publish(MPI_Comm comm, MPI_Errhandler errhandler) {
     std::array<char, MPI_MAX_OBJECT_NAME> name{};
     int length = 0;
-    // The ranks have agreed: what fails here costs a name or a handler, but nobody may stay behind in the old world.
-    const auto told = [](int code, const char* call) {
-      if (code != MPI_SUCCESS) say(call, "failed");
+    // The ranks have agreed: a failure here costs a name or a handler, but no rank may stay in the old world.
+    const auto succeeded = [](int code, const char* call) {
+      if (code != MPI_SUCCESS) print_verbose(call, "failed");
       return code == MPI_SUCCESS;
     };
-    if (told(PMPI_Comm_get_name(MPI_COMM_WORLD, name.data(), &length), "MPI_Comm_get_name")) {
-      told(PMPI_Comm_set_name(comm, name.data()), "MPI_Comm_set_name");
+    if (succeeded(PMPI_Comm_get_name(MPI_COMM_WORLD, name.data(), &length), "MPI_Comm_get_name")) {
+      succeeded(PMPI_Comm_set_name(comm, name.data()), "MPI_Comm_set_name");
     }
-    told(PMPI_Comm_set_errhandler(comm, errhandler), "MPI_Comm_set_errhandler");
+    succeeded(PMPI_Comm_set_errhandler(comm, errhandler), "MPI_Comm_set_errhandler");
     int key = MPI_KEYVAL_INVALID;
-    if (told(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr), "MPI_Comm_create_keyval")) {
-      told(PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
-      told(PMPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");  // lives on as long as the attribute does
+    if (succeeded(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, nullptr), "MPI_Comm_create_keyval")) {
+      succeeded(PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+      succeeded(PMPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");  // lives on as long as the attribute does
     }
     new_world.store(comm, std::memory_order_release);
   }
@@ -420,8 +420,8 @@ void shielded(Body body) noexcept {
   try {
     body();
   } catch (const std::exception& error) {
-    say(kWorld, error.what());
-  } catch (...) {  // NOLINT(bugprone-empty-catch): there is nobody to tell; the program must go on
+    print_verbose(kWorld, error.what());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the error cannot be reported; the program must go on
   }
 }
 
