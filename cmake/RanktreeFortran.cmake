@@ -1,4 +1,4 @@
-# Programs in Fortran that use our modules, as a user builds them: by the MPI's own compiler wrapper, together with the
+# Programs in Fortran that use our modules, as a user builds them: by the MPI's compiler wrapper, together with the
 # module's source (module files fit one compiler only).
 
 # ranktree_fortran_program(<name> <mpi> <source> [NO_F08] [OPTIONS ...] [INCLUDES ...]): bin/<name>_<mpi>, from <source>,
@@ -15,7 +15,7 @@ function(ranktree_fortran_program name mpi source)
   cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
   set(target ${name}_${mpi})
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${target})
-  # Module files of two programs must not meet in one folder.
+  # Module files of two programs must not share a folder.
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.modules)
   file(MAKE_DIRECTORY ${folder} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_custom_command(

@@ -1,7 +1,7 @@
 # ranktree_fuzz(<reader> LIBS <target...>): the libFuzzer target fuzz_<reader> from fuzz/<reader>.cpp, under ASan and
 # UBSan, with the libraries it reaches instrumented as well. Seeds: fuzz/seeds/<reader>/.
-foreach(room IN ITEMS ranktree_core ranktree_io ranktree_network ranktree_hw)
-  target_compile_options(${room} PRIVATE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+foreach(library IN ITEMS ranktree_core ranktree_io ranktree_network ranktree_hw)
+  target_compile_options(${library} PRIVATE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
 endforeach()
 set_property(GLOBAL PROPERTY RANKTREE_FUZZERS "")
 

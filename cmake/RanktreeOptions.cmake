@@ -1,5 +1,5 @@
-# Functions and lines, which is what backtraces and profilers ask for: all of -g takes a third of the time to compile.
-# CMAKE_BUILD_TYPE=Debug has it.
+# -g1 has functions and lines, which backtraces and profilers need; all of -g takes a third of the time to compile.
+# CMAKE_BUILD_TYPE=Debug has all of it.
 add_compile_options($<$<CONFIG:RelWithDebInfo>:-g1>)
 
 # ranktree_options: warnings and sanitizers for our own targets, never for the programs that use the libraries.

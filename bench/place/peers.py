@@ -61,7 +61,7 @@ def numbers(text: str) -> np.ndarray:
 
 
 def subtrees(arities: np.ndarray) -> libraries.Subtrees:
-    """Level by level, the root first; the leaves are the seats."""
+    """Level by level, the root first; the leaves are the slots."""
     counts = np.cumprod([1, *arities])
     tables = []
     for level, count in enumerate(counts):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What results.csv says: which bars are missed where, and the tables of docs/benchmarks/placement.md.
+"""Reads results.csv: prints which limits are missed, and the tables of docs/explanation/placement-engine.md.
 
-report.py [--csv results.csv] [--bars] [--tables]
+report.py [--csv results.csv] [--limits] [--tables]
 
-Prints the bars that are missed (with --bars, or without --tables) and the tables (with --tables). Exit code 1: a bar
-that was asked for is missed, which ends nothing early.
+Prints the limits that are missed (with --limits, or without --tables) and the tables (with --tables). Exit code 1: a
+limit is missed; the rest is printed all the same.
 
 Results of programs that no registry has were recorded before (recorded.csv); they count where the instance is the
 same: ranks, pairs, sum of weights and the cost of the identity.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from run import COSTS, HERE, PRESETS, Row, load
 
-BARS = {"strong": 1.01, "default": 1.03}  # cost over the best of all peers, over the best of all
+LIMITS = {"strong": 1.01, "default": 1.03}  # cost over the best of all peers, over the best of all
 SECONDS = {4096: {"default": 0.06, "strong": 0.3}, 32768: {"default": 0.5, "strong": 3}}
 DENSE_SECONDS = {2048: 0.1, 16384: 4}
 SHORTEST = 0.01  # seconds: the clock of a process may stand still for some milliseconds
@@ -95,14 +95,14 @@ def profile(ratios: Sequence[float | None]) -> list[tuple[float, float]]:
 
 
 def missed(table: Table) -> Iterator[str]:
-    """A line for each bar that is not held."""
+    """A line for each limit that is missed."""
     for (name, costs), methods in table.items():
-        for preset, bar in BARS.items():
+        for preset, limit in LIMITS.items():
             reference = best(methods, peers_only=preset == "strong")
             found = ratio(methods[preset].cost, reference) if preset in methods else None
-            if found is not None and found > bar:
+            if found is not None and found > limit:
                 first = min((row.cost, method) for method, row in methods.items() if row.cost is not None)[1]
-                yield f"{preset} cost: {name} {costs}: {found:.4f} x the best, at most {bar} (cheapest of all: {first})"
+                yield f"{preset} cost: {name} {costs}: {found:.4f} x the best, at most {limit} (cheapest: {first})"
         yield from missed_seconds(name, costs, methods)
         yield from missed_by_fast(name, costs, methods)
 
@@ -114,9 +114,9 @@ def missed_seconds(name: str, costs: str, methods: dict[str, Row]) -> Iterator[s
         row = methods.get(preset)
         if row is None or row.cpu_seconds is None:
             continue
-        bar = DENSE_SECONDS.get(row.ranks) if dense else SECONDS.get(row.ranks, {}).get(preset)
-        if bar is not None and row.cpu_seconds > bar:
-            yield f"{preset} seconds: {name} {costs}: {row.cpu_seconds:.3f}, at most {bar}"
+        limit = DENSE_SECONDS.get(row.ranks) if dense else SECONDS.get(row.ranks, {}).get(preset)
+        if limit is not None and row.cpu_seconds > limit:
+            yield f"{preset} seconds: {name} {costs}: {row.cpu_seconds:.3f}, at most {limit}"
 
 
 def missed_by_fast(name: str, costs: str, methods: dict[str, Row]) -> Iterator[str]:
@@ -180,7 +180,7 @@ def by_kind(table: Table, methods: Sequence[str]) -> Iterator[str]:
 
 
 def clock(seconds: float) -> str:
-    """No more than the clock tells."""
+    """No more digits than the clock has."""
     return f"{seconds:.2f}" if seconds >= SHORTEST else f"< {SHORTEST}"
 
 
@@ -237,16 +237,16 @@ def size_class(row: Row) -> int:
 
 
 def main() -> int:
-    """Prints what was asked for; 1 where a bar is missed."""
+    """Prints what the options select; 1 where a limit is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=Path, nargs="+", default=[HERE / "results.csv"])
     parser.add_argument(
-        "--bars", action="store_true", help="the bars that are missed, a line each; exit code 1 if any is"
+        "--limits", action="store_true", help="the limits that are missed, a line each; exit code 1 if any is"
     )
     parser.add_argument("--tables", action="store_true", help="the tables, in Markdown")
     arguments = parser.parse_args()
     table = table_of([row for path in arguments.csv for row in load(path)], read_recorded())
-    misses = list(missed(table)) if arguments.bars or not arguments.tables else []
+    misses = list(missed(table)) if arguments.limits or not arguments.tables else []
     for line in misses:
         print(line)
     if arguments.tables:

@@ -7,9 +7,9 @@
 
 The first writes results.csv, one row for each instance, costs of levels and method: medians over the seeds. Seconds
 are CPU seconds of the engine or the peer's library alone. Peers are used where they are installed (Debian: libmetis5,
-libscotch-7.0; PyPI: kahip). "unbalanced": with no seed was there one rank on each leaf at most; else only the seeds
-where there was count, and `runs` says how many. The second compares wall-clock time on one and more threads
-(threads.csv), the third costs after random renumberings (relabel.csv).
+libscotch-7.0; PyPI: kahip). "unbalanced": no seed gave at most one rank on each leaf; otherwise only the seeds that
+did are counted, and `runs` has their number. The second compares wall-clock time on one and more threads (threads.csv),
+the third costs after random renumberings (relabel.csv).
 """
 
 import argparse
@@ -32,7 +32,7 @@ COSTS = ("1:10:100:1000", "1:2:3:4")
 ENGINE_LIMIT = 900  # CPU seconds
 WALL_FACTOR = 8  # so many times as long by the clock, at most
 ONE_SEED = 100000  # ranks from which one seed is enough ...
-QUICK = (*PRESETS, "identity", "metis")  # ... and what ends there in minutes
+SHORT = (*PRESETS, "identity", "metis")  # ... and the methods that finish there in minutes
 
 
 @dataclass
@@ -162,7 +162,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
 
 
 def class_of(name: str) -> str:
-    """What an option asks for."""
+    """The class of instances that an option selects."""
     if CASES[name].kind == "real":
         return "real"
     if ranks_of(name) <= 4096:
@@ -171,8 +171,8 @@ def class_of(name: str) -> str:
 
 
 def methods_for(arguments: argparse.Namespace, name: str) -> list[str]:
-    """Those that are named; else all that end."""
-    return [each for each in arguments.methods if arguments.named or ranks_of(name) <= ONE_SEED or each in QUICK]
+    """Those that are named; else all that finish."""
+    return [each for each in arguments.methods if arguments.named or ranks_of(name) <= ONE_SEED or each in SHORT]
 
 
 def compare(arguments: argparse.Namespace) -> None:

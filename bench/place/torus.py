@@ -89,7 +89,7 @@ def renumbered(graph: csr_matrix, seed: int) -> csr_matrix:
     return coo_matrix((pairs.data, (order[pairs.row], order[pairs.col])), shape=graph.shape).tocsr()
 
 
-def instances(quick: bool) -> Iterator[Instance]:
+def instances(short: bool) -> Iterator[Instance]:
     """Grids that tile, grids that must be folded, halos with corners, and patterns without a grid."""
     cube, slab, flat = (8, 8, 8), (4, 8, 16), (16, 16)
     for name, sizes, wrap, network, closed in (
@@ -107,7 +107,7 @@ def instances(quick: bool) -> Iterator[Instance]:
     yield Instance("halo 8x8x8, 26 partners", renumbered(grid(cube, True, True), 5), cube, True)
     yield Instance("geometric 512", geometric(512, 6), cube, True)
     yield Instance("random 512, degree 8", sparse(512, 8, 7), cube, True)
-    if quick:
+    if short:
         return
     yield Instance("torus 16x16x16", renumbered(grid((16,) * 3, True), 8), (16,) * 3, True, 3000.0 * 16**3)
     yield Instance("geometric 4096", geometric(4096, 9), (16,) * 3, True)
@@ -212,11 +212,11 @@ def main() -> int:
     """Prints rows as they come, and writes them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="no instance of more than 512 ranks")
+    parser.add_argument("--quick", dest="short", action="store_true", help="no instance of more than 512 ranks")
     parser.add_argument("-o", "--output", type=Path, default=Path(__file__).with_name("torus.csv"))
     arguments = parser.parse_args()
     rows = []
-    for instance in instances(arguments.quick):
+    for instance in instances(arguments.short):
         for row in measure(instance, arguments.seeds):
             rows.append(row)
             print(",".join(map(str, row.values())), flush=True)

@@ -1,4 +1,4 @@
-// Started as an MPI program: tells where every rank of the launch really is, as JSON on rank 0's standard output.
+// An MPI program that prints where every rank of the launch really is, as JSON on rank 0's standard output.
 //   {"format":"ranktree-ranks","version":1,"mpi":"...","hosts":[{"name":"n0","cores":[[0],[1]]}],
 //    "ranks":[{"host":"n0","pus":[0]}]}
 // With --version: the text of MPI_Get_library_version, without starting MPI.

@@ -1,7 +1,7 @@
 // A machine as a platform of SimGrid: a library that smpirun loads by `-platform`.
 //
-// SimGrid asks for each message's route, which Platform answers: one zone holds all hosts, one a leaf that a rank may
-// be on, and no table of routes is kept. Settings are environment variables (docs/explanation/simulation.md):
+// SimGrid queries each message's route, which Platform computes: one zone holds all hosts, one for each leaf that a
+// rank may be on, and no table of routes is kept. Settings are environment variables (docs/explanation/simulation.md):
 // RANKTREE_SIMULATE_MACHINE (a machine file), _UNIT (the kind of a leaf), _HOSTS (smpirun's host file: a line "leafN" a
 // rank), _REPORT (where the report goes), _PROGRESS (ranks between two lines of progress, none where it is 0).
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
@@ -43,7 +43,8 @@ using simulate::LinkId;
 using topo::Leaf;
 
 constexpr double kHeader = 16;  // bytes that SMPI adds to each message
-constexpr double kFlops = 1e9;  // of a host: computing takes no simulated time unless smpirun is asked to measure it
+constexpr double kFlops =
+    1e9;  // of a host: computing takes no simulated time unless an option of smpirun has it measured
 constexpr std::string_view kHostPrefix = "leaf";
 
 std::string setting(const char* name) {
@@ -173,7 +174,8 @@ void load() {
   const auto simulation = std::make_shared<Simulation>(machine, unit.value_or(topo::Kind::kCore), read_hosts(hosts));
   auto* zone = new MachineZone(simulation->platform());  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
   zone->fill(simulation->used_leaves());
-  // The public place where a message shows its size: asked for a factor of the bandwidth once a message.
+  // The public callback that sees the size of a message: SimGrid calls it once for each message, for a factor of the
+  // bandwidth.
   zone->get_iface()->get_network_model()->set_bw_factor_cb(
       [simulation, zone](double bytes, const s4u::Host* from, const s4u::Host* to, const std::vector<s4u::Link*>&,
                          const std::unordered_set<s4u::NetZone*>&) {

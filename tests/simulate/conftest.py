@@ -44,7 +44,7 @@ def simulated_program(simgrid: None, command: str, tmp_path_factory: pytest.Temp
 
 @pytest.fixture
 def machine_file(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a machine whose nodes are `package:2 core:2`, or as told."""
+    """Writes a machine whose nodes are `package:2 core:2`, or as given."""
 
     def write(network: dict, costs: dict, shapes: dict[str, str] | None = None) -> Path:
         document = {

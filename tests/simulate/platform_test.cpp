@@ -104,7 +104,7 @@ TEST(Platform, DividesUplinksByTheOversubscription) {
   EXPECT_DOUBLE_EQ(uplink(R"([{"bandwidth_bytes_per_s": 5e8}])"), 5e8);
 }
 
-TEST(Platform, RoutesATorusDimensionByDimensionTheShorterWay) {
+TEST(Platform, RoutesATorusDimensionByDimensionInTheShorterDirection) {
   const Platform platform(
       machine(R"({"kind": "torus", "dims": [5, 4], "wrap": [true, false], "latency_s": {"hop": 1e-7},
       "bandwidth_bytes_per_s": {"hop": [4e8, 5e8]}, "hosts": [{"names": "t[0-19]", "shape": "s"}]})",
@@ -146,7 +146,7 @@ TEST(Platform, TakesLatenciesOfATable) {
   EXPECT_EQ(names(platform, route), (std::vector<std::string>{"node m0 up", "node m1 down"}));
 }
 
-TEST(Platform, HasUsualCostsWhereTheMachineSaysNothing) {
+TEST(Platform, HasUsualCostsWhereTheMachineHasNone) {
   const Platform platform(machine(two_switches("{}"), "{}"), Kind::kCore);
   for (const auto& cost : platform.costs()) {
     EXPECT_FALSE(cost.latency_given || cost.bandwidth_given);

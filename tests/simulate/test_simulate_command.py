@@ -31,7 +31,7 @@ def test_every_machine_file_is_listed() -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_machine_files_say_what_they_are(name: str, ranktree: Callable) -> None:
+def test_machine_files_describe_their_networks(name: str, ranktree: Callable) -> None:
     path = ROOT / "machines" / f"{name}.json"
     places, part = MACHINES[name]
     result = ranktree("topo", path)

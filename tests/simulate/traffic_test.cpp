@@ -44,7 +44,7 @@ TEST(Traffic, CountsBytesByLevelAndByLink) {
   EXPECT_DOUBLE_EQ(load->seconds, 70e-9);
 }
 
-TEST(SimulationReport, SaysWhatTheMachineGivesAndWhatIsUsual) {
+TEST(SimulationReport, SeparatesGivenValuesFromUsualOnes) {
   const Platform platform(two_nodes(), Kind::kCore);
   Traffic traffic(platform);
   traffic.add(0, 2, 30);

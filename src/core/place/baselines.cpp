@@ -153,9 +153,9 @@ Placement round_robin(const Tree& tree, Rank ranks, const Constraints& constrain
   std::vector<Leaf> order;
   std::size_t most = 0;
   for (const auto& slots : nodes) most = std::max(most, slots.size());
-  for (std::size_t turn = 0; turn < most; ++turn) {
+  for (std::size_t round = 0; round < most; ++round) {
     for (const auto& slots : nodes) {
-      if (turn < slots.size()) order.push_back(slots[turn]);
+      if (round < slots.size()) order.push_back(slots[round]);
     }
   }
   return around_pins(order, ranks, constraints);
@@ -170,8 +170,8 @@ Placement random(const Tree& tree, Rank ranks, const Constraints& constraints, s
   return around_pins(slots, ranks, constraints);
 }
 
-// Each rank in turn goes to the free slot nearest to the placed rank it talks to most. O((pairs + n depth arity) log
-// n).
+// One rank after another goes to the free slot nearest to the placed rank that it communicates with most. O((pairs + n
+// depth arity) log n).
 Placement greedy(const Tree& tree, const pattern::Affinity& affinity, const Constraints& constraints) {
   require_slots(tree, affinity.ranks, constraints);
   FreeSlots free(tree, constraints);

@@ -31,7 +31,7 @@ constexpr Rank kFewRanks = 256;  // fewer are placed from lists: better, and fas
 constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many on
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-// Some rows, evenly apart.
+// Counts the pairs of some evenly spaced rows.
 template <class Number>
 bool looks_dense(const MatrixView<Number>& matrix) {
   constexpr Rank kRows = 64;

@@ -19,7 +19,7 @@ struct TreeMatchOptions {
   std::uint64_t seed = 1;                 // FastGroupProcesses draws a sample
 };
 
-// One turn of Algorithm 1's loop, from the leaves up: the matrix it worked on (extended if need be) and the groups
+// One iteration of Algorithm 1's loop, from the leaves up: the matrix it worked on (extended if need be) and the groups
 // made.
 struct TreeMatchStep {
   int arity = 0;

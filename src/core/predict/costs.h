@@ -33,7 +33,7 @@ class Machine {
   // The largest number of children of a group on a level.
   [[nodiscard]] schedule::Rank children(int level) const { return children_[static_cast<std::size_t>(level)]; }
   [[nodiscard]] const LevelParameters& level(int level) const;
-  // The link of a level when `senders` ranks of each node talk there at once.
+  // The link of a level when `senders` ranks of each node send over it at once.
   [[nodiscard]] Line link(int level, schedule::Rank senders) const;
   // The node of each rank, counted along the hierarchy.
   [[nodiscard]] std::vector<std::int32_t> node_of() const;

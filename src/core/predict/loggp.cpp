@@ -37,10 +37,10 @@ struct Event {
   Rank peer = -1;
 };
 struct Later {
-  static Kind turn(const Event& event) { return std::min(event.kind, Kind::kReceive); }
+  static Kind order(const Event& event) { return std::min(event.kind, Kind::kReceive); }
   bool operator()(const Event& a, const Event& b) const {
-    return std::make_tuple(a.time, turn(a), a.step, a.kind, a.rank) >
-           std::make_tuple(b.time, turn(b), b.step, b.kind, b.rank);
+    return std::make_tuple(a.time, order(a), a.step, a.kind, a.rank) >
+           std::make_tuple(b.time, order(b), b.step, b.kind, b.rank);
   }
 };
 

@@ -27,13 +27,13 @@ Range joined(const Blocks& blocks, Rank first, Rank count) {
   return within(begin, 0, last.first + last.count - begin.first);
 }
 
-// A few scratch buffers used in turn.
-class Turns {
+// Three scratch buffers, used one after another.
+class ScratchRing {
  public:
-  Turns(Builder& builder, std::int64_t count) : builder_(builder), count_(count) {}
+  ScratchRing(Builder& builder, std::int64_t count) : builder_(builder), count_(count) {}
   Range next(std::int64_t count) {
-    std::optional<Range>& buffer = buffers_[turn_];
-    turn_ = (turn_ + 1) % buffers_.size();
+    std::optional<Range>& buffer = buffers_[next_];
+    next_ = (next_ + 1) % buffers_.size();
     if (!buffer) buffer = builder_.scratch(count_);
     return within(*buffer, 0, count);
   }
@@ -42,7 +42,7 @@ class Turns {
   Builder& builder_;
   std::int64_t count_;
   std::array<std::optional<Range>, 3> buffers_;
-  std::size_t turn_ = 0;
+  std::size_t next_ = 0;
 };
 
 void doubling_of_power_of_two(Builder& builder, const Team& team, const Blocks& blocks) {
@@ -57,11 +57,11 @@ void doubling_of_power_of_two(Builder& builder, const Team& team, const Blocks& 
 void pairwise_commutative(Builder& builder, const Team& team, const Blocks& operand, const Range& target) {
   const Rank size = team.size();
   const Range own = operand(team.me());
-  Turns turns(builder, own.count);
+  ScratchRing buffers(builder, own.count);
   bool begun = overlap(own, target);
   for (Rank step = 1; step < size; ++step) {
     const Rank to = (team.me() + step) % size;
-    const Range arrived = begun ? turns.next(own.count) : target;
+    const Range arrived = begun ? buffers.next(own.count) : target;
     builder.send(team.rank(to), operand(to));
     builder.receive(team.rank((team.me() - step + size) % size), arrived);
     builder.reduce(begun ? arrived : own, target);
@@ -77,7 +77,7 @@ void pairwise_in_order(Builder& builder, const Team& team, const Blocks& operand
   const Rank me = team.me();
   const Range own = operand(me);
   const bool last = me + 1 == size;
-  Turns turns(builder, own.count);
+  ScratchRing buffers(builder, own.count);
   Range low = own;
   if (me > 0) {
     low = last ? target : builder.scratch(own.count);
@@ -88,7 +88,7 @@ void pairwise_in_order(Builder& builder, const Team& team, const Blocks& operand
     const Rank from = (me - step + size) % size;
     builder.send(team.rank((me + step) % size), operand((me + step) % size));
     const bool first = from + 1 == size;  // the first operand of a higher rank
-    const Range arrived = first ? high : turns.next(own.count);
+    const Range arrived = first ? high : buffers.next(own.count);
     builder.receive(team.rank(from), arrived);
     if (!first) builder.reduce(arrived, from < me ? low : high);
   }
@@ -149,12 +149,12 @@ void reduce_scatter_ring(Builder& builder, const Team& team, const Blocks& opera
   }
   const Rank right = team.rank((me + 1) % size);
   const Rank left = team.rank((me - 1 + size) % size);
-  Turns turns(builder, largest(operand, size));
+  ScratchRing buffers(builder, largest(operand, size));
   Range partial = operand((me - 1 + size) % size);
   for (Rank step = 0; step + 1 < size; ++step) {
     const Range own = operand((2 * size + me - step - 2) % size);
     const bool last = step + 2 == size;
-    const Range arrived = last && !overlap(own, target) ? target : turns.next(own.count);
+    const Range arrived = last && !overlap(own, target) ? target : buffers.next(own.count);
     builder.send(right, partial);
     builder.receive(left, arrived);
     if (last && overlap(own, target)) {

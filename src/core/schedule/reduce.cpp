@@ -25,8 +25,8 @@ class Landing {
   Range next(const std::optional<Range>& busy) {
     --left_;
     if (left_ == 0 && !(busy && overlap(*busy, target_))) return target_;
-    std::optional<Range>& buffer = buffers_[turn_];
-    turn_ = (turn_ + 1) % buffers_.size();
+    std::optional<Range>& buffer = buffers_[next_];
+    next_ = (next_ + 1) % buffers_.size();
     if (!buffer) buffer = builder_.scratch(target_.count);
     return *buffer;
   }
@@ -36,7 +36,7 @@ class Landing {
   std::size_t left_;
   Range target_;
   std::array<std::optional<Range>, 3> buffers_;
-  std::size_t turn_ = 0;
+  std::size_t next_ = 0;
 };
 
 std::vector<Rank> ranks_of(const Team& team, Rank first, Rank end) {

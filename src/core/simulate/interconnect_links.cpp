@@ -54,7 +54,7 @@ class PortLinks : public NetworkLinks {
   bool ports_;
 };
 
-// Where a router has several nodes, or the machine says so, a node has a link to its router.
+// A node has a link to its router where the router has several nodes, or where the machine gives this link a bandwidth.
 std::optional<double> port_bandwidth(const topo::Step& link, int nodes_per_router) {
   if (link.bandwidth || nodes_per_router == 1) return link.bandwidth;
   return usual_link_bandwidth();

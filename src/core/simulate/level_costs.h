@@ -1,4 +1,4 @@
-// What a message costs on each level of a machine, for a simulation: from the machine, else usual values.
+// The cost of a message on each level of a machine, for a simulation: from the machine, else usual values.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ranktree::core::simulate {
 
-// Between two ranks that meet on a level. `given` tells what the machine says itself.
+// Between two ranks whose lowest common ancestor is on one level. `given`: the machine has the value itself.
 struct LevelCost {
   topo::Kind kind = topo::Kind::kCluster;
   double latency = 0;    // seconds
@@ -17,10 +17,10 @@ struct LevelCost {
   bool bandwidth_given = false;
 };
 
-// One entry a level above the leaves, root first. Where the machine says nothing: predict::usual_parameters().
+// One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters().
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
 
-// What a step and a link of a network cost where the machine does not say.
+// The latency of a step and the bandwidth of a link of a network where the machine has no value.
 double usual_step_latency();
 double usual_link_bandwidth();
 

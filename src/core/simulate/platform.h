@@ -23,7 +23,7 @@ struct Route {
 // A message between nodes passes links of the network alone (network_links.h). One inside a node passes a link from the
 // leaf, and from each object above it that has siblings, up to the common object, and the same down. Such a link has
 // the bandwidth of its level, or of a level above it inside the node where that is larger: alone, a message has the
-// bandwidth of the level on which its ends meet.
+// bandwidth of the level of its ends' lowest common ancestor.
 class Platform {
  public:
   // Leaves are the objects of kind `unit`, as Tree::cut_at(). Throws Error(kUnsupported) above kMaxLinks links.
@@ -37,7 +37,7 @@ class Platform {
 
   [[nodiscard]] const topo::Tree& tree() const { return tree_; }
   [[nodiscard]] const std::vector<LevelCost>& costs() const { return costs_; }
-  // Whether the network tells the latency between nodes by their distance, instead of a level.
+  // True when the latency between nodes follows from their distance, not from a level.
   [[nodiscard]] bool has_distances() const { return interconnect_.has_value(); }
 
   [[nodiscard]] int link_count() const { return static_cast<int>(bandwidth_.size()); }

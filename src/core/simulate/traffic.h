@@ -1,4 +1,4 @@
-// What messages moved: by the level on which their ends meet, and over each link.
+// The traffic of messages by the level of their ends' lowest common ancestor, and over each link.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Started as an MPI program: collectives in several variants that take turns in one process. Rank 0 prints a JSON line
+// Started as an MPI program: measures several variants of collectives in turn in one process. Rank 0 prints a JSON line
 // a variant of a case:
 //   {"collective":"broadcast","bytes":1048576,"ranks":16,"nodes":4,"variant":"auto","calls":120,"min":...,"median":...,
 //    "mean":...,"high":...,"cpu":...,"ratio":...}
@@ -6,7 +6,7 @@
 // all ranks together, the first variant's time over this one's. What gives no figures has "wrong" in their place.
 //
 // With --pause CALLS nothing is timed: around so many calls of a variant rank 0 prints {"pause":"begin"|"end",...} and
-// waits for a line on standard input, so that whoever started it can read the network's counters.
+// waits for a line on standard input, so that the program that started it can read the network's counters.
 #include <mpi.h>
 
 #include <cstddef>
@@ -67,7 +67,7 @@ void print_figures(json line, const bench::Figures& figures) {
   print(line);
 }
 
-// Nobody sends anything while rank 0 waits: the others wait for it, without a message, in the broadcast.
+// No rank sends anything while rank 0 waits: the others wait for it, without a message, in the broadcast.
 void wait_for_reader(json line, const bench::Variant& variant, bool after, int rank) {
   mpi::check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
   if (rank == 0) {

@@ -36,8 +36,8 @@ Gate::Gate(MPI_Comm comm) : comm_(comm) {
   void* first = nullptr;
   check(MPI_Win_shared_query(window_, 0, &size, &unit, static_cast<void*>(&first)), "MPI_Win_shared_query");
   // Every rank maps whole pages: the same offset is aligned for all.
-  std::size_t room = sizeof(Counters) + alignof(Counters);
-  counters_ = static_cast<Counters*>(std::align(alignof(Counters), sizeof(Counters), first, room));
+  std::size_t space = sizeof(Counters) + alignof(Counters);
+  counters_ = static_cast<Counters*>(std::align(alignof(Counters), sizeof(Counters), first, space));
   if (rank == 0) new (counters_) Counters;
   check(MPI_Barrier(comm), "MPI_Barrier");
 }

@@ -1,11 +1,11 @@
-// Where all ranks meet before a timed call.
+// Synchronises all ranks before a timed call.
 #pragma once
 
 #include <mpi.h>
 
 namespace ranktree::mpi::bench {
 
-// On one node by shared memory, so that ranks leave within microseconds of each other; else MPI_Barrier.
+// Uses shared memory on one node, so that ranks leave within microseconds of each other; else MPI_Barrier.
 class Gate {
  public:
   // Collective. Throws MpiError.

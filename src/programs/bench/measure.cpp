@@ -83,8 +83,8 @@ class Contest {
     const std::int64_t calls = calls_of_a_round(figures);
     int rounds = 0;
     do {
-      for (std::size_t turn = 0; turn < variants_.size(); ++turn) {
-        const std::size_t i = (turn + static_cast<std::size_t>(rounds)) % variants_.size();
+      for (std::size_t position = 0; position < variants_.size(); ++position) {
+        const std::size_t i = (position + static_cast<std::size_t>(rounds)) % variants_.size();
         if (figures[i].wrong.empty()) take_turn(i, calls);
       }
       ++rounds;

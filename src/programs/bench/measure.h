@@ -1,4 +1,4 @@
-// Variants taking turns in one process.
+// Measures variants in turn in one process.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct Figures {
   std::int64_t calls = 0;
   double least = 0;
   double median = 0;
-  double mean = 0;     // where medians say little: calls that take microseconds or a time slice
-  double high = 0;     // nine of ten calls are faster
+  double mean = 0;     // for calls of microseconds or time slices, whose medians vary little
+  double high = 0;     // 90 % of the calls are faster
   double central = 0;  // mean processor seconds of a call, all ranks together
   // Median over the rounds of the first variant's time by this one's in the same round: above 1 this one is faster.
   double ratio = 0;

@@ -1,4 +1,4 @@
-// What ranktree-bench was asked for.
+// The options of ranktree-bench.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ranktree::mpi::bench {
 struct Options {
   std::vector<core::schedule::Collective> collectives;
   std::vector<std::int64_t> sizes;    // bytes
-  std::vector<std::string> variants;  // the first one is what others are compared with
+  std::vector<std::string> variants;  // the others are compared with the first one
   int root = 0;
   int pause = 0;  // calls between pauses; 0: measure
   Limits limits;

@@ -58,7 +58,7 @@ Variant read_variant(const std::string& text, core::schedule::Collective collect
 }
 
 bool can_run(const Variant& variant, collect::Context& context, const collect::Operation& operation) {
-  return !variant.choice || variant.choice->way == core::predict::Way::kNative ||
+  return !variant.choice || variant.choice->variant == core::predict::Variant::kNative ||
          collect::can_run(context, operation, *variant.choice);
 }
 
@@ -66,8 +66,8 @@ void run(const Variant& variant, const std::shared_ptr<collect::Context>& contex
          const collect::Operation& operation) {
   if (!variant.choice) {
     check(call_as_program(operation), "a collective call");
-  } else if (variant.choice->way == core::predict::Way::kNative) {
-    check(collect::native(operation), "the MPI's own collective call");
+  } else if (variant.choice->variant == core::predict::Variant::kNative) {
+    check(collect::native(operation), "the native collective call");
   } else {
     collect::finish(*collect::start(context, operation, *variant.choice), context->process().in_flight);
   }

@@ -1,4 +1,4 @@
-// The ways of carrying out a collective that are compared.
+// The variants that are compared.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 namespace ranktree::mpi::bench {
 
 struct Variant {
-  std::string text;  // as it was asked for
-  // Without one: as the chooser decides, call by call ("auto").
+  std::string text;  // as given on the command line
+  // Nothing: the chooser decides, call by call ("auto").
   std::optional<core::predict::Choice> choice;
 };
 
 // "auto", or a choice as core::predict::choice_from_text() reads it. Throws Error(kInput).
 Variant read_variant(const std::string& text, core::schedule::Collective collective);
 
-// False where the way cannot carry out the operation. The same on all ranks.
+// False where the variant cannot carry out the operation. The same on all ranks.
 bool can_run(const Variant& variant, collect::Context& context, const collect::Operation& operation);
 
 // Blocking. Throws MpiError.

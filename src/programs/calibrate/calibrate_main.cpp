@@ -98,8 +98,8 @@ LevelParameters shared(MPI_Comm comm, const LevelParameters& level, int root) {
           .gap = numbers[4]};
 }
 
-// Pairs of one level may have links that differ: the dearest counts, since an operation waits for it.
-LevelParameters dearer(const LevelParameters& a, const LevelParameters& b) {
+// Pairs of one level may have different links: the most expensive one counts, since an operation waits for it.
+LevelParameters more_expensive(const LevelParameters& a, const LevelParameters& b) {
   return {.name = a.name,
           .latency = std::max(a.latency, b.latency),
           .per_byte = std::max(a.per_byte, b.per_byte),
@@ -118,12 +118,13 @@ std::optional<LevelParameters> measure_level(const Context& context, const Measu
     mpi::wait_for_all(context.comm());
     own.name = level.name;
     own = shared(context.comm(), own, pair.first);
-    found = found ? dearer(*found, own) : own;
+    found = found ? more_expensive(*found, own) : own;
   }
   return found;
 }
 
-// Levels on which no two ranks meet are as the next one inside, or outside: other placements may need them.
+// Levels on which this launch has no pair of ranks get the values of the next one inside, or outside: other placements
+// may need them.
 std::vector<LevelParameters> complete(const std::vector<MeasuredLevel>& levels,
                                       const std::vector<std::optional<LevelParameters>>& measured) {
   std::vector<LevelParameters> all;
@@ -184,7 +185,7 @@ void calibrate(const Context& context, double seconds) {
   print(json::parse(ranktree::io::write_parameters(measured)));
 }
 
-// The groups of each given level by rank; levels that tell nobody apart were left out, so their groups are those of the
+// The groups of each given level by rank; levels that separate no ranks were left out, so their groups are those of the
 // level outside them.
 std::vector<std::vector<std::int32_t>> colours_of(const Context& context) {
   const core::schedule::Hierarchy& hierarchy = context.machine();

@@ -1,4 +1,4 @@
-// Which ranks talk on which level of the machine.
+// The pairs of ranks that measure each level of the machine.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ranktree::mpi::calibrate {
 
-// Two ranks that meet on a level.
+// Two ranks whose lowest common ancestor is on the level.
 struct Pair {
   core::schedule::Rank first = -1;
   core::schedule::Rank second = -1;
@@ -19,7 +19,7 @@ struct Pair {
 struct MeasuredLevel {
   std::string name;         // as core::predict::LevelParameters has it
   bool crosses = false;     // nodes
-  std::vector<Pair> pairs;  // none where no two ranks meet on this level
+  std::vector<Pair> pairs;  // none where no two ranks have this level in common
 };
 
 // The levels that the hierarchy was given, outermost first; of a launch on one node those inside only, of one with a

@@ -57,7 +57,7 @@ class End {
     }
     return number;
   }
-  // There and back; seconds of both ways.
+  // Seconds of a message there and one back.
   double round_trip(int bytes) {
     const double begin = PMPI_Wtime();
     if (first_) send(bytes);
@@ -78,7 +78,7 @@ int times_in(double seconds, double each) {
   return static_cast<int>(std::clamp(times, static_cast<double>(kLeastTimes), static_cast<double>(kMostTimes)));
 }
 
-// The quickest of as many as the time allows.
+// The least of so many measurements.
 template <class Measure>
 double least_of(int times, Measure measure) {
   double least = std::numeric_limits<double>::max();
@@ -92,13 +92,13 @@ double one_way(End& end, int bytes, double seconds) {
   return least_of(times, [&] { return end.round_trip(bytes); }) / 2;
 }
 
-// What a short send takes of its processor, and a receive of what has arrived already.
+// The processor time of a short send, and of a receive whose message has arrived already.
 struct Overheads {
   double send = 0;
   double receive = 0;
 };
 Overheads overheads(End& end, int times) {
-  const auto turn = [&end](double& sending, double& receiving) {
+  const auto burst = [&end](double& sending, double& receiving) {
     const double begin = PMPI_Wtime();
     for (int i = 0; i < kBurst; ++i) end.send(1);
     sending = (PMPI_Wtime() - begin) / kBurst;
@@ -113,7 +113,7 @@ Overheads overheads(End& end, int times) {
     double sending = 0;
     double receiving = 0;
     if (end.first()) {
-      turn(sending, receiving);
+      burst(sending, receiving);
     } else {  // the mirror of the above
       for (int i = 0; i < kBurst; ++i) end.receive(1);
       end.send(1);
@@ -135,7 +135,7 @@ double gap(End& end, int times) {
   });
 }
 
-// Broadcasts over the node by the shared way; the slowest rank's least time.
+// Broadcasts over the node through shared memory; the slowest rank's least time.
 double shared_broadcast(const std::shared_ptr<collect::Context>& context, const core::predict::Choice& choice,
                         std::vector<char>& buffer, int bytes, double seconds) {
   collect::Operation operation{.collective = core::schedule::Collective::kBroadcast};
@@ -153,8 +153,8 @@ double shared_broadcast(const std::shared_ptr<collect::Context>& context, const 
   return std::min(first, least_of(std::min(times_in(seconds, 4 * first), 200), once));
 }
 
-// The times of messages. On a loaded machine every message may have waited for its turn, until longer ones seem to take
-// no more time: then all are sent again, and at last no more is known than what the shortest and the longest took.
+// The times of messages. On a loaded machine messages may have waited for the processor, so that longer ones seem to
+// take no more time. All are then sent again; after kAttempts the shortest and the longest message decide.
 core::predict::Line line_of(End& end, double seconds) {
   constexpr int kAttempts = 4;
   std::vector<core::predict::Sample> samples;
@@ -181,7 +181,7 @@ core::predict::LevelParameters measure_pair(MPI_Comm comm, const Pair& pair, dou
   const core::predict::Line line = line_of(end, share);
   const int bursts = end.agree(times_in(share, kBurst * 2 * line.latency));
   const Overheads least = overheads(end, std::min(bursts, 200));
-  // o is a part of the latency, whatever a burst into full buffers says.
+  // o is a part of the latency, so a burst into full buffers, which takes longer, does not count.
   return {.name = {},
           .latency = line.latency,
           .per_byte = line.per_byte,
@@ -216,8 +216,8 @@ SharedRates measure_shared(MPI_Comm node, double seconds) {
   if (ranks < 2) return {};
   const auto context = collect::Context::of(node);
   std::vector<char> buffer(kWork);
-  core::predict::Choice choice{.way = core::predict::Way::kShared};
-  choice.plan.algorithms = {core::schedule::Algorithm::kBinomial};
+  core::predict::Choice choice{.variant = core::predict::Variant::kShared};
+  choice.composition.algorithms = {core::schedule::Algorithm::kBinomial};
   collect::Operation operation{.collective = core::schedule::Collective::kBroadcast};
   operation.receive = {.buffer = buffer.data(), .count = 1, .type = MPI_BYTE, .counts = {}, .displacements = {}};
   operation.comm = context->comm();

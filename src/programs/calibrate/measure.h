@@ -1,4 +1,5 @@
-// Times of messages between two ranks, and of a rank's own work. Always the least of many: what disturbs adds.
+// Times of messages between two ranks, and of a rank's own work. Always the least of many, since disturbances only add
+// time.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +9,7 @@
 
 namespace ranktree::mpi::calibrate {
 
-// Called by the two ranks of the pair; the first has the result. `seconds`: how long it may take, more or less.
+// Called by the two ranks of the pair; the first has the result. `seconds`: approximate limit of the time.
 // Throws MpiError.
 core::predict::LevelParameters measure_pair(MPI_Comm comm, const Pair& pair, double seconds);
 

@@ -41,7 +41,7 @@ class Mirror {
 
   struct Found {
     unsigned unsound = 0;
-    unsigned apart = 0;  // entries that differ from their mirror image
+    unsigned asymmetric = 0;  // entries that differ from their mirror image
     Number highest = 0;
   };
 
@@ -55,7 +55,7 @@ class Mirror {
 
   // sums[i][j]: what goes from row + i to column + j and back.
   void add_directions(Rank row, Rank column, double scale, std::span<double> sums) {
-    const Rank columns = turn(row, column);
+    const Rank columns = transpose(row, column);
     for (Rank i = 0; i < std::min<Rank>(kTile, matrix_.ranks - row); ++i) {
       const Number* there = matrix_.row(row + i) + column;
       double* sum = &sums[at(i) * at(matrix_.ranks) + at(column)];
@@ -67,7 +67,7 @@ class Mirror {
 
  private:
   // turned_[i][j] becomes the entry from column + j to row + i. The number of columns.
-  Rank turn(Rank row, Rank column) {
+  Rank transpose(Rank row, Rank column) {
     const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
     const Rank columns = std::min<Rank>(kTile, matrix_.ranks - column);
     for (Rank j = 0; j < columns; ++j) {
@@ -78,7 +78,7 @@ class Mirror {
   }
 
   void look_at(Rank row, Rank column, Found& found) {
-    const Rank columns = turn(row, column);
+    const Rank columns = transpose(row, column);
     const Rank rows = std::min<Rank>(kTile, matrix_.ranks - row);
     for (Rank i = 0; i < rows; ++i) {
       const Number* there = matrix_.row(row + i) + column;
@@ -97,19 +97,19 @@ class Mirror {
 
   static void compare(const Number* there, const Number* back, Rank count, Found& found) {
     unsigned unsound = 0;
-    unsigned apart = 0;
+    unsigned asymmetric = 0;
     Number highest = 0;
     for (Rank j = 0; j < count; ++j) {
       unsound |= (sound(there[j]) ? 0U : 1U) | (sound(back[j]) ? 0U : 1U);
-      apart |= there[j] == back[j] ? 0U : 1U;
+      asymmetric |= there[j] == back[j] ? 0U : 1U;
       highest = std::max(highest, std::max(there[j], back[j]));
     }
     found.unsound |= unsound;
-    found.apart |= apart;
+    found.asymmetric |= asymmetric;
     found.highest = std::max(found.highest, highest);
   }
 
-  // A pitch that is no power of two: columns of a tile would meet in a few lines of a cache otherwise.
+  // A pitch that is no power of two: columns of a tile would otherwise share a few lines of a cache.
   static constexpr std::size_t kPitch = at(kTile) + 4;
   const MatrixView<Number>& matrix_;
   std::array<std::array<Number, kPitch>, at(kTile)> turned_{};
@@ -305,7 +305,7 @@ DenseScan scan(const MatrixView<Number>& matrix, std::size_t strongest) {
   const auto found = Mirror<Number>(matrix).look();
   if (found.unsound != 0) name_unsound(matrix);
   DenseScan result;
-  result.symmetric = found.apart == 0;
+  result.symmetric = found.asymmetric == 0;
   const double highest = static_cast<double>(found.highest);
   if (highest > 0 && std::ilogb(highest) >= kLargest) result.scale = std::ldexp(1.0, kLargest - 1024);
   std::vector<Sums> sums;

@@ -42,8 +42,8 @@ bool alike(const std::vector<Trial>& trials, double share) {
   return cuts.size() < 2 || cuts[1] - cuts[0] <= share * cuts[0];
 }
 
-// Few ranks talk to very many, as in power laws: all cuts found are about the same. The measure is the mean square of
-// the degrees over the square of their mean, 1 where all are alike.
+// True where few ranks communicate with very many, as in power laws: all cuts are then about the same. The measure is
+// the mean square of the degrees over the square of their mean, 1 where all are alike.
 bool has_hubs(const Guide& graph) {
   constexpr double kUneven = 4;
   double squares = 0;

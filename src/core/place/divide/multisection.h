@@ -23,7 +23,7 @@ enum class Spread : std::uint8_t {
 };
 
 // Subtrees, and what is tried several times, are shared among the workers; each has a seed by where it is, so that the
-// answer does not depend on who does what. When the workers are to stop, the remaining ranks sit as they come.
+// result does not depend on the threads. When the workers are to stop, the remaining ranks are placed in order.
 class Multisection {
  public:
   Multisection(const SlotTree& tree, const Context& context, Spread spread, Workers& workers)

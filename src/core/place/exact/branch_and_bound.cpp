@@ -99,7 +99,7 @@ class Search {
     }
   }
 
-  // What those exchange whose turn comes from `depth` on with a rank among them, its half of it, by node: at least.
+  // A lower bound by node: half of the cost between a rank and the others that are assigned from `depth` on.
   [[nodiscard]] std::vector<double> with_others(std::size_t depth, int rank) const {
     std::vector<double> weights;
     for (std::size_t i = depth; i < order_.size(); ++i) {

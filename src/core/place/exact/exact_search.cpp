@@ -74,7 +74,8 @@ class ExactSearch {
   }
 
  private:
-  // A child of a group, and whom it holds at the cheapest when it and the children before it hold a set together.
+  // A child of a group, and the part of each set that it holds when it and the children before it hold the set at the
+  // least cost.
   struct Share {
     Group child;  // counted from the first
     std::vector<std::uint8_t> holds;
@@ -159,14 +160,14 @@ class ExactSearch {
   }
 
   // Whether a set becomes cheaper, possible or impossible when this child holds some of it.
-  bool add_child(double apart, const Solution& child, std::vector<double>& cost, Share& share) const {
+  bool add_child(double distance, const Solution& child, std::vector<double>& cost, Share& share) const {
     bool of_use = false;
     // The largest set first: those it is made of are as they were without this child, then.
     for (std::size_t set = sets_; set-- > 0;) {
       double least = cost[set] + child.cost[0];
       for (std::size_t part = set; part > 0; part = (part - 1) & set) {
         const std::size_t others = set & ~part;
-        const double with = cost[others] + child.cost[part] + apart * between_[part * sets_ + others];
+        const double with = cost[others] + child.cost[part] + distance * between_[part * sets_ + others];
         if (with >= least) continue;
         least = with;
         share.holds[set] = static_cast<std::uint8_t>(part);

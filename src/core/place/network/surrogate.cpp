@@ -171,7 +171,7 @@ class Grouping {
   std::vector<Group> groups_;
 };
 
-// The mean distance of hosts that meet in groups of each depth, over some of them; falling from the root down.
+// The mean distance, over a sample, of hosts whose common group is of each depth; falling from the root down.
 std::vector<double> mean_distances(const Interconnect& network, const std::vector<Group>& groups, int depth) {
   constexpr int kPairs = 16;  // a group
   std::vector<double> sum(at(depth), 0);

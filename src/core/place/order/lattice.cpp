@@ -122,7 +122,7 @@ class Dimensions {
     return true;
   }
 
-  // At most two links of a dimension meet, and what is of one stays so.
+  // At most two links of one dimension share a vertex, and links of one dimension stay so.
   bool fits(Vertex vertex) {
     std::array<std::int32_t, kMostLinks> dimension{};
     const std::size_t count = links_.of(vertex).size();
@@ -152,14 +152,14 @@ class Dimensions {
 
   void look_at(Vertex vertex) {
     collect_steps(vertex);
-    std::array<Mask, kMostLinks> apart{};  // partners that are sides of a square
+    std::array<Mask, kMostLinks> sides{};  // partners that are sides of a square
     for (const Step& step : steps_) {
-      if (last_[at(step.to)] != kPartner) join_squares(vertex, step, apart);
+      if (last_[at(step.to)] != kPartner) join_squares(vertex, step, sides);
     }
     const std::size_t count = links_.of(vertex).size();
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t j = 0; j < i; ++j) {
-        if ((apart[i] >> j & 1U) == 0) same_.join(links_.link_of(vertex, i), links_.link_of(vertex, j));
+        if ((sides[i] >> j & 1U) == 0) same_.join(links_.link_of(vertex, i), links_.link_of(vertex, j));
       }
     }
     for (const Step& step : steps_) last_[at(step.to)] = kNone;
@@ -187,12 +187,12 @@ class Dimensions {
   }
 
   // Those without a diagonal; each has four corners, of which the lowest joins what is opposite.
-  void join_squares(Vertex vertex, const Step& step, std::array<Mask, kMostLinks>& apart) {
+  void join_squares(Vertex vertex, const Step& step, std::array<Mask, kMostLinks>& sides) {
     const auto row = links_.of(vertex);
     for (std::int32_t i = step.before; i >= 0; i = steps_[at(i)].before) {
       const Step& other = steps_[at(i)];
       if ((tied_[step.by] >> other.by & 1U) != 0) continue;
-      apart[step.by] |= Mask{1} << other.by;
+      sides[step.by] |= Mask{1} << other.by;
       if (vertex > step.to || vertex > row[step.by] || vertex > row[other.by]) continue;
       same_.join(links_.link_of(vertex, step.by), other.link);
       same_.join(links_.link_of(vertex, other.by), step.link);

@@ -19,7 +19,7 @@ struct Lattice {
 };
 
 // The grid whose links are all arcs, or all that are nearly as heavy as the heaviest: a Cartesian product of paths and
-// cycles (one of four counts as two paths of two), all of whose vertices are there. Two links that meet are of one
+// cycles (one of four counts as two paths of two), all of whose vertices are there. Two links of a vertex are of one
 // dimension unless they are sides of a square; what is opposite in a square is of one dimension (the factors of a
 // product: J. Feigenbaum, J. Hershberger, A. Schaeffer, A polynomial time algorithm for finding the prime factors of
 // Cartesian-product graphs, Discrete Applied Mathematics 12, 1985). O(vertices x degree^2) where squares are

@@ -20,8 +20,8 @@ struct Ordered {
 };
 
 // Ranks that communicate are near each other, in an order that follows from the pattern: row by row where it is a grid.
-// Without arcs where no rank talks. Throws Error(kInput) where a weight is negative or not finite, or a neighbour is no
-// rank.
+// Without arcs where no ranks communicate. Throws Error(kInput) where a weight is negative or not finite, or a
+// neighbour is no rank.
 Ordered put_in_order(const pattern::Affinity& affinity, Workers& workers);
 
 // The largest weight. Throws as put_in_order().

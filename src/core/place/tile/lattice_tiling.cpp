@@ -47,7 +47,7 @@ std::vector<int> coordinates_of(const Lattice& lattice) {
   return all;
 }
 
-// How far apart in the grid who talks is, and how much that is in all.
+// The offsets in the grid between ranks that communicate, each with its total weight.
 class Stencil {
  public:
   // `coordinates`: of all places.
@@ -82,7 +82,7 @@ class Stencil {
     return sum;
   }
 
-  // Wherever in the grid they are, those as far apart talk, and about as much.
+  // All pairs of one offset communicate, and about as much, wherever in the grid they are.
   [[nodiscard]] bool uniform() const {
     constexpr double kAlike = 0.95;
     return steps_.size() < kMostSteps && std::all_of(
@@ -126,7 +126,7 @@ class Stencil {
     }
   };
 
-  // Of pairs so far apart in a dimension, how many are in one box.
+  // The number of pairs of one offset in a dimension that are in one box.
   [[nodiscard]] double share_within(std::size_t dimension, int edge, int far) const {
     const int size = lattice_.sizes[dimension];
     if (edge == size || far == 0) return 1;
@@ -146,7 +146,7 @@ class Stencil {
     return key;
   }
 
-  // Twice as many are so far apart, one seen from the other.
+  // Each pair counts twice, once from either end.
   [[nodiscard]] double pairs_there_are(const Step& step) const {
     double pairs = 1;
     for (std::size_t j = 0; j < step.far.size(); ++j) {

@@ -12,9 +12,9 @@ namespace ranktree::core::place::engine {
 
 struct LatticeTiling {
   std::vector<SlotTree::Slot> slot_of;  // by vertex
-  // All of the grid talks alike, and no part of as many vertices has a border that is clearly shorter than the boxes'
-  // (B. Bollobas, I. Leader, Edge-isoperimetric inequalities in the grid, Combinatorica 11, 1991): not worth looking
-  // for anything better.
+  // All links of the grid have about the same weight, and no part of as many vertices has a border that is clearly
+  // shorter than the boxes' (B. Bollobas, I. Leader, Edge-isoperimetric inequalities in the grid, Combinatorica 11,
+  // 1991): not worth looking for anything better.
   bool settled = false;
 };
 
