@@ -131,11 +131,17 @@ def base_name(name: str) -> str:
     raise KeyError(f"{name}: no hook")
 
 
+def send_call(name: str) -> str:
+    """The enumerator of core::pattern::SendCall: SendCall::kIsendrecvReplace."""
+    words = name.removeprefix("MPI_").removesuffix("_c").split("_")
+    return "SendCall::k" + "".join(word.capitalize() for word in words)
+
+
 def before(name: str, kind: str, parameters: list[str]) -> str:
     """What happens before the call is passed on."""
     if kind == "send":
         side = ("sendcount", "sendtype") if "sendcount" in parameters else ("count", "datatype")
-        return f'if (call.outermost()) count_send("{name}", {side[0]}, {side[1]}, dest, comm);'
+        return f"if (call.outermost()) count_send({send_call(name)}, {side[0]}, {side[1]}, dest, comm);"
     if kind in {"collective", "neighbor", "rma"}:
         hook = HOOKS[base_name(name)]
         return f'if (call.outermost()) record("{name}", [&](const Scene& scene) {{ {hook}; }});'
@@ -159,9 +165,10 @@ def after(name: str, kind: str, parameters: list[str]) -> str:
         return "if (code == MPI_SUCCESS) start_recording();"
     if name == "MPI_Session_init":
         return "if (code == MPI_SUCCESS) start_recording(*session);"
+    sends = f"send_init(scene, {send_call(name)}"
     hooks = {
-        "send-init": f"send_init(scene, {SEND}, dest, comm)",
-        "partitioned-send-init": "send_init(scene, {buf, partitions * count, datatype}, dest, comm)",
+        "send-init": f"{sends}, {SEND}, dest, comm)",
+        "partitioned-send-init": f"{sends}, {{buf, partitions * count, datatype}}, dest, comm)",
         "receive-init": "(void)scene",
     }
     if kind in {"collective-init", "neighbor-init"}:
@@ -193,10 +200,24 @@ def wrapper(expression: object, kind: str) -> str:
         result = (
             [f"const int code = next({arguments});", last, "return code;"] if last else [f"return next({arguments});"]
         )
-        lines = "".join(f"  {line}\n" for line in ("const Call call;", first, *result) if line)
-        text = f"static int {body}(decltype(&{name}) next{declared}) {{\n{lines}}}\n"
-    entries = f"RANKTREE_ENTRIES({name}, {body}, ({parameters}){', ' if names else ''}{arguments})\n"
-    return f"\n#if RANKTREE_HAS_{name}\n{text}{entries}#endif\n"
+        if line
+    )
+    guard = f"RANKTREE_HAS_{name}"
+    comma = ", " if declared else ""
+    shared = f"wrapped_{name[4:].lower()}"
+    # The two entries of a send share a body too large for the compiler to inline by itself.
+    inline = "RANKTREE_INLINE" if kind == "send" else "inline"
+    inner = f"\n#if {guard}\n{inline} int {shared}(decltype(&{name}) next{comma}{declared}) {{\n{body}}}\n#endif\n"
+    entries = [f"\n#if {guard}\n"]
+    for entry in (name, "P" + name):
+        if entry != name:
+            entries.append("#ifndef RANKTREE_PLAIN\n")
+        entries.append(
+            f"RANKTREE_ENTRY int {entry}({parameters}) {{\n"
+            f"  return ranktree::preload::{shared}(RANKTREE_NEXT({entry})(){comma}{arguments});\n}}\n"
+        )
+    entries.append("#endif\n#endif\n")
+    return inner, "".join(entries)
 
 
 def forms(standard: object) -> Iterator[object]:

@@ -147,6 +147,20 @@ nb::list collectives(const Pattern& self) {
   return calls;
 }
 
+nb::list sent(const Pattern& self) {
+  nb::list rows;
+  for (const pattern::SentMessages& sent : self.sent) {
+    nb::dict item;
+    item["communicator"] = sent.communicator;
+    item["call"] = "MPI_" + std::string(pattern::send_call_name(sent.call));
+    item["bucket"] = sent.bucket;
+    item["messages"] = sent.messages;
+    item["bytes"] = sent.bytes;
+    rows.append(item);
+  }
+  return rows;
+}
+
 std::vector<std::pair<std::vector<Rank>, std::vector<Rank>>> communicators(const Pattern& self) {
   std::vector<std::pair<std::vector<Rank>, std::vector<Rank>>> groups;
   for (const pattern::Communicator& communicator : self.communicators) {
@@ -228,6 +242,7 @@ void bind_class(nb::module_& module) {
           },
           nb::arg("kind"), "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
       .def_prop_ro("collectives", &collectives, "Collective calls, one dict a kind of call.")
+      .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
       .def_prop_ro("communicators", &communicators, "(members, remote members) of each, as ranks of MPI_COMM_WORLD.")
       .def_prop_rw("metadata", &metadata, &set_metadata,
                    "A dict: complete, program, mpi, source, hosts, missing, unattributed. Set to change it.")

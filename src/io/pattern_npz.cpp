@@ -26,6 +26,7 @@ using core::pattern::Communicator;
 using core::pattern::Metadata;
 using core::pattern::Pattern;
 using core::pattern::Rank;
+using core::pattern::SentMessages;
 using core::pattern::Traffic;
 using nlohmann::json;
 
@@ -179,6 +180,26 @@ void read_calls(const NpzReader& file, const std::string& origin, Pattern& patte
   }
 }
 
+void read_sent(const NpzReader& file, const std::string& origin, Pattern& pattern) {
+  if (!file.has("sent_communicator")) return;
+  const std::uint64_t rows = file.count("sent_communicator");
+  const auto communicators = file.int32s("sent_communicator", rows);
+  const auto calls = file.int32s("sent_call", rows);
+  const auto buckets = file.int32s("sent_bucket", rows);
+  const auto messages = file.doubles("sent_messages", rows);
+  const auto bytes = file.doubles("sent_bytes", rows);
+  check_amounts(origin, "sent_messages", messages);
+  check_amounts(origin, "sent_bytes", bytes);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (calls[i] < 0 || calls[i] >= core::pattern::kSendCallCount) {
+      refuse(origin, "sent_call[" + std::to_string(i) + "]: expected 0.." +
+                         std::to_string(core::pattern::kSendCallCount - 1) + ", found " + std::to_string(calls[i]));
+    }
+    pattern.sent.push_back(
+        {communicators[i], static_cast<core::pattern::SendCall>(calls[i]), buckets[i], messages[i], bytes[i]});
+  }
+}
+
 // The rows of a CSR pair of arrays.
 std::vector<std::vector<Rank>> read_groups(const NpzReader& file, const std::string& origin, const std::string& offsets,
                                            const std::string& members, std::uint64_t groups) {
@@ -230,25 +251,47 @@ void write_traffic(NpzWriter& file, const Pattern& pattern, std::vector<double> 
   for (const std::size_t kind : kinds) file.add_numbers(class_name(kind), pattern.traffic.at(kind).*amounts);
 }
 
-void write_calls(NpzWriter& file, const std::vector<CollectiveCalls>& calls) {
-  const auto integers = [&](const char* name, auto field) {
+// One array a field.
+template <typename Row>
+class Columns {
+ public:
+  Columns(NpzWriter& file, const std::vector<Row>& rows) : file_(file), rows_(rows) {}
+  template <typename Field>
+  void integers(const char* name, Field Row::* field) {
     std::vector<std::int32_t> values;
-    values.reserve(calls.size());
-    for (const CollectiveCalls& call : calls) values.push_back(static_cast<std::int32_t>(call.*field));
-    file.add(name, std::span<const std::int32_t>(values));
-  };
-  const auto numbers = [&](const char* name, double CollectiveCalls::* field) {
+    values.reserve(rows_.size());
+    for (const Row& row : rows_) values.push_back(static_cast<std::int32_t>(row.*field));
+    file_.add(name, std::span<const std::int32_t>(values));
+  }
+  void numbers(const char* name, double Row::* field) {
     std::vector<double> values;
-    values.reserve(calls.size());
-    for (const CollectiveCalls& call : calls) values.push_back(call.*field);
-    file.add_numbers(name, values);
-  };
-  integers("call_communicator", &CollectiveCalls::communicator);
-  integers("call_operation", &CollectiveCalls::operation);
-  integers("call_root", &CollectiveCalls::root);
-  integers("call_bucket", &CollectiveCalls::bucket);
-  numbers("call_count", &CollectiveCalls::calls);
-  numbers("call_bytes", &CollectiveCalls::bytes);
+    values.reserve(rows_.size());
+    for (const Row& row : rows_) values.push_back(row.*field);
+    file_.add_numbers(name, values);
+  }
+
+ private:
+  NpzWriter& file_;
+  const std::vector<Row>& rows_;
+};
+
+void write_calls(NpzWriter& file, const std::vector<CollectiveCalls>& calls) {
+  Columns columns(file, calls);
+  columns.integers("call_communicator", &CollectiveCalls::communicator);
+  columns.integers("call_operation", &CollectiveCalls::operation);
+  columns.integers("call_root", &CollectiveCalls::root);
+  columns.integers("call_bucket", &CollectiveCalls::bucket);
+  columns.numbers("call_count", &CollectiveCalls::calls);
+  columns.numbers("call_bytes", &CollectiveCalls::bytes);
+}
+
+void write_sent(NpzWriter& file, const std::vector<SentMessages>& sent) {
+  Columns columns(file, sent);
+  columns.integers("sent_communicator", &SentMessages::communicator);
+  columns.integers("sent_call", &SentMessages::call);
+  columns.integers("sent_bucket", &SentMessages::bucket);
+  columns.numbers("sent_messages", &SentMessages::messages);
+  columns.numbers("sent_bytes", &SentMessages::bytes);
 }
 
 void write_groups(NpzWriter& file, const Pattern& pattern, std::vector<Rank> Communicator::* group,
@@ -281,6 +324,7 @@ Pattern read_pattern_npz(std::string_view bytes, const std::string& origin) {
   read_traffic(file, origin, pattern);
   read_communicators(file, origin, pattern);
   read_calls(file, origin, pattern);
+  read_sent(file, origin, pattern);
   if (file.has("metadata")) read_metadata(file, origin, pattern);
   core::pattern::validate(pattern, origin);
   return pattern;
@@ -298,6 +342,7 @@ std::string write_pattern_npz(const Pattern& pattern) {
     write_groups(file, pattern, &Communicator::remote, "communicator_remote_indptr", "communicator_remote");
   }
   if (!pattern.collectives.empty()) write_calls(file, pattern.collectives);
+  if (!pattern.sent.empty()) write_sent(file, pattern.sent);
   return std::move(file).finish();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/pattern/pattern.h"
@@ -11,7 +12,7 @@ namespace ranktree::io::trace_layout {
 
 // All numbers are in the byte order of the machine that wrote them; readers with the other order see a wrong version.
 inline constexpr std::array<char, 8> kMagic{'R', 'T', 'P', 'A', 'R', 'T', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;       // version 1 has no section of sends
 inline constexpr std::uint64_t kPageBytes = 4096;  // every section starts at a multiple
 
 // A larger world in a part counts as damage: the memory for it would not be justified by the files' size.
@@ -21,9 +22,10 @@ inline constexpr std::int32_t kMaxRanks = 16 * 1024 * 1024;
 enum SectionKind : std::uint32_t {  // NOLINT(performance-enum-size): its width in the file
   kPairs,
   kCalls,
-  kLog
+  kLog,
+  kSends
 };
-inline constexpr int kSectionCount = 3;
+inline constexpr int kSectionCount = 4;
 
 // The first page. A growing section is first copied to the end of the file and then switched to by one 8-byte store, so
 // a reader after a crash always finds a complete section.
@@ -35,14 +37,19 @@ struct FileHeader {
   std::int32_t thread;
   std::uint32_t finished;  // 1 once the rank has completed MPI_Finalize
   std::uint32_t reserved;
-  std::array<std::uint64_t, kSectionCount> section;  // offset of each section in the file
-  std::array<char, 256> host;                        // texts end with a zero byte
+  std::array<std::uint64_t, 3> section;  // offsets of pairs, calls and log in the file
+  std::array<char, 256> host;            // texts end with a zero byte
   std::array<char, 256> mpi;
   std::array<char, 2048> program;
+  std::uint64_t sends;  // offset of the section of sends
 };
 static_assert(sizeof(FileHeader) <= kPageBytes);
 
-// In front of each section's cells (kPairs, kCalls) or bytes (kLog).
+inline std::uint64_t& section_offset(FileHeader& header, int kind) {
+  return kind == kSends ? header.sends : header.section.at(static_cast<std::size_t>(kind));
+}
+
+// In front of each section's cells (kPairs, kCalls, kSends) or bytes (kLog).
 struct SectionHeader {
   std::uint32_t kind;
   std::uint32_t cell_bytes;
@@ -64,6 +71,19 @@ struct CallCell {
   std::uint64_t communicator;  // identity: hash of the ordered world ranks
   std::uint64_t calls;
   std::uint64_t bytes;
+};
+
+// Messages of one size bucket.
+struct SizeCount {
+  std::uint64_t messages;
+  std::uint64_t bytes;
+};
+
+// Point-to-point messages of one call on one communicator, by bucket.
+struct SendCell {
+  std::uint64_t key;  // send_key; 0 when empty
+  std::uint64_t communicator;
+  std::array<SizeCount, core::pattern::kBucketCount> sizes;
 };
 
 // A record of the log: this header, a body, zero bytes up to a multiple of 8.
@@ -103,6 +123,8 @@ constexpr std::uint64_t call_key(core::pattern::Operation operation, int bucket,
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(root + 1)) << 32U |
          static_cast<std::uint64_t>(bucket) << 8U | (static_cast<std::uint64_t>(operation) + 1);
 }
+constexpr std::uint64_t send_key(core::pattern::SendCall call) { return static_cast<std::uint64_t>(call) + 1; }
+
 constexpr std::uint64_t key_operation(std::uint64_t key) { return (key & 0xffU) - 1; }
 constexpr std::uint64_t key_bucket(std::uint64_t key) { return key >> 8U & 0xffffffU; }
 constexpr std::int64_t key_root(std::uint64_t key) { return static_cast<std::int64_t>(key >> 32U) - 1; }

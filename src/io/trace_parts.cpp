@@ -37,6 +37,7 @@ class PartReader {
     read_pairs();
     read_calls();
     read_log();
+    if (header_.version > 1) read_sends();
     return std::move(part_);
   }
 
@@ -61,8 +62,8 @@ class PartReader {
   void read_header() {
     header_ = value_at<layout::FileHeader>(0);
     if (header_.magic != layout::kMagic) refuse(0, "not a part of a trace (wrong magic)");
-    if (header_.version != layout::kVersion) {
-      refuse(8, "version " + std::to_string(header_.version) + ", expected " + std::to_string(layout::kVersion));
+    if (header_.version < 1 || header_.version > layout::kVersion) {
+      refuse(8, "version " + std::to_string(header_.version) + ", expected 1 to " + std::to_string(layout::kVersion));
     }
     if (header_.ranks < 1 || header_.ranks > layout::kMaxRanks || header_.rank < 0 || header_.rank >= header_.ranks) {
       refuse(12, "rank " + std::to_string(header_.rank) + " of " + std::to_string(header_.ranks) + " ranks");
@@ -78,7 +79,8 @@ class PartReader {
   // The section of a kind, which is checked to lie within the file, and where its cells begin.
   [[nodiscard]] std::pair<layout::SectionHeader, std::uint64_t> section(layout::SectionKind kind,
                                                                         std::uint32_t cell_bytes) const {
-    const std::uint64_t offset = header_.section.at(kind);
+    layout::FileHeader header = header_;
+    const std::uint64_t offset = layout::section_offset(header, kind);
     const auto section = value_at<layout::SectionHeader>(offset);
     if (section.kind != kind || section.cell_bytes != cell_bytes) refuse(offset, "not the section expected here");
     const std::uint64_t begin = offset + sizeof section;
@@ -120,6 +122,28 @@ class PartReader {
           static_cast<Rank>(layout::key_root(cell.key)), static_cast<std::int32_t>(layout::key_bucket(cell.key))}];
       sum.calls += static_cast<double>(cell.calls);
       sum.bytes += static_cast<double>(cell.bytes);
+    }
+  }
+
+  void read_sends() {
+    const auto [section, begin] = this->section(layout::kSends, sizeof(layout::SendCell));
+    for (std::uint64_t i = 0; i < section.capacity; ++i) {
+      const std::uint64_t at = begin + i * sizeof(layout::SendCell);
+      const auto cell = value_at<layout::SendCell>(at);
+      if (cell.key == 0) continue;
+      if (cell.key > core::pattern::kSendCallCount) refuse(at, "send call " + std::to_string(cell.key - 1));
+      add_sends(cell);
+    }
+  }
+
+  void add_sends(const layout::SendCell& cell) {
+    const auto call = static_cast<core::pattern::SendCall>(cell.key - 1);
+    for (std::size_t bucket = 0; bucket < cell.sizes.size(); ++bucket) {
+      const layout::SizeCount& count = cell.sizes.at(bucket);
+      if (count.messages == 0) continue;
+      TraceRecords::SendSum& sum = part_.records.sends[{cell.communicator, call, static_cast<std::int32_t>(bucket)}];
+      sum.messages += static_cast<double>(count.messages);
+      sum.bytes += static_cast<double>(count.bytes);
     }
   }
 

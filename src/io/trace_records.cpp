@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -98,11 +99,22 @@ bool listed_before(const Communicator& a, const Communicator& b) {
   return std::tie(a.members, a.remote) < std::tie(b.members, b.remote);
 }
 
-// Moves the communicators into the pattern; returns the index of each by identity.
+// Those on which calls or messages were recorded.
+std::set<std::uint64_t> used_communicators(const TraceRecords& records) {
+  std::set<std::uint64_t> used;
+  for (const auto& [kind, sum] : records.calls) used.insert(kind.communicator);
+  for (const auto& [kind, sum] : records.sends) used.insert(kind.communicator);
+  return used;
+}
+
+// Moves the used communicators into the pattern; returns the index of each by identity.
 std::map<std::uint64_t, std::int32_t> list_communicators(TraceRecords& records, Pattern& pattern) {
   std::vector<std::pair<std::uint64_t, Communicator*>> order;
   order.reserve(records.communicators.size());
-  for (auto& [identity, communicator] : records.communicators) order.emplace_back(identity, &communicator);
+  const std::set<std::uint64_t> used = used_communicators(records);
+  for (auto& [identity, communicator] : records.communicators) {
+    if (used.contains(identity)) order.emplace_back(identity, &communicator);
+  }
   std::sort(order.begin(), order.end(),
             [](const auto& a, const auto& b) { return listed_before(*a.second, *b.second); });
   std::map<std::uint64_t, std::int32_t> index;
@@ -130,6 +142,21 @@ void list_calls(const TraceRecords& records, const std::map<std::uint64_t, std::
             });
 }
 
+void list_sends(const TraceRecords& records, const std::map<std::uint64_t, std::int32_t>& index, Pattern& pattern) {
+  std::map<std::tuple<std::int32_t, core::pattern::SendCall, std::int32_t>, TraceRecords::SendSum> sums;
+  for (const auto& [kind, sum] : records.sends) {
+    const auto found = index.find(kind.communicator);
+    const std::int32_t communicator = found == index.end() ? -1 : found->second;
+    TraceRecords::SendSum& total = sums[{communicator, kind.call, kind.bucket}];
+    total.messages += sum.messages;
+    total.bytes += sum.bytes;
+  }
+  for (const auto& [kind, sum] : sums) {
+    const auto& [communicator, call, bucket] = kind;
+    pattern.sent.push_back({communicator, call, bucket, sum.messages, sum.bytes});
+  }
+}
+
 }  // namespace
 
 void merge(TraceRecords& into, TraceRecords&& from) {
@@ -142,6 +169,11 @@ void merge(TraceRecords& into, TraceRecords&& from) {
   for (const auto& [kind, sum] : from.calls) {
     TraceRecords::CallSum& total = into.calls[kind];
     total.calls += sum.calls;
+    total.bytes += sum.bytes;
+  }
+  for (const auto& [kind, sum] : from.sends) {
+    TraceRecords::SendSum& total = into.sends[kind];
+    total.messages += sum.messages;
     total.bytes += sum.bytes;
   }
   for (const auto& [name, count] : from.unattributed) into.unattributed[name] += count;
@@ -157,6 +189,11 @@ std::string pack(const TraceRecords& records) {
   out.list(records.entries);
   out.value(static_cast<std::uint64_t>(records.calls.size()));
   for (const auto& [kind, sum] : records.calls) {
+    out.value(kind);
+    out.value(sum);
+  }
+  out.value(static_cast<std::uint64_t>(records.sends.size()));
+  for (const auto& [kind, sum] : records.sends) {
     out.value(kind);
     out.value(sum);
   }
@@ -190,6 +227,10 @@ TraceRecords unpack(std::string_view bytes, const std::string& origin) {
     const auto kind = in.value<TraceRecords::CallKind>();
     records.calls[kind] = in.value<TraceRecords::CallSum>();
   }
+  for (auto left = in.length(sizeof(TraceRecords::SendKind)); left > 0; --left) {
+    const auto kind = in.value<TraceRecords::SendKind>();
+    records.sends[kind] = in.value<TraceRecords::SendSum>();
+  }
   for (auto left = in.length(8); left > 0; --left) {
     Communicator& communicator = records.communicators[in.value<std::uint64_t>()];
     communicator.members = in.list<Rank>();
@@ -219,7 +260,9 @@ Pattern to_pattern(TraceRecords&& records) {
     for (auto& [rank, host] : records.hosts)
       pattern.metadata.hosts.at(static_cast<std::size_t>(rank)) = std::move(host);
   }
-  list_calls(records, list_communicators(records, pattern), pattern);
+  const std::map<std::uint64_t, std::int32_t> index = list_communicators(records, pattern);
+  list_calls(records, index, pattern);
+  list_sends(records, index, pattern);
   return pattern;
 }
 

@@ -27,9 +27,22 @@ struct TraceRecords {
     double bytes = 0;
   };
 
+  // Messages of one call and size bucket on one communicator.
+  struct SendKind {
+    std::uint64_t communicator = 0;  // identity
+    core::pattern::SendCall call = core::pattern::SendCall::kSend;
+    std::int32_t bucket = 0;
+    auto operator<=>(const SendKind&) const = default;
+  };
+  struct SendSum {
+    double messages = 0;
+    double bytes = 0;
+  };
+
   core::pattern::Rank ranks = 0;
   std::vector<core::pattern::Entry> entries;  // any order, duplicates allowed
   std::map<CallKind, CallSum> calls;
+  std::map<SendKind, SendSum> sends;
   std::map<std::uint64_t, core::pattern::Communicator> communicators;  // by identity
   core::pattern::Unattributed unattributed;
   std::map<core::pattern::Rank, std::string> hosts;
@@ -45,7 +58,8 @@ std::string pack(const TraceRecords& records);
 TraceRecords unpack(std::string_view bytes, const std::string& origin);
 
 // The pattern of the run. Calls on a communicator whose members are not recorded (its rank 0 died before it could) move
-// to `unattributed`. Communicators are ordered by size, largest first, then by members. O(records log records).
+// to `unattributed`, messages on one get communicator -1. Communicators are ordered by size, largest first, then by
+// members. O(records log records).
 core::pattern::Pattern to_pattern(TraceRecords&& records);
 
 }  // namespace ranktree::io

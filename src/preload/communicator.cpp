@@ -176,6 +176,8 @@ void log_members(Thread& thread, Communicator& communicator) {
   if (communicator.rank != 0 || !Process::instance().first_log(communicator.identity)) return;
   const std::vector<int> local = communicator.local.list();
   const std::vector<int> remote = communicator.remote.list();
+  const auto outside = [](const std::vector<int>& ranks) { return std::ranges::find(ranks, -1) != ranks.end(); };
+  if (outside(local) || outside(remote)) return;  // members are ranks of MPI_COMM_WORLD
   thread.part.log_communicator(communicator.identity, local, remote);
 }
 

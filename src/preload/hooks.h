@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/pattern/pattern.h"
 #include "preload/call.h"
 #include "preload_has.h"
 
@@ -70,7 +71,8 @@ class Description {
 };
 
 // Point-to-point requests that are started later.
-void send_init(const Scene& scene, Buffer buffer, int dest, MPI_Comm comm);
+using core::pattern::SendCall;
+void send_init(const Scene& scene, SendCall call, Buffer buffer, int dest, MPI_Comm comm);
 
 // Collectives left to a model.
 void barrier(const Scene& scene, MPI_Comm comm);

@@ -17,26 +17,29 @@ namespace {
 
 using core::pattern::Class;
 
-void count_message(Thread& thread, const char* call, std::uint64_t bytes, int dest, MPI_Comm comm) {
+void count_message(Thread& thread, SendCall call, std::uint64_t bytes, int dest, MPI_Comm comm) {
   const std::uint32_t generation = communicator_generation.load(std::memory_order_relaxed);
-  const Communicator* communicator = find_communicator(thread, comm);
+  Communicator* communicator = find_communicator(thread, comm);
   if (communicator == nullptr || dest < 0 || dest >= communicator->peers().size())
     return;  // MPI_PROC_NULL, or an error
   const int world_rank = communicator->peers()[dest];
   if (world_rank < 0) {
-    thread.part.count_unattributed(std::string(call) + " outside MPI_COMM_WORLD", 1);
+    thread.part.count_unattributed("MPI_" + std::string(send_call_name(call)) + " outside MPI_COMM_WORLD", 1);
     return;
   }
   layout::PairCell* cell = thread.pair(layout::pair_key(world_rank, Class::kPointToPoint, false));
-  if (cell == nullptr) return;
+  layout::SendCell* sends = thread.sends(call, communicator->identity);
+  if (cell == nullptr || sends == nullptr) return;
+  log_members(thread, *communicator);
   cell->messages += 1;
   cell->bytes += bytes;
-  thread.peers[peer_slot(comm, dest)] = {comm, dest, generation, cell};
+  add_size(*sends, bytes);
+  thread.peers[peer_slot(comm, dest, call)] = {comm, dest, generation, call, cell, sends};
 }
 
 }  // namespace
 
-void count_send_slow(const char* call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
+void count_send_slow(SendCall call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
   if (dest == MPI_PROC_NULL) return;
   shielded([&] {
     Thread* thread = Process::instance().enter();

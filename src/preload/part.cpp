@@ -30,6 +30,7 @@ namespace {
 
 constexpr std::uint64_t kFirstPairs = 128;  // with its header just under a page
 constexpr std::uint64_t kFirstCalls = 64;
+constexpr std::uint64_t kFirstSends = 8;
 constexpr std::uint64_t kFirstLog = layout::kPageBytes - sizeof(layout::SectionHeader);
 
 // Spreads keys over a table of 2^k cells; the multiplier is 2^64 / golden ratio.
@@ -68,7 +69,8 @@ Part::Part(std::string path, const PartOwner& owner) : path_(std::move(path)) {
   Section section;
   const bool opened = open_section(layout::kPairs, sizeof(layout::PairCell), kFirstPairs, sections_[layout::kPairs]) &&
                       open_section(layout::kCalls, sizeof(layout::CallCell), kFirstCalls, sections_[layout::kCalls]) &&
-                      open_section(layout::kLog, 1, kFirstLog, sections_[layout::kLog]);
+                      open_section(layout::kLog, 1, kFirstLog, sections_[layout::kLog]) &&
+                      open_section(layout::kSends, sizeof(layout::SendCell), kFirstSends, sections_[layout::kSends]);
   if (!opened) throw std::bad_alloc();
   header_->version = layout::kVersion;
   header_->rank = owner.rank;
@@ -77,7 +79,9 @@ Part::Part(std::string path, const PartOwner& owner) : path_(std::move(path)) {
   set_text(header_->host, owner.host);
   set_text(header_->mpi, owner.mpi);
   set_text(header_->program, owner.program);
-  for (int kind = 0; kind < layout::kSectionCount; ++kind) header_->section.at(kind) = sections_[kind].offset;
+  for (int kind = 0; kind < layout::kSectionCount; ++kind) {
+    layout::section_offset(*header_, kind) = sections_[kind].offset;
+  }
   header_->magic = layout::kMagic;  // last: a part without it is not read
 }
 
@@ -124,7 +128,8 @@ bool Part::open_section(layout::SectionKind kind, std::uint32_t cell_bytes, std:
 void Part::adopt(layout::SectionKind kind, const Section& section) noexcept {
   Section& old = sections_[kind];
   if (section.offset != 0) {
-    std::atomic_ref<std::uint64_t>(header_->section[kind]).store(section.offset, std::memory_order_release);
+    std::atomic_ref<std::uint64_t>(layout::section_offset(*header_, kind))
+        .store(section.offset, std::memory_order_release);
     if (old.offset != 0) {
       fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(old.offset),
                 static_cast<off_t>(old.bytes));
@@ -144,6 +149,10 @@ std::uint64_t cell_hash(const layout::PairCell& cell) noexcept {
 }
 template <>
 std::uint64_t cell_hash(const layout::CallCell& cell) noexcept {
+  return spread(cell.key ^ cell.communicator);
+}
+template <>
+std::uint64_t cell_hash(const layout::SendCell& cell) noexcept {
   return spread(cell.key ^ cell.communicator);
 }
 
@@ -196,6 +205,13 @@ layout::CallCell* Part::call(std::uint64_t key, std::uint64_t communicator) noex
     return cell.key == key && cell.communicator == communicator;
   };
   return find<layout::CallCell>(layout::kCalls, spread(key ^ communicator), same, {key, communicator, 0, 0});
+}
+
+layout::SendCell* Part::sends(std::uint64_t key, std::uint64_t communicator) noexcept {
+  const auto same = [key, communicator](const layout::SendCell& cell) {
+    return cell.key == key && cell.communicator == communicator;
+  };
+  return find<layout::SendCell>(layout::kSends, spread(key ^ communicator), same, {key, communicator, {}});
 }
 
 bool Part::reserve_log(std::size_t bytes) noexcept {
@@ -281,7 +297,7 @@ io::TraceRecords Part::records() const {
   layout::FileHeader header = *header_;
   std::string bytes(layout::kPageBytes, '\0');
   for (int kind = 0; kind < layout::kSectionCount; ++kind) {
-    header.section.at(kind) = bytes.size();
+    layout::section_offset(header, kind) = bytes.size();
     bytes.append(reinterpret_cast<const char*>(sections_[kind].header), sections_[kind].bytes);
   }
   std::memcpy(bytes.data(), &header, sizeof header);

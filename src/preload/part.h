@@ -43,6 +43,7 @@ class Part {
   // it.
   layout::PairCell* pair(std::uint64_t key) noexcept;
   layout::CallCell* call(std::uint64_t key, std::uint64_t communicator) noexcept;
+  layout::SendCell* sends(std::uint64_t key, std::uint64_t communicator) noexcept;
   [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
 
   // False when memory has run out.

@@ -283,8 +283,16 @@ bool Process::visit_pairs(const std::function<void(const layout::PairCell&)>& vi
 
 io::TraceRecords Process::merged_records() {
   io::TraceRecords all;
+  log_world();
   for (const auto& thread : threads_) io::merge(all, thread->part.records());
   return all;
+}
+
+// Other ranks may have sent on MPI_COMM_WORLD though this one did not.
+void Process::log_world() {
+  if (owner_.rank != 0 || threads_.empty()) return;
+  Communicator* world = find_communicator(*threads_.front(), MPI_COMM_WORLD);
+  if (world != nullptr) log_members(*threads_.front(), *world);
 }
 
 void Process::close_parts(bool written) noexcept {

@@ -65,6 +65,7 @@ class Process {
   static void watch_thread_end();
   void leave() noexcept;
   io::TraceRecords merged_records();
+  void log_world();
   void close_parts(bool written) noexcept;
 
   std::mutex mutex_;                // guards everything but what start() fixes

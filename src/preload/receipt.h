@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/pattern/pattern.h"
@@ -17,14 +18,16 @@ struct Flow {
 
 struct Receipt {
   std::vector<Flow> flows;
-  std::uint64_t call = 0;  // layout::call_key of a collective; 0: none
-  std::uint64_t communicator = 0;
+  std::uint64_t call = 0;          // layout::call_key of a collective; 0: none
+  std::uint64_t communicator = 0;  // identity
   std::uint64_t call_bytes = 0;
-  std::uint64_t outside = 0;  // messages to or from ranks that are not in MPI_COMM_WORLD
+  std::optional<core::pattern::SendCall> send;  // a point-to-point message: by which call
+  std::uint64_t outside = 0;                    // messages to or from ranks that are not in MPI_COMM_WORLD
 
   void clear() noexcept {
     flows.clear();
     call = 0;
+    send.reset();
     outside = 0;
   }
   // A message to (or, when pulled, from) a world rank; -1 is outside MPI_COMM_WORLD.

@@ -7,6 +7,7 @@
 #include "io/trace_layout.h"
 #include "preload/communicator.h"
 #include "preload/hooks.h"
+#include "preload/message.h"
 #include "preload/process.h"
 #include "preload/receipt.h"
 #include "preload/thread.h"
@@ -48,6 +49,11 @@ void count_receipt(Thread& thread, const char* call, const Receipt& receipt) {
     if (cell == nullptr) return;
     cell->messages += flow.messages;
     cell->bytes += flow.bytes;
+  }
+  if (receipt.send && !receipt.flows.empty()) {
+    layout::SendCell* sends = thread.sends(*receipt.send, receipt.communicator);
+    if (sends == nullptr) return;
+    for (const Flow& flow : receipt.flows) add_size(*sends, flow.bytes);
   }
   if (receipt.call != 0) {
     layout::CallCell* cell = thread.part.call(receipt.call, receipt.communicator);

@@ -48,11 +48,14 @@ std::shared_ptr<const KeptRequest> find_request(MPI_Request request) {
 
 }  // namespace
 
-void send_init(const Scene& scene, Buffer buffer, int dest, MPI_Comm comm) {
-  const Communicator* communicator = find_communicator(scene.thread, comm);
+void send_init(const Scene& scene, core::pattern::SendCall call, Buffer buffer, int dest, MPI_Comm comm) {
+  Communicator* communicator = find_communicator(scene.thread, comm);
   if (communicator == nullptr || dest < 0 || dest >= communicator->peers().size()) return;
   const std::uint64_t bytes = static_cast<std::uint64_t>(buffer.count) * type_bytes(scene.thread, buffer.type);
+  log_members(scene.thread, *communicator);
   scene.receipt.add(communicator->peers()[dest], Class::kPointToPoint, bytes);
+  scene.receipt.send = call;
+  scene.receipt.communicator = communicator->identity;
 }
 
 void keep_request(const char* call, MPI_Request request, const Receipt& receipt) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/pattern/pattern.h"
 #include "preload/call.h"
 #include "preload/part.h"
 #include "preload/receipt.h"
@@ -34,7 +35,9 @@ struct PeerSlot {
   MPI_Comm comm;
   int rank;
   std::uint32_t generation;
-  layout::PairCell* cell;  // point-to-point messages to that rank
+  core::pattern::SendCall call;
+  layout::PairCell* cell;   // point-to-point messages to that rank
+  layout::SendCell* sends;  // and those of that call on that communicator, by size
 };
 struct TypeSlot {
   MPI_Datatype type;
@@ -56,11 +59,19 @@ struct Thread {
   // The cell of a pair; nullptr when memory has run out. When the table moved, remembered cells are forgotten.
   layout::PairCell* pair(std::uint64_t key) noexcept {
     layout::PairCell* cell = part.pair(key);
-    if (part_moves != part.moves()) {
-      peers.fill({});
-      part_moves = part.moves();
-    }
+    forget_moved();
     return cell;
+  }
+  // The same for the sends of a call on a communicator.
+  layout::SendCell* sends(core::pattern::SendCall call, std::uint64_t communicator) noexcept {
+    layout::SendCell* cell = part.sends(layout::send_key(call), communicator);
+    forget_moved();
+    return cell;
+  }
+  void forget_moved() noexcept {
+    if (part_moves == part.moves()) return;
+    peers.fill({});
+    part_moves = part.moves();
   }
 
   std::array<PeerSlot, kPeerSlots> peers{};

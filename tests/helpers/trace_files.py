@@ -88,6 +88,9 @@ def read_trace(path: Path) -> Trace:
                 record.pairs[key] = (int(arrays[f"{name}_messages"][at]), int(arrays[f"{name}_bytes"][at]))
     for key, count, size in calls(arrays):
         add(record.calls, key, count, size)
+    for amount in ("messages", "bytes"):  # by call and size: the same messages as by pair
+        by_size = arrays[f"sent_{amount}"].sum() if f"sent_{amount}" in arrays else 0
+        assert by_size == (arrays[f"p2p_{amount}"].sum() if f"p2p_{amount}" in arrays else 0)
     return Trace(record, metadata, totals)
 
 

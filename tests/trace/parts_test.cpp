@@ -19,6 +19,7 @@ namespace {
 using ranktree::core::Error;
 using ranktree::core::pattern::Class;
 using ranktree::core::pattern::Operation;
+using ranktree::core::pattern::SendCall;
 using ranktree::io::read_trace_part;
 using ranktree::io::recover_trace;
 using ranktree::io::TracePart;
@@ -40,7 +41,7 @@ constexpr std::size_t kLog = kCalls + 32 + 32;
 // Bcast of 16 bytes (bucket 5) from rank 1 on the communicator 77 = {1, 2}.
 std::string part_by_hand() {
   std::string bytes = "RTPART\r\n";
-  put<std::uint32_t>(bytes, 8, 1);   // version
+  put<std::uint32_t>(bytes, 8, 1);   // version, of parts without sends
   put<std::int32_t>(bytes, 12, 2);   // rank
   put<std::int32_t>(bytes, 16, 3);   // ranks
   put<std::int32_t>(bytes, 20, 0);   // thread
@@ -152,13 +153,45 @@ TEST(TracePart, IsRefusedInOneLineNamingTheByte) {
   EXPECT_EQ(refusal(good.substr(0, 1000)), "p.part: byte 0: the file ends too early");
   EXPECT_EQ(refusal(good.substr(0, kCalls + 40)), "p.part: byte 2704: the section ends after the file");
   EXPECT_EQ(with(0, 'X'), "p.part: byte 0: not a part of a trace (wrong magic)");
-  EXPECT_EQ(with(8, std::uint32_t{9}), "p.part: byte 8: version 9, expected 1");
+  EXPECT_EQ(with(8, std::uint32_t{9}), "p.part: byte 8: version 9, expected 1 to 2");
   EXPECT_EQ(with(16, std::int32_t{0}), "p.part: byte 12: rank 2 of 0 ranks");
   EXPECT_EQ(with(12, std::int32_t{-1}), "p.part: byte 12: rank -1 of 3 ranks");
   EXPECT_EQ(with(kPairs + 8, std::uint64_t{1} << 62), "p.part: byte 2624: the section ends after the file");
   EXPECT_EQ(with(kPairs + 32, std::uint64_t{3 << 3 | 1}), "p.part: byte 2656: peer 3 of 3");
   EXPECT_EQ(with(kCalls + 32, std::uint64_t{200}), "p.part: byte 2736: operation 199");
   EXPECT_EQ(with(kLog + 56, std::int32_t{3}), "p.part: byte 2824: member 3 of 3");
+}
+
+// The part by hand with the section of version 2: three Isends of 4 bytes (bucket 3), 12 bytes in all, on 77.
+std::string part_with_sends() {
+  std::string bytes = part_by_hand();
+  const std::size_t sends = bytes.size() + 8 - bytes.size() % 8;
+  put<std::uint32_t>(bytes, 8, 2);
+  put<std::uint64_t>(bytes, 2616, sends);
+  const std::vector<std::uint64_t> head{std::uint64_t{1056} << 32 | 3U, 1, 1, 0, 5, 77};  // the header, then key and 77
+  for (std::size_t i = 0; i < head.size(); ++i) put<std::uint64_t>(bytes, sends + 8 * i, head[i]);
+  bytes.resize(sends + 32 + 1056);
+  put<std::uint64_t>(bytes, sends + 48 + 3 * 16, 3);
+  put<std::uint64_t>(bytes, sends + 56 + 3 * 16, 12);
+  return bytes;
+}
+
+TEST(TracePart, HasMessagesByCallAndSizeSinceVersion2) {
+  EXPECT_TRUE(read_trace_part(part_by_hand(), "p.part").records.sends.empty());
+  const TracePart part = read_trace_part(part_with_sends(), "p.part");
+  ASSERT_EQ(part.records.sends.size(), 1U);
+  const auto& [kind, sum] = *part.records.sends.begin();
+  EXPECT_EQ(kind.communicator, 77U);
+  EXPECT_EQ(kind.call, SendCall::kIsend);
+  EXPECT_EQ(kind.bucket, 3);
+  EXPECT_EQ(sum.messages, 3);
+  EXPECT_EQ(sum.bytes, 12);
+  std::string bytes = part_with_sends();
+  const std::size_t sends = bytes.size() - 1056 - 32;
+  put<std::uint64_t>(bytes, sends + 32, 18);
+  EXPECT_EQ(refusal(bytes), "p.part: byte " + std::to_string(sends + 32) + ": send call 17");
+  EXPECT_EQ(refusal(part_with_sends().substr(0, sends + 40)),
+            "p.part: byte " + std::to_string(sends) + ": the section ends after the file");
 }
 
 TEST(TracePart, LeavesOutALastRecordThatWasCutOff) {
@@ -184,6 +217,7 @@ TEST(Part, SurvivesItsProcessAfterGrowingManyTimes) {
     }
     for (int i = 0; i < 1000; ++i) {
       part.call(layout::call_key(Operation::kBcast, 3, i % 7), static_cast<std::uint64_t>(i))->calls += 2;
+      part.sends(layout::send_key(SendCall::kSend), static_cast<std::uint64_t>(i % 100))->sizes[7].messages += 1;
       const std::vector<int> members(static_cast<std::size_t>(i % 50 + 1), i);
       EXPECT_TRUE(part.log_communicator(static_cast<std::uint64_t>(i), members, {}));
       part.count_unattributed(i % 2 == 0 ? "MPI_Even" : "MPI_Odd", 1);
@@ -204,6 +238,8 @@ TEST(Part, SurvivesItsProcessAfterGrowingManyTimes) {
   EXPECT_EQ(total, 3.0 * peers * (peers - 1) / 2);
   EXPECT_EQ(part.records.calls.size(), 1000U);
   EXPECT_EQ(part.records.communicators.size(), 1000U);
+  EXPECT_EQ(part.records.sends.size(), 100U);
+  EXPECT_EQ((part.records.sends.at({99, SendCall::kSend, 7}).messages), 10);
   EXPECT_EQ(part.records.communicators.at(149).members, std::vector<int>(50, 149));
   EXPECT_EQ(part.records.unattributed.at("MPI_Odd"), 500);
 }

@@ -39,6 +39,7 @@ def assemble(inputs: Inputs) -> dict[str, Any]:
         "node_traffic": places.node_traffic(inputs, pairs),
         "top_pairs": traffic.top_pairs(inputs, pairs),
         "message_sizes": traffic.message_sizes(inputs, pairs),
+        "sends": traffic.sends(inputs),
         "calls": traffic.calls(inputs),
         "communicators": traffic.communicators(inputs),
         "not_attributed": traffic.not_attributed(inputs),
@@ -129,7 +130,7 @@ def absent(document: dict[str, Any]) -> list[str]:
         lines.append("Bytes: the pattern holds numbers of messages only.")
     elif not document["traffic"]["messages"]:
         lines.append("Messages, their sizes: the pattern holds bytes only.")
-    else:
+    elif not document["sends"]["calls"]:
         lines.append("Sizes of single messages: the pattern holds messages and bytes of each pair.")
     if not document["calls"]:
         lines.append("Collective calls, communicators: the pattern holds pairs of ranks only.")

@@ -118,16 +118,30 @@ def sizes(document: dict[str, Any]) -> Iterator[str]:
 
 
 def calls(document: dict[str, Any]) -> Iterator[str]:
-    """Collective calls by operation and by communicator."""
+    """Messages by call and by communicator, then collective calls by operation and by communicator."""
+    rows = [[row["call"], count_text(row["messages"]), bytes_text(row["bytes"])] for row in document["sends"]["calls"]]
+    if rows:
+        yield from columns("point-to-point messages by call", ["call", "messages", "bytes"], rows)
+    rows = [
+        [communicator_text(row), count_text(row["messages"]), bytes_text(row["bytes"])]
+        for row in document["sends"]["communicators"][:SHOWN]
+    ]
+    if rows:
+        yield from columns("the same by communicator", ["communicator", "messages", "bytes"], rows)
     rows = [[row["operation"], count_text(row["calls"]), bytes_text(row["bytes"])] for row in document["calls"]]
     if rows:
         yield from columns("collective calls, summed over the ranks", ["operation", "calls", "bytes"], rows)
     rows = [
-        [f"{row['communicator']} ({row['ranks']} ranks)", count_text(row["calls"]), bytes_text(row["bytes"])]
+        [communicator_text(row), count_text(row["calls"]), bytes_text(row["bytes"])]
         for row in document["communicators"][:SHOWN]
     ]
     if rows:
         yield from columns("the same by communicator", ["communicator", "calls", "bytes"], rows)
+
+
+def communicator_text(row: dict[str, Any]) -> str:
+    """Its number in the pattern, and its size."""
+    return "members not recorded" if row["communicator"] < 0 else f"{row['communicator']} ({row['ranks']} ranks)"
 
 
 def lost(document: dict[str, Any]) -> Iterator[str]:

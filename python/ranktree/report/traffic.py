@@ -1,7 +1,7 @@
 """Who exchanges how much with whom: totals, shares by class and by call, heaviest pairs, message sizes."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ CLASSES = {
 TOP_PAIRS = 50
 MOST_COMMUNICATORS = 50
 MOST_EXPONENT = 64
-# docs/benchmarks/tracing.md measures what one traced message takes beside an untraced one (Open MPI 4.1, MPICH 4.0).
-NANOSECONDS_A_MESSAGE = 3.8
+# docs/how-to/trace.md measures what one traced message takes beside an untraced one, on Open MPI 4.1 and MPICH 4.0.
+NANOSECONDS_A_MESSAGE = 5.4
 
 
 class Pairs:
@@ -86,8 +86,12 @@ def top_pairs(inputs: Inputs, pairs: Pairs) -> list[dict[str, Any]]:
 def message_sizes(inputs: Inputs, pairs: Pairs) -> list[dict[str, Any]]:
     """Histograms by power of two: what the pattern holds of sizes, named for what they count."""
     found = []
-    moved = (pairs.messages > 0) & (pairs.senders != pairs.receivers)
-    if moved.any() and pairs.bytes.any():
+    sent = [(row["bucket"] - 1, row["messages"]) for row in inputs.recorded.sent]
+    if sent:
+        label = "point-to-point messages by their size"
+        found.append({"counts": "messages", "label": label, "buckets": histogram(sent)})
+    moved = not sent and (pairs.messages > 0) & (pairs.senders != pairs.receivers)
+    if np.any(moved) and pairs.bytes.any():
         mean = pairs.bytes[moved] / pairs.messages[moved]
         found.append(
             {
@@ -127,23 +131,41 @@ def calls(inputs: Inputs) -> list[dict[str, Any]]:
 
 def communicators(inputs: Inputs) -> list[dict[str, Any]]:
     """Collective calls by communicator, most bytes first."""
-    groups = inputs.recorded.communicators
     rows = grouped(inputs, "communicator")[:MOST_COMMUNICATORS]
     for row in rows:
-        members, remote = groups[row["communicator"]]
-        row["ranks"] = len(members) + len(remote)
-        row["members"] = _core.cpu_list(sorted({*members, *remote}))
+        add_members(row, inputs.recorded.communicators)
     return rows
+
+
+def sends(inputs: Inputs) -> dict[str, list[dict[str, Any]]]:
+    """Point-to-point messages by call and by communicator, most bytes first; -1: a communicator of unknown members."""
+    by_call = summed(inputs.recorded.sent, "call", "messages")
+    by_communicator = summed(inputs.recorded.sent, "communicator", "messages")[:MOST_COMMUNICATORS]
+    for row in by_communicator:
+        add_members(row, inputs.recorded.communicators)
+    return {"calls": by_call, "communicators": by_communicator}
+
+
+def add_members(row: dict[str, Any], groups: Sequence[tuple[list[int], list[int]]]) -> None:
+    """How many ranks the row's communicator has, and which."""
+    members, remote = groups[row["communicator"]] if row["communicator"] >= 0 else ([], [])
+    row["ranks"] = len(members) + len(remote)
+    row["members"] = _core.cpu_list(sorted({*members, *remote}))
 
 
 def grouped(inputs: Inputs, key: str) -> list[dict[str, Any]]:
     """Calls and bytes of the collective calls with equal `key`."""
+    return summed(inputs.recorded.collectives, key, "calls")
+
+
+def summed(rows: Iterable[Mapping[str, Any]], key: str, counted: str) -> list[dict[str, Any]]:
+    """What is counted, and the bytes, of the rows with equal `key`, most bytes first."""
     sums: dict[Any, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    for call in inputs.recorded.collectives:
-        sums[call[key]][0] += call["calls"]
-        sums[call[key]][1] += call["bytes"]
+    for row in rows:
+        sums[row[key]][0] += row[counted]
+        sums[row[key]][1] += row["bytes"]
     ordered = sorted(sums.items(), key=lambda item: (-item[1][1], -item[1][0], item[0]))
-    return [{key: name, "calls": plain(count), "bytes": plain(size)} for name, (count, size) in ordered]
+    return [{key: name, counted: plain(count), "bytes": plain(size)} for name, (count, size) in ordered]
 
 
 def not_attributed(inputs: Inputs) -> list[dict[str, Any]]:

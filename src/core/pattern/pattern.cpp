@@ -30,6 +30,16 @@ constexpr std::array<std::string_view, kOperationCount> kOperationNames{"Barrier
                                                                         "Reduce_scatter",
                                                                         "Reduce_scatter_block"};
 
+constexpr std::array<std::string_view, kSendCallCount> kSendCallNames{"Send",       "Bsend",
+                                                                      "Ssend",      "Rsend",
+                                                                      "Isend",      "Ibsend",
+                                                                      "Issend",     "Irsend",
+                                                                      "Sendrecv",   "Sendrecv_replace",
+                                                                      "Isendrecv",  "Isendrecv_replace",
+                                                                      "Send_init",  "Bsend_init",
+                                                                      "Ssend_init", "Rsend_init",
+                                                                      "Psend_init"};
+
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -145,7 +155,23 @@ void check_calls(const Pattern& pattern, const std::string& origin, std::size_t 
   check_amount(origin, place + ", bytes", calls.bytes);
 }
 
+void check_sent(const Pattern& pattern, const std::string& origin, std::size_t index) {
+  const SentMessages& sent = pattern.sent[index];
+  const std::string place = "sent " + std::to_string(index);
+  if (sent.communicator < -1 || (sent.communicator >= 0 && at(sent.communicator) >= pattern.communicators.size())) {
+    refuse(origin, place + ": communicator " + std::to_string(sent.communicator) + " is not listed");
+  }
+  if (static_cast<int>(sent.call) >= kSendCallCount) refuse(origin, place + ": unknown call");
+  if (sent.bucket < 0 || sent.bucket >= kBucketCount) {
+    refuse(origin, place + ": expected a bucket in 0..64, found " + std::to_string(sent.bucket));
+  }
+  check_amount(origin, place + ", messages", sent.messages);
+  check_amount(origin, place + ", bytes", sent.bytes);
+}
+
 }  // namespace
+
+std::string_view send_call_name(SendCall call) { return kSendCallNames.at(static_cast<std::size_t>(call)); }
 
 std::string_view operation_name(Operation operation) { return kOperationNames.at(static_cast<std::size_t>(operation)); }
 
@@ -187,6 +213,7 @@ void validate(const Pattern& pattern, const std::string& origin) {
   check_traffic(pattern, origin);
   for (std::size_t i = 0; i < pattern.communicators.size(); ++i) check_members(pattern, origin, i);
   for (std::size_t i = 0; i < pattern.collectives.size(); ++i) check_calls(pattern, origin, i);
+  for (std::size_t i = 0; i < pattern.sent.size(); ++i) check_sent(pattern, origin, i);
   const std::size_t hosts = pattern.metadata.hosts.size();
   if (hosts != 0 && hosts != at(pattern.ranks)) {
     refuse(origin, "hosts: expected one for each of " + std::to_string(pattern.ranks) + " ranks, found " +

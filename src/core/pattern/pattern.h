@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ranktree::core::pattern {
@@ -56,6 +57,39 @@ struct CollectiveCalls {
   double bytes = 0;  // bytes of the call's message argument, summed over ranks and calls; see docs/reference/formats.md
 };
 
+// The calls that send point-to-point messages; a large-count form (MPI_Send_c) counts as the call without it.
+enum class SendCall : std::uint8_t {
+  kSend,
+  kBsend,
+  kSsend,
+  kRsend,
+  kIsend,
+  kIbsend,
+  kIssend,
+  kIrsend,
+  kSendrecv,
+  kSendrecvReplace,
+  kIsendrecv,
+  kIsendrecvReplace,
+  kSendInit,
+  kBsendInit,
+  kSsendInit,
+  kRsendInit,
+  kPsendInit
+};
+inline constexpr int kSendCallCount = 17;
+std::string_view send_call_name(SendCall call);  // "Send", "Isendrecv_replace", ...
+
+// Point-to-point messages of one call on one communicator in one bucket of sizes, summed over ranks.
+struct SentMessages {
+  std::int32_t communicator = -1;  // index into Pattern::communicators; -1: its members were not recorded
+  SendCall call = SendCall::kSend;
+  std::int32_t bucket = 0;  // floor(log2(bytes of one message)) + 1; 0 for empty messages
+  double messages = 0;
+  double bytes = 0;
+};
+inline constexpr int kBucketCount = 65;
+
 // The members of a communicator, in its rank order, as world ranks. Congruent communicators share one entry.
 struct Communicator {
   std::vector<Rank> members;
@@ -83,6 +117,7 @@ struct Pattern {
   std::vector<Rank> indices;
   std::array<Traffic, kClassCount> traffic;  // by Class; every array has indices.size() entries
   std::vector<CollectiveCalls> collectives;
+  std::vector<SentMessages> sent;  // the point-to-point class by call and size; empty where it was not recorded
   std::vector<Communicator> communicators;
   Metadata metadata;
 

@@ -4,18 +4,18 @@
 #include "preload/message.h"
 
 #if RANKTREE_HAS_MPI_Bsend
-static int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Bsend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Bsend, wrapped_bsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_c
-static int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Bsend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Bsend_c, wrapped_bsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
@@ -25,7 +25,7 @@ RANKTREE_ENTRIES(MPI_Bsend_c, wrapped_bsend_c, (const void* buf, MPI_Count count
 static int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Bsend_init, wrapped_bsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
@@ -35,115 +35,115 @@ RANKTREE_ENTRIES(MPI_Bsend_init, wrapped_bsend_init, (const void* buf, int count
 static int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Bsend_init_c, wrapped_bsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend
-static int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Ibsend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Ibsend, wrapped_ibsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend_c
-static int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Ibsend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Ibsend_c, wrapped_ibsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend
-static int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Irsend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Irsend, wrapped_irsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend_c
-static int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Irsend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Irsend_c, wrapped_irsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend
-static int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isend, wrapped_isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend_c
-static int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isend_c, wrapped_isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv
-static int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isendrecv", sendcount, sendtype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isendrecv, wrapped_isendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_c
-static int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isendrecv_c", sendcount, sendtype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isendrecv_c, wrapped_isendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace
-static int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isendrecv_replace", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isendrecv_replace, wrapped_isendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace_c
-static int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Isendrecv_replace_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Isendrecv_replace_c, wrapped_isendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend
-static int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Issend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Issend, wrapped_issend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend_c
-static int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Issend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
 }
 RANKTREE_ENTRIES(MPI_Issend_c, wrapped_issend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
@@ -163,7 +163,7 @@ RANKTREE_ENTRIES(MPI_Precv_init, wrapped_precv_init, (void* buf, int partitions,
 static int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(buf, partitions, count, datatype, dest, tag, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, partitions * count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kPsendInit, {buf, partitions * count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Psend_init, wrapped_psend_init, (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, comm, info, request)
@@ -199,18 +199,18 @@ RANKTREE_ENTRIES(MPI_Request_free, wrapped_request_free, (MPI_Request* request),
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend
-static int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Rsend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Rsend, wrapped_rsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_c
-static int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Rsend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Rsend_c, wrapped_rsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
@@ -220,7 +220,7 @@ RANKTREE_ENTRIES(MPI_Rsend_c, wrapped_rsend_c, (const void* buf, MPI_Count count
 static int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Rsend_init, wrapped_rsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
@@ -230,25 +230,25 @@ RANKTREE_ENTRIES(MPI_Rsend_init, wrapped_rsend_init, (const void* buf, int count
 static int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Rsend_init_c, wrapped_rsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Send
-static int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Send", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Send, wrapped_send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_c
-static int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Send_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Send_c, wrapped_send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
@@ -258,7 +258,7 @@ RANKTREE_ENTRIES(MPI_Send_c, wrapped_send_c, (const void* buf, MPI_Count count, 
 static int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Send_init, wrapped_send_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
@@ -268,61 +268,61 @@ RANKTREE_ENTRIES(MPI_Send_init, wrapped_send_init, (const void* buf, int count, 
 static int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Send_init_c, wrapped_send_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv
-static int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Sendrecv", sendcount, sendtype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 RANKTREE_ENTRIES(MPI_Sendrecv, wrapped_sendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_c
-static int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Sendrecv_c", sendcount, sendtype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 RANKTREE_ENTRIES(MPI_Sendrecv_c, wrapped_sendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace
-static int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Sendrecv_replace", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 RANKTREE_ENTRIES(MPI_Sendrecv_replace, wrapped_sendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace_c
-static int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Sendrecv_replace_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
 }
 RANKTREE_ENTRIES(MPI_Sendrecv_replace_c, wrapped_sendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend
-static int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Ssend", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Ssend, wrapped_ssend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_c
-static int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
-  if (call.outermost()) count_send("MPI_Ssend_c", count, datatype, dest, comm);
+  if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
 }
 RANKTREE_ENTRIES(MPI_Ssend_c, wrapped_ssend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
@@ -332,7 +332,7 @@ RANKTREE_ENTRIES(MPI_Ssend_c, wrapped_ssend_c, (const void* buf, MPI_Count count
 static int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Ssend_init, wrapped_ssend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
@@ -342,7 +342,7 @@ RANKTREE_ENTRIES(MPI_Ssend_init, wrapped_ssend_init, (const void* buf, int count
 static int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, {buf, count, datatype}, dest, comm); });
+  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
   return code;
 }
 RANKTREE_ENTRIES(MPI_Ssend_init_c, wrapped_ssend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)

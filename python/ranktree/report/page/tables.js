@@ -105,9 +105,13 @@ function sharesSection(report) {
   const model = traffic.collectives_model ? ` Collective calls are counted as the messages that ${modelText(traffic.collectives_model)}.` : "";
   const parts = [html("p", {}, `What the ${bytesText(traffic.bytes)} are made of.${model}`),
     table("by class", ["class", "", "share", "messages", "bytes"], classes, { id: "classes-table" })];
+  if (report.sends.calls.length) {
+    parts.push(callTable("point-to-point messages by call", report.sends.calls, "call", (row) => row.call, "sends-table", "messages"));
+    parts.push(callTable("point-to-point messages by communicator", report.sends.communicators.slice(0, 20), "communicator", communicatorText, "send-communicators-table", "messages"));
+  }
   if (report.calls.length) {
     parts.push(callTable("collective calls by operation, summed over the ranks", report.calls, "operation", (row) => row.operation, "calls-table"));
-    parts.push(callTable("collective calls by communicator", report.communicators.slice(0, 20), "communicator", (row) => `${row.communicator}: ranks ${row.members.length > 60 ? `${row.members.slice(0, 57)}...` : row.members}`, "communicators-table"));
+    parts.push(callTable("collective calls by communicator", report.communicators.slice(0, 20), "communicator", communicatorText, "communicators-table"));
   }
   return section("shares", "Shares", parts);
 }
@@ -116,10 +120,15 @@ function modelText(model) {
   return { openmpi: "Open MPI sends for them", mpich: "MPICH sends for them", flat: "a flat algorithm sends", none: "no model adds (they are left out)" }[model];
 }
 
-function callTable(caption, items, heading, name, id) {
+function communicatorText(row) {
+  if (row.communicator < 0) return "members not recorded";
+  return `${row.communicator}: ranks ${row.members.length > 60 ? `${row.members.slice(0, 57)}...` : row.members}`;
+}
+
+function callTable(caption, items, heading, name, id, counted = "calls") {
   const most = Math.max(...items.map((row) => row.bytes), 1);
-  const rows = items.map((row) => [name(row), bar(row.bytes / most, "plan"), countText(row.calls), bytesText(row.bytes)]);
-  return table(caption, [heading, "", "calls", "bytes"], rows, { id });
+  const rows = items.map((row) => [name(row), bar(row.bytes / most, "plan"), countText(row[counted]), bytesText(row.bytes)]);
+  return table(caption, [heading, "", counted, "bytes"], rows, { id });
 }
 
 function recordingSection(report) {
