@@ -72,7 +72,7 @@ def test_a_command_that_needs_an_mpi_prints_what_was_looked_for(words: list[str]
 def test_so_does_the_place_of_ranks(package: Path) -> None:
     """Under a launcher."""
     variables = {"OMPI_COMM_WORLD_SIZE": "1", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
-    text = refusal(package, "topo", "--ranks", **variables)
+    text = refusal(package, "where", **variables)
     assert LOOKED_FOR in text
     assert HOW_TO_BUILD in text
 

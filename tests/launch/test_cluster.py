@@ -101,13 +101,13 @@ def test_slurm_places_every_rank(cluster, command, make_plan, where) -> None:
         cluster.call("slurm-down")
 
 
-def test_topo_ranks_shows_four_nodes(cluster, command, build_folder, tmp_path) -> None:
+def test_where_inside_a_job_shows_four_nodes(cluster, command, build_folder, tmp_path) -> None:
     if not (build_folder / "lib" / "ranktree-ranks-openmpi").exists():
         pytest.skip("ranktree-ranks-openmpi is not built")
     variables = {name: value for name, value in os.environ.items() if name != "DISPLAY"}
     launch = ["-np", 5, "--host", "n0:2,n1:1,n2:1,n3:1", "--bind-to", "core", "-x", "PATH"]
-    result = cluster.call("mpirun", *launch, command, "topo", "--ranks", env=variables, cwd=tmp_path, timeout=120)
+    result = cluster.call("mpirun", *launch, command, "where", env=variables, cwd=tmp_path, timeout=120)
     assert result.returncode == 0, result.stderr
     rows = [line.split() for line in result.stdout.splitlines() if line[:1] == " "]
     assert [row[:2] for row in rows] == [["0", "n0"], ["1", "n0"], ["2", "n1"], ["3", "n2"], ["4", "n3"]]
-    assert [row[2] for row in rows] == ["0", "1", "0", "0", "0"]
+    assert [row[-3] for row in rows] == ["0", "1", "0", "0", "0"]

@@ -1,4 +1,4 @@
-"""`ranktree topo --ranks` under both MPIs: the table, what is wrong, and the flag that mends it."""
+"""`ranktree where` inside a job of either MPI: the table, what is wrong, and the flag that mends it."""
 
 import json
 import shutil
@@ -11,12 +11,12 @@ from tests.helpers.launches import HERE, PUS, environment
 pytestmark = pytest.mark.skipif(PUS != [0, 1], reason="expected texts are for a machine with PUs 0 and 1")
 
 
-def topo(command: str, build_folder, *launcher: object, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
-    """`LAUNCHER... ranktree topo --ranks`."""
+def where(command: str, build_folder, *launcher: object, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+    """`LAUNCHER... ranktree where`."""
     family = str(launcher[0]).rpartition(".")[2]
     if shutil.which(str(launcher[0])) is None or not (build_folder / "lib" / f"ranktree-ranks-{family}").exists():
         pytest.skip(f"{launcher[0]} or ranktree-ranks-{family} is missing")
-    words = [*map(str, launcher), command, "topo", "--ranks", *options]
+    words = [*map(str, launcher), command, "where", *options]
     return subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -46,14 +46,14 @@ def topo(command: str, build_folder, *launcher: object, options: tuple[str, ...]
     ],
 )
 def test_what_is_wrong_is_named_with_its_flag(command, build_folder, launcher, code, last) -> None:
-    result = topo(command, build_folder, *launcher)
+    result = where(command, build_folder, *launcher)
     assert result.returncode == code, result.stderr
     assert result.stdout.splitlines()[-1] == last
 
 
 @pytest.mark.parametrize("launcher", [["mpiexec.openmpi", "-n", 2], ["mpiexec.mpich", "-n", 2, "-bind-to", "core"]])
 def test_every_rank_has_its_place_in_the_json(command, build_folder, launcher) -> None:
-    result = topo(command, build_folder, *launcher, options=("--json",))
+    result = where(command, build_folder, *launcher, options=("--json",))
     document = json.loads(result.stdout)
     assert [entry["pus"] for entry in document["ranks"]] == [[0], [1]]
     assert [entry["cores"] for entry in document["ranks"]] == [[0], [1]]
@@ -62,8 +62,15 @@ def test_every_rank_has_its_place_in_the_json(command, build_folder, launcher) -
 
 
 def test_outside_of_a_launch_it_says_how(ranktree) -> None:
-    result = ranktree("topo", "--ranks")
+    result = ranktree("where")
     assert result.returncode == 1
     assert result.stderr == (
-        "ranktree: --ranks: no launcher started this process; use: mpirun -n N ranktree topo --ranks\n"
+        "ranktree: where: no launcher started this process; use: ranktree where -- mpirun -n N ./app, or: "
+        "mpirun -n N ranktree where\n"
     )
+
+
+def test_topo_shows_machines_only(ranktree) -> None:
+    result = ranktree("topo", "--ranks")
+    assert result.returncode == 2
+    assert "no such option: --ranks" in result.stderr

@@ -1,7 +1,6 @@
-"""`ranktree topo`: the machine as a tree, and where this job's ranks are on it."""
+"""`ranktree topo`: the machine as a tree."""
 
 import json as json_format
-import sys
 from typing import Annotated, Any
 
 from ranktree import _core
@@ -37,14 +36,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     ] = None,
     json: Annotated[bool, Option("--json", help="print JSON")] = False,
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
-    ranks: Annotated[bool, Option("--ranks", help="under mpirun: where every rank really is")] = False,
     output: Annotated[str | None, Option("-o", "--output", help="write a JSON machine file")] = None,
 ) -> None:
     """Show a machine as a tree, with the cost of each level and the places this process may not use marked."""
-    if ranks:
-        from ranktree.ranks import report  # noqa: PLC0415  imports the launcher's side only where it is needed
-
-        sys.exit(report(json))
     if cost not in ("hops", "latency", "bandwidth"):
         raise BadParameter(f"expected hops, latency or bandwidth, found '{cost}'", param_hint="--cost")
     tree = _core.load_machine(machine, network).with_metric(cost)
