@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/topo/kind.h"
 #include "core/topo/machine.h"
+#include "core/topo/nearest_kind.h"
 #include "core/topo/tree.h"
 #include "hw/hwloc_node.h"
 #include "io/file.h"
@@ -82,8 +83,8 @@ std::vector<NetworkLevel> take_network(const std::string& description, std::stri
   }
 }
 
-// The word of the last level. Attributes in parentheses may contain blanks, and memory in brackets is not a level.
-std::string last_level(const std::string& text) {
+// The levels only. Attributes in parentheses may contain blanks, and memory in brackets is not a level.
+std::string without_attributes(const std::string& text) {
   std::string plain;
   bool inside = false;
   for (const char c : text) {
@@ -91,6 +92,31 @@ std::string last_level(const std::string& text) {
     if (!inside) plain += c;
     if (c == ')' || c == ']') inside = false;
   }
+  return plain;
+}
+
+// "L1i", "L2iCache": hwloc knows these levels, and trees leave them out.
+bool is_instruction_cache(const std::string& word) {
+  return word.size() >= 3 && (word[0] == 'L' || word[0] == 'l') && word[1] >= '1' && word[1] <= '3' && word[2] == 'i';
+}
+
+// hwloc takes the first letters of a level's word for its kind: "nod:4" would become NUMA nodes without an error.
+void refuse_unknown_words(const std::string& description) {
+  for (const std::string& level : split(without_attributes(description), ' ')) {
+    const std::string word = level.substr(0, level.find(':'));
+    const bool number = level.find_first_not_of("0123456789") == std::string::npos;
+    if (number || level.find(':') == std::string::npos || core::topo::kind_from_name(word) ||
+        is_instruction_cache(word)) {
+      continue;
+    }
+    const std::string_view nearest = core::topo::nearest_kind(word);
+    refuse(description, "'" + word + "' is no kind of level" +
+                            (nearest.empty() ? "" : "; the nearest is '" + std::string(nearest) + "'"));
+  }
+}
+
+std::string last_level(const std::string& text) {
+  std::string plain = without_attributes(text);
   plain.erase(plain.find_last_not_of(" \t\n") + 1);
   return plain.substr(plain.find_last_of(" \t\n") + 1);
 }
@@ -144,6 +170,7 @@ core::topo::Tree join_xml(const std::vector<std::string>& paths) {
 
 Machine synthetic_machine(const std::string& description) {
   std::string rest;
+  refuse_unknown_words(description);
   std::vector<NetworkLevel> levels = take_network(description, rest);
   // Every machine has a cluster as its root already, so the word allows no other number than one.
   if (!levels.empty() && levels.front().kind == Kind::kCluster) {

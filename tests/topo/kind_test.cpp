@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/topo/kind.h"
+#include "core/topo/nearest_kind.h"
 
 namespace {
 
@@ -20,6 +21,15 @@ TEST(Kind, HwlocsShortWordsAndAnyLetterCaseAreKnown) {
   EXPECT_EQ(kind_from_name("pu"), Kind::kPu);
   EXPECT_EQ(kind_from_name("rack"), std::nullopt);
   EXPECT_EQ(kind_from_name(""), std::nullopt);
+}
+
+TEST(Kind, AMisspeltWordHasANearestKind) {
+  EXPECT_EQ(nearest_kind("nod"), "Node");
+  EXPECT_EQ(nearest_kind("NODES"), "Node");
+  EXPECT_EQ(nearest_kind("pakage"), "Package");
+  EXPECT_EQ(nearest_kind("cores"), "Core");
+  EXPECT_EQ(nearest_kind("xyzzy"), "");
+  EXPECT_EQ(nearest_kind(""), "");
 }
 
 }  // namespace

@@ -196,3 +196,19 @@ def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path)
     weights = {row["placement"]: row["weight"] for row in document["costs"]}
     assert weights["identity"] == [0, 400, 0, 0, 0]
     assert weights["plan"] == [0, 0, 0, 400, 0]
+
+
+@pytest.mark.parametrize(
+    ("description", "text"),
+    [
+        ("nod:4 core:2", "'nod' is no kind of level; the nearest is 'Node'"),
+        ("node:4 pakage:2 core:2", "'pakage' is no kind of level; the nearest is 'Package'"),
+        ("switches:2 node:2 core:2", "'switches' is no kind of level; the nearest is 'Switch'"),
+        ("node:2 xyzzy:2", "'xyzzy' is no kind of level"),
+    ],
+)
+def test_unknown_words_are_refused_with_the_nearest_kind(ranktree: Callable, description: str, text: str) -> None:
+    """hwloc alone would take `nod:4` for four NUMA nodes."""
+    result = ranktree("topo", description)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"ranktree: machine '{description}': {text}\n"
