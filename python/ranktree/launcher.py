@@ -1,5 +1,6 @@
 """A launcher's command line taken apart: which launcher and version it is, its options, and the program it starts."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -48,6 +49,7 @@ def version_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
+@functools.cache
 def identify(starter: str) -> tuple[str, tuple[int, ...]]:
     """Family and version of a launcher, from what it says itself."""
     if shutil.which(starter) is None:

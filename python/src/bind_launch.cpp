@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/place/plan.h"
 #include "core/topo/occupancy.h"
+#include "io/hostlist.h"
 #include "io/launch_files.h"
 #include "io/launchers.h"
 #include "io/plan_file.h"
@@ -96,6 +97,13 @@ void bind_launch(nb::module_& module) {
   using namespace nb::literals;
   module.def("load_plan", &io::load_plan, "path"_a, "The plan in a file.");
   module.def("save_plan", &io::save_plan, "path"_a, "plan"_a, "Writes a plan, completely or not at all.");
+  module.def(
+      "plan_on_this_node", [](const Plan& plan) { return ranktree::core::place::on_this_node(plan); }, "plan"_a,
+      "The plan without the name of its only host.");
+  module.def(
+      "expand_hostlist",
+      [](const std::string& text, const std::string& origin) { return io::expand_hostlist(text, {origin, 1}); },
+      "text"_a, "origin"_a, "The names of Slurm's hostlist expression.");
   module.def("plan_seats", &seats_of, "plan"_a, "(host, PUs) of each rank.");
   module.def("launcher_names", &launcher_names, "Launchers that make_launch knows.");
   module.def("make_launch", &make_launch, "plan"_a, "launcher"_a, "folder"_a, "program"_a,

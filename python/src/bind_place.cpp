@@ -284,6 +284,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("seats", &place::Plan::slots, "by rank")
       .def_ro("levels", &place::Plan::levels, "kind of each level, root first")
       .def_ro("level_costs", &place::Plan::level_costs)
+      .def_rw("described", &place::Plan::described, "whether the machine's hosts have made-up names")
       .def_ro("hosts", &place::Plan::hosts, "every host of the machine in tree order")
       .def_ro("pus_per_host", &place::Plan::pus_per_host)
       .def_ro("algorithm", &place::Plan::algorithm)

@@ -127,6 +127,7 @@ Plan plan_from(const json& document, const std::string& origin) {
   plan.metric = root.field("metric").text();
   plan.seed = root.field("seed").unsigned_integer();
   plan.gain = root.field("gain").truth();
+  if (root.has("described")) plan.described = root.field("described").truth();
   if (root.has("bound")) plan.bound = root.field("bound").amount();
   read_levels(root.field("levels"), plan);
   read_hosts(root.field("hosts"), plan);
@@ -144,6 +145,7 @@ json header_of(const Plan& plan) {
   json document = {{"format", kFormat},     {"version", kVersion}, {"ranks", plan.slots.size()},
                    {"metric", plan.metric}, {"seed", plan.seed},   {"algorithm", plan.algorithm},
                    {"gain", plan.gain}};
+  if (plan.described) document["described"] = true;
   if (plan.bound) document["bound"] = *plan.bound;
   return document;
 }

@@ -180,7 +180,7 @@ def test_verify_names_ranks_and_does_not_run(ranktree, make_plan, tmp_path) -> N
         (["mpiexec.openmpi", "--bind-to=core", "true"], "'--bind-to=core' places or binds ranks"),
         (["mpiexec.openmpi", "--mca", "rmaps_base_mapping_policy", "node", "true"], "places or binds ranks"),
         (["mpiexec.mpich", "-bind-to", "core", "true"], "'-bind-to core' places or binds ranks"),
-        (["mpiexec.mpich", "-hosts", "a,b:2", "true"], f"the command's hosts are a,b; the plan has rank 0 on {HERE}"),
+        (["mpiexec.mpich", "-hosts", "a,b:2", "true"], f"plan.json is for {HERE}; the launcher's command has a, b"),
         (["mpiexec.mpich", "-n", "2"], "the command names no program"),
         (["mpiexec.mpich", "-n"], "option -n needs 1 more words"),
         (["mpiexec.openmpi", "-n", "1", "true", ":", "-n", "1", "true"], "several programs in one command"),

@@ -7,6 +7,7 @@ from typing import Annotated
 from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
+from ranktree.usable_machine import launchable
 
 EXAMPLE = "ranktree emit plan.json --launcher openmpi5 -- ./app"
 
@@ -25,7 +26,7 @@ def command(
     """Write a launcher's own files for a plan and print the exact command to run."""
     if launcher not in _core.launcher_names():
         raise BadParameter(f"'{launcher}': expected one of {LAUNCHERS}", param_hint="--launcher")
-    placed = _core.load_plan(str(plan))
+    placed = launchable(_core.load_plan(str(plan)), str(plan))
     folder = (output or plan.with_name(f"{plan.stem}.{launcher}")).absolute()
     launch = _core.make_launch(placed, launcher, str(folder), program or [])
     write_files(folder, launch["files"], force)

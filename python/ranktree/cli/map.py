@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
+from ranktree.allocation import HostFile, Hosts, allocation
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.compare import Request, Result, compare, comparison_table
@@ -27,6 +28,7 @@ from ranktree.pattern import (
 from ranktree.pins import leaf_of, parsed
 from ranktree.placement import square
 from ranktree.progress import LongWork
+from ranktree.usable_machine import usable_machine
 
 EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
 
@@ -186,6 +188,11 @@ def search(
     return plan, "Ctrl-C" if interruption.requested else "the time limit"
 
 
+def note(text: str) -> None:
+    """A line on standard error."""
+    echo(f"ranktree: {text}", err=True)
+
+
 def compare_all(request: Request) -> list[Result]:
     """What every algorithm and peer makes of it."""
     with LongWork("comparing"):
@@ -196,6 +203,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     pattern: Annotated[str, Argument(help="a pattern file: .npz, .mtx, .mat, .graph, .grf, .csv, .prof, .npy")],
     machine: Annotated[str, Option(help="as `ranktree topo` takes it")] = "live",
     network: Annotated[str | None, Option(help="as `ranktree topo` takes it: hosts, each such a machine")] = None,
+    hosts: Hosts = None,
+    hostfile: HostFile = None,
     algorithm: Annotated[str, Option(help=", ".join(ALGORITHMS))] = "best",
     metric: Annotated[str, Option(help="size (bytes), msg (messages) or avg")] = "size",
     collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
@@ -229,7 +238,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(f"expected a number above 0, found {time_limit:g}", param_hint="--time-limit")
     if output is not None:
         require_writable(Path(output))
-    tree = _core.load_machine(machine, network).with_metric(choice(cost, COSTS, "--cost"))
+    choice(cost, COSTS, "--cost")
+    tree, described = usable_machine(machine, network, allocation(hosts, hostfile), note)
+    tree = tree.with_metric(cost)
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or []).bundle_leaves(threads_per_rank)
@@ -240,6 +251,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
         )
         plan, stopped = search(request, algorithm, preset, interruption, pins)
+        plan.described = described
         if output is not None:
             _core.save_plan(output, plan)
         results = compare_all(request) if comparison else []

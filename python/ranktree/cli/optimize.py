@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from ranktree.allocation import Allocation, HostFile, Hosts, hosts_of_launch
 from ranktree.cli.options import Argument, Exit, Option, echo
 
 INTERSPERSED = False
@@ -17,6 +18,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     pattern: Annotated[Path | None, Option(help="a recorded pattern, in place of a traced run")] = None,
     machine: Annotated[str | None, Option(help="as for `ranktree map` [the hosts of the launch]")] = None,
     network: Annotated[str | None, Option(help="as for `ranktree map`")] = None,
+    hosts: Hosts = None,
+    hostfile: HostFile = None,
     runs: Annotated[int, Option(min=1, max=1000, help="of the command as it is, and by each plan, in turn")] = 5,
     metric_regex: Annotated[
         str | None, Option(help="one group: the time in the program's output [the wall time]")
@@ -54,6 +57,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         pattern,
         machine,
         network,
+        allocated(words, machine, network, hosts, hostfile),
         runs,
         metric_regex,
         unit,
@@ -76,6 +80,15 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     echo(json_format.dumps(as_document(result, chosen), indent=1) if json else text(result, chosen))
     if fail_if_no_gain and not result.gained:
         raise Exit(NO_GAIN)
+
+
+def allocated(
+    words: list[str], machine: str | None, network: str | None, hosts: str | None, hostfile: Path | None
+) -> Allocation | None:
+    """The hosts to place on; None without a named machine, where the launch itself tells its hosts."""
+    if machine is None and network is None and hosts is None and hostfile is None:
+        return None
+    return hosts_of_launch(words, hosts, hostfile)
 
 
 def default_folder(words: list[str]) -> Path:

@@ -7,17 +7,20 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import Annotated
 
 from ranktree import _core, collectives, verify, world
+from ranktree.allocation import HostFile, Hosts, other_hosts
 from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
+from ranktree.usable_machine import launchable
 
 INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
@@ -38,6 +41,16 @@ CollectivesLog = Annotated[
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     words: Annotated[list[str], Argument(metavar="-- MPIRUN...", help="The launcher's command, as it is today.")],
     plan: Annotated[Path | None, Option("--plan", "-p", help="Plan written by 'ranktree map'.")] = None,
+    pattern: Annotated[
+        Path | None,
+        Option("--pattern", metavar="APP.npz", help="Place its ranks on the hosts of this launch, and run."),
+    ] = None,
+    machine: Annotated[
+        str | None, Option(help="The machine for --pattern, as `ranktree map` takes it [the hosts of the launch].")
+    ] = None,
+    network: Annotated[str | None, Option(help="The network for --pattern, as `ranktree map` takes it.")] = None,
+    hosts: Hosts = None,
+    hostfile: HostFile = None,
     split: Annotated[
         bool,
         Option("--split", help="Answer the program's hardware splits (MPI_COMM_TYPE_HW_...) by ranktree's hsplit."),
@@ -46,7 +59,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Path | None,
         Option("--reorder", metavar="APP.npz", help="Reorder the ranks of MPI_COMM_WORLD for a recorded pattern."),
     ] = None,
-    metric: Annotated[str, Option("--metric", help="What counts for --reorder: size, msg, avg.")] = "size",
+    metric: Annotated[
+        str, Option("--metric", help="What counts for --reorder and --pattern: size, msg, avg.")
+    ] = "size",
     reorder_info: Annotated[
         list[str] | None,
         Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
@@ -79,18 +94,56 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
-    if plan is None:
+    source = Source(plan, pattern, metric, machine, network, hosts, hostfile)
+    source.check()
+    if not source:
         refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
     if wrong := world.wrong_setting(reorder_info or []):
         raise BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
-        tell_changes(order, words, plan, folder)
+        tell_changes(order, words, source, folder)
         if cart:
             echo(world.NOT_FORETOLD)
         return
     words = with_libraries(words, mpi, asked_for(split, order, cart) | for_collectives(wanted, log))
-    become_result(run_as_asked(words, plan, check, folder, show))
+    become_result(run_as_asked(words, source, check, folder, show))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the plan comes from: a file, or a pattern that is placed on the hosts of the launch. False without both."""
+
+    plan: Path | None
+    pattern: Path | None
+    metric: str
+    machine: str | None
+    network: str | None
+    hosts: str | None
+    hostfile: Path | None
+
+    def __bool__(self) -> bool:
+        """Whether there is a plan to follow."""
+        return self.plan is not None or self.pattern is not None
+
+    def check(self) -> None:
+        """Options that only --pattern reads."""
+        if self.pattern is None and (self.machine or self.network):
+            raise BadParameter("--machine and --network need --pattern APP.npz")
+
+    def file(self, words: Sequence[str], folder: Path) -> Path:
+        """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused."""
+        if self.plan is not None:
+            reason = other_hosts(self.plan, words, self.hosts, self.hostfile)
+            if reason is None:
+                return self.plan
+            if self.pattern is None:
+                raise ValueError(f"{reason}: --pattern APP.npz beside --plan places the ranks anew")
+            echo(f"ranktree: {reason}: placing the ranks anew", err=True)
+        from ranktree.placed_run import Placing, make_plan  # noqa: PLC0415  numpy, where a plan is made
+
+        wanted = Placing(self.pattern, self.metric, self.machine, self.network, self.hosts, self.hostfile)
+        return make_plan(wanted, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
 
 
 class Check(Enum):
@@ -111,7 +164,8 @@ def refuse_without_plan(served: bool, check: Check, has_folder: bool) -> None:
     """Options that belong to --plan; and a command that nothing would be done to."""
     if not served or check is not Check.NOTHING or has_folder:
         raise BadParameter(
-            "needs --plan PLAN" + ("" if served else ", --reorder APP.npz, --cart, --split or --collectives auto")
+            "needs --plan PLAN or --pattern APP.npz"
+            + ("" if served else ", --reorder APP.npz, --cart, --split or --collectives auto")
         )
 
 
@@ -142,25 +196,25 @@ def with_libraries(words: list[str], mpi: str | None, variables: dict[str, str])
     return with_shim(started, choose(started, mpi), {**handed_on(), **variables})
 
 
-def run_as_asked(words: Sequence[str], plan: Path | None, check: Check, folder: Path | None, show: bool) -> int:
+def run_as_asked(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
     """The exit code of the run, or minus the signal that ended it."""
-    if plan is not None:
-        return run_placed(words, plan, check, folder, show)
+    if source:
+        return run_placed(words, source, check, folder, show)
     tell(show, words)
     return run_through(words, os.environ)
 
 
-def tell_changes(order: world.Reorder, words: Sequence[str], plan: Path | None, folder: Path | None) -> None:
+def tell_changes(order: world.Reorder, words: Sequence[str], source: Source, folder: Path | None) -> None:
     """--dry-run."""
     started = read_command(words)
     with files_folder(folder) as place:
-        if plan is None:
+        if not source:
 
             def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
                 return world.in_place_of_program(started, program), dict(os.environ)
 
         else:
-            prepare = placing(words, plan, place)[1]
+            prepare = placing(words, source.file(words, place), place)[1]
         try:
             lines = world.dry_run(order, started, prepare, place)
         except verify.Interrupted as interrupted:
@@ -176,7 +230,7 @@ def tell(show: bool, words: Sequence[str]) -> None:
 
 def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchCommand, world.Prepare]:
     """The command, and a function that gives it another program and the plan's places."""
-    placed = _core.load_plan(str(plan))
+    placed = launchable(_core.load_plan(str(plan)), str(plan))
     seats = _core.plan_seats(placed)
     launched = take_apart(words)
     kept = kept_options(launched, seats)
@@ -189,11 +243,12 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchComman
     return launched, prepare
 
 
-def run_placed(words: Sequence[str], plan: Path, check: Check, folder: Path | None, show: bool) -> int:
+def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
     """Runs the command as the plan says; its exit code, or minus the signal that ended it."""
     with files_folder(folder) as place:
-        launched, prepare = placing(words, plan, place)
         try:
+            plan = source.file(words, place)
+            launched, prepare = placing(words, plan, place)
             if check is not Check.NOTHING:
                 seats = _core.plan_seats(_core.load_plan(str(plan)))
                 verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from ranktree import _core, verify
+from ranktree.allocation import Allocation
 from ranktree.cli.run import placing
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
@@ -25,6 +27,7 @@ from ranktree.rewrite import launcher_for
 from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
+from ranktree.usable_machine import nodes_of, usable_machine
 from ranktree.where import launch as where
 from ranktree.where.machine import machine_of
 
@@ -50,6 +53,7 @@ class Wishes:
     pattern: Path | None = None
     machine: str | None = None
     network: str | None = None
+    hosts: Allocation | None = None
     runs: int = 5
     metric_regex: str | None = None
     unit: str = "s"
@@ -116,13 +120,19 @@ def traced(wishes: Wishes, tell: Tell) -> Path:
 
 def machine_for(wishes: Wishes, command: LaunchCommand, tell: Tell) -> tuple["_core.Tree", str | None]:
     """The machine that the user names, else the hosts on which the launch puts its ranks."""
-    machine = wishes.machine
-    if machine is None and wishes.network is None:
+    path = wishes.folder / "machine.json"
+    if wishes.machine is None and wishes.network is None and wishes.hosts is None:
         tell("looking at the hosts of the launch")
-        path = wishes.folder / "machine.json"
         path.write_text(json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1), encoding="utf-8")
-        machine = str(path)
-    return _core.load_machine(machine or "live", wishes.network).cut_at("Core"), machine
+        return _core.load_machine(str(path)).cut_at("Core"), str(path)
+    tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, tell)
+    if described:
+        if len(nodes_of(tree)) > 1:
+            raise ValueError(f"--machine '{wishes.machine}' has no real hosts: give --hosts")
+        here = Allocation((socket.gethostname(),), "this node", named=True)
+        tree, _ = usable_machine(wishes.machine, None, here, tell)
+    _core.save_machine(str(path), tree)
+    return tree.cut_at("Core"), str(path)
 
 
 def measured(wishes: Wishes, result: Result, words: list[str], chosen: Sequence[Candidate], tell: Tell) -> Candidate:
@@ -217,7 +227,6 @@ def write_report(wishes: Wishes, result: Result, pattern: Path, machine: str | N
         str(pattern),
         plan=str(best.path),
         machine=machine,
-        network=wishes.network,
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
     )

@@ -290,6 +290,16 @@ std::vector<double> costs_of_levels(const Plan& plan) {
   return costs;
 }
 
+Plan on_this_node(Plan plan) {
+  if (plan.hosts.size() > 1) {
+    throw Error(Fault::kInput, "plan: expected one host, found " + std::to_string(plan.hosts.size()));
+  }
+  for (std::string& host : plan.hosts) host.clear();
+  for (Seat& seat : plan.seats) seat.host.clear();
+  plan.described = false;
+  return plan;
+}
+
 std::optional<double> gap(const Plan& plan) {
   const auto row =
       std::find_if(plan.costs.begin(), plan.costs.end(), [](const CostRow& one) { return one.placement == "plan"; });

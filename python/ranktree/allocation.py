@@ -1,0 +1,115 @@
+"""The hosts that a launch may use: named by the user, or those of the job that this process runs in."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from ranktree import _core
+from ranktree.cli.options import Option
+from ranktree.launcher import hosts_in_file, hosts_named, take_apart
+
+Hosts = Annotated[
+    str | None, Option(metavar="LIST", help="Hosts to place on, n[0-3],m1, or 'all' [those of the job around it].")
+]
+HostFile = Annotated[Path | None, Option(metavar="FILE", help="Hosts to place on, one a line, as mpirun reads them.")]
+EVERY_HOST = "all"
+FLUX_SECONDS = 10
+SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Hosts in the launcher's order, each once, and what names them."""
+
+    hosts: tuple[str, ...]
+    source: str
+    named: bool = False  # by the user, not by the job
+
+    def holds(self, host: str) -> bool:
+        """Whether a host is one of these, with or without its domain."""
+        return any(_core.same_host(host, own) for own in self.hosts)
+
+
+def allocation(hosts: str | None = None, hostfile: Path | None = None) -> Allocation | None:
+    """The user's hosts, else the job's; None outside a job, and for `--hosts all`."""
+    if hosts is not None and hostfile is not None:
+        raise ValueError("expected one of --hosts and --hostfile, found both")
+    if hosts == EVERY_HOST:
+        return None
+    if hosts is not None:
+        return Allocation(distinct(_core.expand_hostlist(hosts, "--hosts")), "--hosts", named=True)
+    if hostfile is not None:
+        return Allocation(listed(hostfile), str(hostfile), named=True)
+    return of_job(os.environ)
+
+
+def hosts_of_launch(words: Sequence[str], hosts: str | None, hostfile: Path | None) -> Allocation | None:
+    """The hosts that the user names to Ranktree, else to the launcher, else those of the job."""
+    if hosts is None and hostfile is None:
+        named = hosts_named(take_apart(words))
+        if named:
+            return Allocation(distinct(named), "the launcher's command", named=True)
+    return allocation(hosts, hostfile)
+
+
+def other_hosts(plan: Path, words: Sequence[str], hosts: str | None, hostfile: Path | None) -> str | None:
+    """Why a plan cannot be used on the hosts of this launch; None where it can, as far as the hosts are known."""
+    allowed = hosts_of_launch(words, hosts, hostfile)
+    if allowed is None:
+        return None
+    wanted = distinct(host for host, _ in _core.plan_seats(_core.load_plan(str(plan))) if host)
+    absent = tuple(host for host in wanted if not allowed.holds(host))
+    if not absent:
+        return None
+    return f"{plan} is for {shown(wanted)}; {allowed.source} has {shown(allowed.hosts)}"
+
+
+def of_job(variables: Mapping[str, str]) -> Allocation | None:
+    """The hosts of the Slurm, PBS, LSF, Grid Engine or Flux job that the variables belong to."""
+    for name in ("SLURM_JOB_NODELIST", "SLURM_NODELIST"):
+        if variables.get(name):
+            return Allocation(distinct(_core.expand_hostlist(variables[name], name)), name)
+    for name in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE"):
+        if variables.get(name):
+            return Allocation(listed(Path(variables[name])), name)
+    if variables.get("LSB_MCPU_HOSTS"):  # host, slots, host, slots, ...
+        return Allocation(distinct(variables["LSB_MCPU_HOSTS"].split()[::2]), "LSB_MCPU_HOSTS")
+    if variables.get("FLUX_URI"):
+        return of_flux()
+    return None
+
+
+def of_flux() -> Allocation | None:
+    """The hosts of the Flux instance around this process; None where the flux command cannot be asked."""
+    if shutil.which("flux") is None:
+        return None
+    words = ["flux", "getattr", "hostlist"]
+    try:
+        result = subprocess.run(words, capture_output=True, text=True, timeout=FLUX_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    if result.returncode != 0:
+        return None
+    return Allocation(distinct(_core.expand_hostlist(result.stdout.strip(), "flux getattr hostlist")), "Flux")
+
+
+def listed(path: Path) -> tuple[str, ...]:
+    """The hosts of a host file."""
+    hosts = distinct(hosts_in_file(path))
+    if not hosts:
+        raise ValueError(f"{path}: expected a host a line, found none")
+    return hosts
+
+
+def distinct(hosts: Iterable[str]) -> tuple[str, ...]:
+    """Each host once, in order."""
+    return tuple(dict.fromkeys(hosts))
+
+
+def shown(hosts: tuple[str, ...]) -> str:
+    """The first hosts, and how many there are."""
+    return ", ".join(hosts[:SHOWN]) + (f" and {len(hosts) - SHOWN} more" if len(hosts) > SHOWN else "")

@@ -1,0 +1,60 @@
+"""A plan made for the very launch that it is used in: for the hosts that the launch may use, from a recorded pattern."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ranktree import _core
+from ranktree.allocation import allocation, hosts_of_launch
+from ranktree.launcher import take_apart
+from ranktree.pattern import expand, load, natural_model
+from ranktree.usable_machine import Tell, usable_machine
+
+
+@dataclass(frozen=True)
+class Placing:
+    """What a plan is made from, where one is made."""
+
+    pattern: Path
+    metric: str = "size"
+    machine: str | None = None
+    network: str | None = None
+    hosts: str | None = None
+    hostfile: Path | None = None
+
+
+def make_plan(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -> Path:
+    """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
+    recorded, warnings = load(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
+    for warning in warnings:
+        tell(f"{wanted.pattern}: {warning}")
+    tree, described = machine_of_launch(wanted, words, folder, tell)
+    plan = _core.make_plan(tree.cut_at("Core"), expand(recorded, natural_model(recorded)), "best", wanted.metric, 1)
+    plan.described = described
+    path = folder / "plan.json"
+    _core.save_plan(str(path), plan)
+    return path
+
+
+def machine_of_launch(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -> tuple[_core.Tree, bool]:
+    """The machine that the user names, without other hosts; else the hosts on which the launch puts its ranks."""
+    if wanted.machine is not None or wanted.network is not None:
+        allowed = hosts_of_launch(words, wanted.hosts, wanted.hostfile)
+        return usable_machine(wanted.machine, wanted.network, allowed, tell)
+    allowed = allocation(wanted.hosts, wanted.hostfile) if wanted.hosts or wanted.hostfile else None
+    if allowed is not None:
+        return usable_machine(None, None, allowed, tell)
+    return _core.load_machine(found_machine(words, folder)), False
+
+
+def found_machine(words: Sequence[str], folder: Path) -> str:
+    """A machine file of the hosts on which the launcher puts ranks: their packages, NUMA nodes and usable cores."""
+    from ranktree.where import launch  # noqa: PLC0415  only where no machine is named
+    from ranktree.where.machine import machine_of  # noqa: PLC0415
+
+    path = folder / "machine.json"
+    hosts = launch.found_by_launch(take_apart(words)).hosts
+    path.write_text(json.dumps(machine_of(hosts), indent=1), encoding="utf-8")
+    return os.fspath(path)
