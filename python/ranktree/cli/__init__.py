@@ -4,6 +4,15 @@ end at the first word of a launcher's command.
 
 ABOUT = "MPI programs that follow the machine: trace who talks to whom, place each rank where it belongs, rerun."
 
+# What `ranktree` alone shows: the most common commands, each with an example.
+COMMON = {
+    "optimize": "ranktree optimize -- mpirun -n 64 ./app",
+    "trace": "ranktree trace -o app.npz -- mpirun -n 64 ./app",
+    "map": "ranktree map app.npz --machine cluster.json -o plan.json",
+    "run": "ranktree run --plan plan.json -- mpirun -n 64 ./app",
+    "where": "ranktree where -- mpirun -n 64 ./app",
+}
+
 # One line of `ranktree --help` each, so that it imports no verb.
 VERBS = {
     "optimize": "Trace, map, verify and measure a launcher's command, and end with a verdict.",
@@ -21,5 +30,6 @@ VERBS = {
     "calibrate": "Measure latency, bandwidth, overhead and gap of each level of the machine.",
     "predict": "Predict what each algorithm costs, which hierarchy is best, and how many groups.",
     "simulate": "Run a program, or replay a pattern, with any number of ranks on a simulated machine.",
+    "completion": "Print what completes ranktree's commands and options in bash, zsh or fish.",
     "tune": "Measure which variants of collectives are faster, and write rules for them.",
 }

@@ -5,8 +5,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ranktree.cli import ABOUT, VERBS
-from ranktree.cli.options import BadParameter, Exit, Verb, overview, parse
+from ranktree.cli import ABOUT, COMMON, VERBS
+from ranktree.cli.options import BadParameter, Exit, Verb, nearest, overview, parse
 
 FAILURE, WRONG_USAGE, INTERRUPTED = 1, 2, 130
 
@@ -35,20 +35,33 @@ def run(words: Sequence[str]) -> None:
         print(f"ranktree {importlib.import_module('ranktree').__version__}")
     elif verb in VERBS:
         run_verb(verb, words[1:])
-    elif verb in {"", "-h", "--help"}:
+    elif verb in {"-h", "--help"}:
         overview(ABOUT, VERBS).print_help()
-        sys.exit(0 if verb else WRONG_USAGE)
+    elif not verb:
+        print(first_steps())
     else:
-        print(f"ranktree: expected one of {', '.join(VERBS)}, found '{verb}'", file=sys.stderr)
+        known = nearest(verb, VERBS) or f"expected one of {', '.join(VERBS)}"
+        print(f"ranktree: no such command: '{verb}' ({known})", file=sys.stderr)
         sys.exit(WRONG_USAGE)
+
+
+def first_steps() -> str:
+    """The most common commands, each with an example."""
+    lines = [f"  {VERBS[verb]}\n    {example}" for verb, example in COMMON.items()]
+    return "\n".join([ABOUT, "", *lines, "", "All commands: ranktree --help. One of them: ranktree COMMAND --help."])
+
+
+def load_verb(verb: str) -> Verb:
+    """The verb as its module declares it."""
+    module = importlib.import_module(f"ranktree.cli.{verb}")
+    return Verb(verb, module.command, getattr(module, "INTERSPERSED", True), module.EXAMPLE)
 
 
 def run_verb(verb: str, words: Sequence[str]) -> None:
     """Calls the verb's function with the values that the words give."""
-    module = importlib.import_module(f"ranktree.cli.{verb}")
-    described = Verb(verb, module.command, getattr(module, "INTERSPERSED", True), module.EXAMPLE)
+    described = load_verb(verb)
     try:
-        module.command(**parse(described, words))
+        described.function(**parse(described, words))
     except BadParameter as error:
         print(f"ranktree {verb}: {error}\nTry 'ranktree {verb} --help' for help.", file=sys.stderr)
         sys.exit(WRONG_USAGE)

@@ -5,15 +5,16 @@ values of an Enum, bool (a flag), list of them (repeatable, or all words that ar
 """
 
 import argparse
-import difflib
 import enum
 import inspect
 import os
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Union, get_args, get_origin
+
+from ranktree.cli import config
 
 
 class BadParameter(Exception):
@@ -107,8 +108,16 @@ class Parser(argparse.ArgumentParser):
 
     def no_such_option(self, word: str) -> str:
         """With the nearest one."""
-        near = difflib.get_close_matches(word, self._options, 1)
-        return f"no such option: {word}" + (f" (did you mean {near[0]}?)" if near else "")
+        near = nearest(word, self._options)
+        return f"no such option: {word}" + (f" ({near})" if near else "")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`did you mean WORD?`; empty where nothing is near."""
+    import difflib  # noqa: PLC0415  after a mistake only
+
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def parameters_of(function: Callable) -> list[Parameter]:
@@ -221,7 +230,15 @@ def parse(verb: Verb, words: Sequence[str]) -> dict[str, Any]:
         del others[0]
     parameters = parameters_of(verb.function)
     read_arguments(parameters, others, values)
-    return {each.name: values[each.name] if each.name in values else not_given(each) for each in parameters}
+    settings = config.settings_of(verb.name, [name for each in parameters for name in setting_names(each)])
+    return {each.name: values[each.name] if each.name in values else not_given(each, settings) for each in parameters}
+
+
+def setting_names(parameter: Parameter) -> list[str]:
+    """What ranktree.toml calls an option: its long name without dashes."""
+    if isinstance(parameter.declared, Argument):
+        return []
+    return [max((name.partition("/")[0] for name in names_of(parameter)), key=len).lstrip("-")]
 
 
 def cut_at_dashes(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -247,14 +264,35 @@ def read_arguments(parameters: Sequence[Parameter], words: Sequence[str], values
         raise BadParameter(f"one word too many: '{left[0]}'")
 
 
-def not_given(parameter: Parameter) -> Any:
-    """The value of a parameter that no word gives."""
+def not_given(parameter: Parameter, settings: Mapping[str, Any]) -> Any:
+    """The value of a parameter that no word gives: of the environment, else of ranktree.toml, else the default."""
     variable = getattr(parameter.declared, "envvar", "")
     if variable and os.environ.get(variable):
         return converter(parameter)(os.environ[variable])
+    for name in setting_names(parameter):
+        if name in settings:
+            return from_setting(parameter, name, settings[name])
     if parameter.required:
         raise BadParameter(f"missing argument {parameter.shown}")
     return parameter.default
+
+
+def from_setting(parameter: Parameter, name: str, value: Any) -> Any:
+    """A value of ranktree.toml as the option has it."""
+    if parameter.kind is bool or isinstance(value, bool):
+        if parameter.kind is not bool or not isinstance(value, bool):
+            expected = "true or false" if parameter.kind is bool else "a value"
+            raise BadParameter(f"{config.FILE}: {name}: expected {expected}, found {value!r}")
+        return value
+    try:
+        found = [converter(parameter)(str(each)) for each in (value if isinstance(value, list) else [value])]
+    except argparse.ArgumentTypeError as error:
+        raise BadParameter(f"{config.FILE}: {name}: {error}") from None
+    if parameter.many:
+        return found
+    if len(found) != 1:
+        raise BadParameter(f"{config.FILE}: {name}: expected one value, found {len(found)}")
+    return found[0]
 
 
 def echo(text: str, err: bool = False) -> None:
@@ -264,12 +302,12 @@ def echo(text: str, err: bool = False) -> None:
 
 def overview(about: str, verbs: Mapping[str, str]) -> argparse.ArgumentParser:
     """`ranktree --help`: every verb with what it does."""
-    parser = argparse.ArgumentParser(prog="ranktree", usage="ranktree VERB ...", description=about, add_help=False)
-    group = parser.add_argument_group("verbs")
+    parser = argparse.ArgumentParser(prog="ranktree", usage="ranktree COMMAND ...", description=about, add_help=False)
+    group = parser.add_argument_group("commands")
     for verb, text in verbs.items():
         group.add_argument(verb, help=text.replace("%", "%%"), nargs="?", metavar=verb)
     parser.add_argument("--version", action="store_true", help="Print the version and exit.")
     parser.add_argument(
-        "--help", action="store_true", help="Show this and exit; 'ranktree VERB --help': a verb's options."
+        "--help", action="store_true", help="Show this and exit; 'ranktree COMMAND --help': a command's options."
     )
     return parser

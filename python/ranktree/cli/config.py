@@ -1,0 +1,51 @@
+"""Settings of `ranktree.toml`, which hold where neither a word nor the environment says otherwise.
+
+A table a command, an option a key: `[map]`, then `preset = "strong"`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+FILE = "ranktree.toml"
+
+
+def settings_of(verb: str, options: Sequence[str]) -> Mapping[str, Any]:
+    """The table of a command. ValueError names what no command or option is called."""
+    path = find()
+    if path is None:
+        return {}
+    import tomllib  # noqa: PLC0415  only where there is a file
+
+    from ranktree.cli import VERBS  # noqa: PLC0415
+
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    for name, table in tables.items():
+        require_known(path, "a command", name, VERBS)
+        if not isinstance(table, dict):
+            raise ValueError(f"{path}: {name}: expected a table of options, found {table!r}")
+    for name in tables.get(verb, {}):
+        require_known(path, f"an option of {verb}", name, options)
+    return tables.get(verb, {})
+
+
+def find() -> Path | None:
+    """The file of the current folder, else the user's."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - there may be no home
+    for path in (Path(FILE), Path(home) / "ranktree" / FILE):
+        if path.is_file():
+            return path
+    return None
+
+
+def require_known(path: Path, what: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> None:
+    """A name, or the nearest that exists."""
+    from ranktree.cli.options import nearest  # noqa: PLC0415  after a mistake only
+
+    if name not in known:
+        near = nearest(name, known)
+        raise ValueError(f"{path}: '{name}' is not {what}" + (f" ({near})" if near else ""))
