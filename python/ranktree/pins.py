@@ -1,9 +1,8 @@
 """Ranks whose place is given: `--pin rank=PU` on the command line, a dictionary from Python."""
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from ranktree import _core
 
@@ -38,11 +37,11 @@ def pins_of(tree: _core.Tree, pins: Mapping[Any, Any] | None) -> list[tuple[int,
         raise ValueError(f"pins: expected a dictionary, found {pins!r}")
     result = []
     for rank, place in (pins or {}).items():
-        if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)):
+        if isinstance(rank, bool) or not isinstance(rank, numbers.Integral):
             raise ValueError(f"pins: expected ranks, found {rank!r}")
         if isinstance(place, str):
             leaf = leaf_of(tree, place, f"pins[{rank}]: '{place}'")
-        elif isinstance(place, (int, np.integer)) and not isinstance(place, bool):
+        elif isinstance(place, numbers.Integral) and not isinstance(place, bool):
             leaf = int(place)
         else:
             raise ValueError(f"pins[{rank}]: expected a leaf or a text such as 'n7:0', found {place!r}")

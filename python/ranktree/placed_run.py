@@ -1,4 +1,4 @@
-"""A plan made for the very launch that it is used in: for the hosts that the launch may use, from a recorded pattern."""
+"""A plan for the launch that uses it: a recorded pattern placed on the hosts that the launch may use."""
 
 import json
 import os

@@ -7,7 +7,7 @@ ABOUT = "MPI programs that follow the machine: trace who talks to whom, place ea
 # What `ranktree` alone shows: the most common commands, each with an example.
 COMMON = {
     "optimize": "ranktree optimize -- mpirun -n 64 ./app",
-    "trace": "ranktree trace -o app.npz -- mpirun -n 64 ./app",
+    "trace": "ranktree trace -- mpirun -n 64 ./app",
     "map": "ranktree map app.npz --machine cluster.json -o plan.json",
     "run": "ranktree run --plan plan.json -- mpirun -n 64 ./app",
     "where": "ranktree where -- mpirun -n 64 ./app",

@@ -50,10 +50,13 @@ def command(
     lines = run([*words, str(program), collectives, *options])
     if json:
         for line in lines:
-            print(json_module.dumps(line), flush=True)
+            print(json_module.dumps(FORMAT | line), flush=True)
         return
     for text in table(lines):
         print(text, flush=True)
+
+
+FORMAT = {"format": "ranktree-bench", "version": 1}  # of each line
 
 
 def programs() -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""`ranktree completion`: what completes commands and options in a shell, made of the same declarations as the parsers."""
+"""`ranktree completion`: completes commands and options in a shell, from the declarations that the parsers read."""
 
 import enum
 from typing import Annotated

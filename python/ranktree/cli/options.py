@@ -9,6 +9,7 @@ import enum
 import inspect
 import os
 import sys
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -120,6 +121,13 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]}?" if near else ""
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """argparse's, without a break inside `--some-option`."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+
+
 def parameters_of(function: Callable) -> list[Parameter]:
     """What a verb's function declares."""
     return [make_parameter(name, parameter) for name, parameter in inspect.signature(function).parameters.items()]
@@ -169,7 +177,7 @@ def make_parser(verb: Verb) -> Parser:
         usage=f"ranktree {verb.name} [OPTIONS] {usage}".rstrip(),
         description=inspect.getdoc(verb.function),
         epilog=f"example:\n  {verb.example}" if verb.example else None,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument(

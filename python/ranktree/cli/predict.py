@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from ranktree import _core
-from ranktree.cli.options import Argument, BadParameter, Option, echo
+from ranktree.cli.options import Argument, BadParameter, Option, echo, nearest
+from ranktree.collectives import NAMES as SERVED
 from ranktree.line_plot import page, svg
 from ranktree.model import Modelled, modelled, runs_of, seconds_text, size_text, sizes_of, text_of
 
 EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
 
+NAMES = [name for name in SERVED if name != "all"]
 MODELS = ("closed", "hockney", "loggp")
 MOST_EVALUATED = 128  # ranks whose messages are followed one by one
 MOST_CANDIDATES = 30
@@ -184,8 +186,9 @@ def checked(collective: str, ranks: int, model: str, plot: str | None) -> str:
     name = "broadcast" if collective == "bcast" else collective
     try:
         _core.collective_algorithms(name)
-    except _core.Error as error:
-        raise BadParameter(str(error), param_hint="COLLECTIVE") from error
+    except _core.Error:
+        near = nearest(collective, NAMES) or f"expected one of {', '.join(NAMES)}"
+        raise BadParameter(f"no such collective: '{collective}' ({near})", param_hint="COLLECTIVE") from None
     return name
 
 
@@ -218,7 +221,14 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         write_plot(plot, title, rows)
     if json:
         levels = [{**level, "name": own} for level, own in zip(launch.parameters.levels, launch.names, strict=True)]
-        document = {"collective": name, "ranks": ranks, "model": model, "links": launch.source}
+        document = {
+            "format": "ranktree-predict",
+            "version": 1,
+            "collective": name,
+            "ranks": ranks,
+            "model": model,
+            "links": launch.source,
+        }
         document |= {"levels": levels, "rows": rows}
         echo(json_module.dumps(document, indent=1))
         return

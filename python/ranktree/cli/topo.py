@@ -46,6 +46,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         _core.save_machine(output, tree)
     if json:
         levels = [{"kind": kind, "cost": value} for kind, value in zip(tree.levels, tree.costs, strict=True)]
-        print(json_format.dumps({"cost": cost, "levels": levels, "tree": as_dictionary(tree)}, indent=1))
+        document = {"format": "ranktree-topo", "version": 1, "cost": cost}
+        print(json_format.dumps(document | {"levels": levels, "tree": as_dictionary(tree)}, indent=1))
         return
     print("\n".join(tree_lines(tree, cost)))

@@ -11,7 +11,8 @@ from ranktree import _core
 from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option
 from ranktree.cli.output import require_writable
-from ranktree.shim import choose, handed_on, read_command, with_shim
+from ranktree.shared_files import ranks_without
+from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 from ranktree.simulate.tracing import trace_simulated
 
 INTERSPERSED = False
@@ -23,7 +24,9 @@ def command(
     words: Annotated[
         list[str] | None, Argument(metavar="[--] MPIRUN...", help="The launcher's command, as it is today.")
     ] = None,
-    output: Annotated[Path | None, Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes.")] = None,
+    output: Annotated[
+        Path | None, Option("--output", "-o", metavar="APP.npz", help="Where the pattern goes [ranktree-PROGRAM.npz].")
+    ] = None,
     recover: Annotated[
         Path | None,
         Option("--recover", metavar="APP.npz", help="Only put together what a broken run left in APP.npz.parts."),
@@ -49,10 +52,16 @@ def command(
         return
     if simulated != (ranks is not None):
         raise BadParameter("expected both or neither of --simulate and --np")
-    if not words or output is None:
-        raise BadParameter("needs -o APP.npz and a launcher's command (or --recover APP.npz)")
+    if not words:
+        raise BadParameter("needs a launcher's command (or --recover APP.npz)")
+    output = output or default_output(words)
     result = trace_without_run(words, output, ranks, quiet) if ranks else trace(words, output, mpi, quiet)
     become_result(result)
+
+
+def default_output(words: list[str]) -> Path:
+    """ranktree-PROGRAM.npz in this folder."""
+    return Path(f"ranktree-{Path(read_command(words).parts[0].program[0]).name}.npz")
 
 
 def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
@@ -68,7 +77,19 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
         tell(path, quiet)
         leftover(parts)
         return result
-    return result if recover_after(path, parts) else result or NO_TRACE
+    if recover_after(path, parts):
+        return result
+    tell_absent(started, shim.path)
+    return result or NO_TRACE
+
+
+def tell_absent(started: Command, library: Path) -> None:
+    """Names a rank whose node cannot read the library: then the loader starts the program without it."""
+    absent = ranks_without(started, library) if started.starter else []
+    if absent:
+        rank, host = absent[0]
+        more = f" (and {len(absent) - 1} more ranks)" if len(absent) > 1 else ""
+        note(f"rank {rank} on {host}{more} has no {library}: install it there or use a shared folder")
 
 
 def trace_without_run(words: list[str], output: Path, ranks: int, quiet: bool) -> int:

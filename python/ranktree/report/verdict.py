@@ -45,7 +45,7 @@ def described(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def modelled(plan: "_core.Plan") -> dict[str, Any]:
+def modelled(plan: "_core.Plan", worthwhile: float = WORTHWHILE) -> dict[str, Any]:
     """What the plan saves by the cost model: traffic between nodes first, else the total cost."""
     rows = {row.placement: row for row in plan.costs}
     name = "traced" if "traced" in rows else "identity"
@@ -54,11 +54,11 @@ def modelled(plan: "_core.Plan") -> dict[str, Any]:
     if gain <= 0:
         result = "no gain"
         sentence = f"Nothing to gain: no placement found costs less than {BEFORE[name]}{bound(plan)}."
-    elif gain < WORTHWHILE:
+    elif gain < worthwhile:
         result = "not worthwhile"
         sentence = (
             f"Nothing worth changing: the plan saves {percent(gain)} of the cost of {BEFORE[name]}; "
-            f"below {WORTHWHILE:.0%} a rerun is unlikely to show it."
+            f"below {percent(worthwhile)} a rerun is unlikely to show it."
         )
     else:
         result, sentence = "gain", saving(plan, name, gain)

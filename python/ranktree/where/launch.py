@@ -12,9 +12,11 @@ from typing import Any
 from ranktree import _core, ranks, verify
 from ranktree.advice import launcher_family
 from ranktree.child import Child
-from ranktree.launcher import LaunchCommand, take_apart
+from ranktree.launcher import LaunchCommand, take_apart, version_numbers
+from ranktree.shim import NAMES
 from ranktree.where.findings import Place, findings
 from ranktree.where.hosts import Host, binding, hosts_in, touched
+from ranktree.where.job_launcher import job_version
 
 FORMAT, VERSION = "ranktree-where", 1
 SCRIPT = "ranktree-host"
@@ -109,17 +111,28 @@ def inside_job() -> dict[str, Any] | None:
         return None
     document = json.loads(text)
     places = [(entry["host"], entry["pus"]) for entry in document["ranks"]]
-    found = Found(launcher_of(family, document["mpi"]), "", document["mpi"], places)
+    version = job_version(family)
+    mpi = mpi_text(family, version, document["mpi"])
+    found = Found(launcher_of(family, version, document["mpi"]), ".".join(map(str, version)), mpi, places)
     if len({host for host, _ in places}) == 1:
         add_this_host(found, places[0][0])
     add_usable(found, document)
     return described(found)
 
 
-def launcher_of(family: str, mpi: str) -> str:
-    """The launcher's name by the version of the MPI that it belongs to."""
+def mpi_text(family: str, version: tuple[int, ...], helper: str) -> str:
+    """The MPI of the job; the helper's own where nothing else is known, or its version is the same."""
+    if not version or version_numbers(helper) == version:
+        return helper
+    return f"{NAMES[family]} {'.'.join(map(str, version))} (seen by a program of {helper.partition(',')[0]})"
+
+
+def launcher_of(family: str, version: tuple[int, ...], mpi: str) -> str:
+    """The launcher's name by its version, else by that of the MPI that the helper has."""
     if family != "openmpi":
         return family
+    if version:
+        return "openmpi5" if version >= (5,) else "openmpi4"
     return "openmpi4" if "v4." in mpi or "v3." in mpi else "openmpi5"
 
 

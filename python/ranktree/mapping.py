@@ -1,0 +1,162 @@
+"""What `ranktree map` does behind its options: the pattern, the search, and its result as a table or as JSON."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ranktree import _core
+from ranktree.allocation import shown
+from ranktree.compare import Request, Result, compare
+from ranktree.interrupt import Interruption
+from ranktree.pattern import expand, load, load_matrix, natural_model, require_matrix
+from ranktree.placement import square
+from ranktree.progress import LongWork
+from ranktree.report.inputs import METRICS
+from ranktree.report.verdict import modelled, percent
+
+FORMAT, VERSION = "ranktree-map", 1
+Tell = Callable[[str], None]
+
+
+def change(before: float, after: float) -> str:
+    """`12 % less`, `3.1 % more`; nothing where both are the same."""
+    if before == after or before <= 0:
+        return ""
+    return f"{percent(abs(1 - after / before))} {'less' if after < before else 'more'}"
+
+
+def print_table(plan: _core.Plan, cost: str) -> None:
+    """Cost by level, one column a placement, each total with its change against identity."""
+    unit = "hop-bytes" if (cost, plan.metric) == ("hops", "size") else f"cost ({METRICS[plan.metric]} x {cost})"
+    table = Table(title=f"{METRICS[plan.metric]} by the level on which ranks meet")
+    table.add_column("level")
+    for each in plan.costs:
+        table.add_column(each.placement, justify="right")
+    for index, level in enumerate(plan.levels):
+        label = level if index + 1 < len(plan.levels) else f"same {level}"
+        table.add_row(label, *(f"{each.weight[index]:,.0f}" for each in plan.costs))
+    identity = next(each.total for each in plan.costs if each.placement == "identity")
+    table.add_section()
+    table.add_row(unit, *(f"{each.total:,.6g}" for each in plan.costs))
+    table.add_row("against identity", *(change(identity, each.total) for each in plan.costs))
+    Console(width=120).print(table)
+
+
+def bound_line(plan: _core.Plan) -> str:
+    """How far the plan may be from the best."""
+    if plan.gap == 0:
+        return "No placement costs less."
+    if plan.gap is None:
+        return "How much less another placement could cost is not known: the bound is 0."
+    return (
+        f"No placement costs less than {plan.bound:,.6g}: the plan costs at most {plan.gap:.1%} more than the best one."
+    )
+
+
+def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result], worthwhile: float) -> dict[str, Any]:
+    """The plan's table for `--json`."""
+    dictionary: dict[str, Any] = {
+        "format": FORMAT,
+        "version": VERSION,
+        "algorithm": plan.algorithm,
+        "metric": plan.metric,
+        "gain": plan.gain,
+        "bound": plan.bound,
+        "gap": plan.gap,
+        "stopped": stopped,
+        "levels": plan.levels,
+        "level_costs": plan.level_costs,
+        "costs": [{"placement": each.placement, "weight": each.weight, "total": each.total} for each in plan.costs],
+        "verdict": modelled(plan, worthwhile)["sentence"],
+    }
+    if results:
+        dictionary["comparison"] = [asdict(each) for each in results]
+    return dictionary
+
+
+def load_expanded(path: str, metric: str, collectives: str, whole: bool, tell: Tell) -> "_core.Pattern | np.ndarray":
+    """The pattern, collective calls as pairs, or a whole matrix as it is where it may be one.
+
+    The one number of a format that has only one is taken for messages where these are wanted.
+    """
+    matrix = load_matrix(path) if whole else None
+    if matrix is not None:
+        require_matrix(matrix, path)
+        return square(matrix)
+    traffic, warnings = load(path, metric="msg" if metric == "msg" else None)
+    for warning in warnings:
+        tell(f"{path}: {warning}")
+    return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
+
+
+def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, tell: Tell) -> None:
+    """Reports traced hosts that the machine lacks, and takes them for its nodes in order, so that the plan is compared
+    with what ran; where they do not fit in, with the current rank order.
+    """
+    traced = [] if isinstance(traffic, np.ndarray) else list(traffic.metadata["hosts"])
+    nodes = free_slots(tree)
+    absent = tuple(dict.fromkeys(host for host in traced if not any(_core.same_host(host, node) for node in nodes)))
+    if not absent:
+        return
+    listed = f"the hosts of the trace ({shown(tuple(dict.fromkeys(traced)))}) are not hosts of the machine"
+    names = nodes_in_order(traced, nodes)
+    if names is None:
+        tell(f"{listed}, and their ranks do not fit on its nodes: the plan is compared with the current rank order")
+        return
+    tell(f"{listed}: the traced placement is that on its nodes in order ({shown(tuple(dict.fromkeys(names)))})")
+    traffic.metadata = traffic.metadata | {"hosts": names}
+
+
+def free_slots(tree: _core.Tree) -> dict[str, int]:
+    """How many slots of each node may be used, in tree order."""
+    free: dict[str, int] = {}
+    for leaf in range(tree.leaf_count):
+        if tree.allowed(leaf):
+            free[tree.host(leaf)] = free.get(tree.host(leaf), 0) + 1
+    return free
+
+
+def nodes_in_order(traced: Sequence[str], nodes: dict[str, int]) -> list[str] | None:
+    """The node of each rank where the traced hosts are the machine's nodes in order; None where they do not fit."""
+    hosts = list(dict.fromkeys(traced))
+    if len(hosts) > len(nodes):
+        return None
+    node_of = dict(zip(hosts, nodes, strict=False))
+    if any(traced.count(host) > nodes[node] for host, node in node_of.items()):
+        return None
+    return [node_of[host] for host in traced]
+
+
+def search(
+    request: Request, algorithm: str, preset: str, interruption: Interruption, pins: list[tuple[int, int]]
+) -> tuple[_core.Plan, str | None]:
+    """The plan, and what cut the search short, if anything did."""
+    whole = isinstance(request.pattern, np.ndarray)
+    ranks = len(request.pattern) if whole else request.pattern.ranks
+    with LongWork(f"placing {ranks:,} ranks", request.limit):
+        plan = (_core.plan_matrix if whole else _core.make_plan)(
+            request.tree,
+            request.pattern,
+            algorithm,
+            request.metric,
+            request.seed,
+            oversubscribe=request.oversubscribe,
+            preset=preset,
+            threads=request.threads,
+            time_limit=request.limit,
+            keep_going=request.keep_going,
+            pins=pins,
+        )
+    if not plan.stopped:
+        return plan, None
+    return plan, "Ctrl-C" if interruption.requested else "the time limit"
+
+
+def compare_all(request: Request) -> list[Result]:
+    """What every algorithm and peer makes of it."""
+    with LongWork("comparing"):
+        return list(compare(request))
