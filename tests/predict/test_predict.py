@@ -147,7 +147,7 @@ def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [
-        (["nothing", "--np", 4], 2, "collective: expected"),
+        (["nothing", "--np", 4], 2, "no such collective: 'nothing'"),
         (["bcast", "--np", 1], 2, "--np"),
         (["bcast", "--np", 4, "--model", "logp"], 2, "--model"),
         (["bcast", "--np", 400, "--model", "loggp", "--machine", "node:400 core:1"], 2, "--model"),

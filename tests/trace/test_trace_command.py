@@ -76,10 +76,6 @@ def test_no_command_is_wrong_usage(ranktree, output):
     assert ranktree("trace", "-o", output).returncode == 2
 
 
-def test_no_output_is_wrong_usage(ranktree, mpi):
-    assert ranktree("trace", *mpi.launch(1, "true")).returncode == 2
-
-
 def test_a_static_binary_is_refused(refused, mpi, tmp_path):
     program = compile_c("int main(void) { return 0; }", tmp_path / "static", "-static")
     assert "static: a static binary" in refused(*mpi.launch(1, program))

@@ -1,0 +1,112 @@
+"""Builds the libraries for one more MPI, from the sources that the package carries, and puts them beside the others."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ranktree import helpers
+
+SOURCE = Path(__file__).absolute().parents[1] / "source"
+TARGETS = (
+    *("ranktree_preload_{}", "ranktree_world_{}", "ranktree_collect_{}", "ranktree_mpi_c_{}"),
+    *("ranktree-ranks-{}", "ranktree-reorder-{}", "ranktree-bench-{}", "ranktree-calibrate-{}"),
+)
+SECONDS = 60
+SHOWN_LINES = 12
+# Macros of mpi.h that tell the product and its version, the most special first.
+PRODUCTS = (
+    ("intelmpi", "I_MPI_VERSION"),
+    ("openmpi", "OMPI_MAJOR_VERSION"),
+    ("mpich", "MPICH_VERSION"),
+    ("mvapich", "MVAPICH2_VERSION"),
+)
+Tell = Callable[[str], None]
+
+
+def build(wanted: str, jobs: int, tell: Tell) -> list[Path]:
+    """Builds for `NAME=/path/of/mpicc`, or without a name; the files that were added. RuntimeError says what failed."""
+    name, _, wrapper = wanted.rpartition("=")
+    compiler = shutil.which(wrapper)
+    if compiler is None:
+        raise ValueError(f"--build: {wrapper}: no such compiler wrapper")
+    require_tools()
+    name = name or free_name(Path(compiler))
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        raise ValueError(f"--build: expected a name of small letters, digits and _, found '{name}'")
+    if not os.access(helpers.LIBRARY_FOLDER, os.W_OK):
+        raise ValueError(f"--build: {helpers.LIBRARY_FOLDER} cannot be written to: install ranktree in a venv")
+    with tempfile.TemporaryDirectory(prefix="ranktree-build-") as folder:
+        make(Path(folder), name, os.path.abspath(compiler), jobs, tell)  # noqa: PTH100 - wrappers may be links
+        return put_beside(Path(folder) / "lib", name)
+
+
+def require_tools() -> None:
+    """What a build needs beside the MPI."""
+    if not (SOURCE / "CMakeLists.txt").is_file():
+        raise RuntimeError(f"--build: {SOURCE}: this package carries no sources")
+    for tool in ("cmake", "c++"):
+        if shutil.which(tool) is None:
+            raise RuntimeError(f"--build: {tool} is not on PATH: install CMake 3.25 and a compiler for C++20")
+
+
+def make(folder: Path, name: str, compiler: str, jobs: int, tell: Tell) -> None:
+    """Configures and builds the targets of one MPI."""
+    tell(f"configuring for {name}, {compiler}")
+    options = {
+        "RANKTREE_MPIS": f"{name}={compiler}",
+        "RANKTREE_PYTHON": "OFF",
+        "RANKTREE_TESTS": "OFF",
+        "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
+    }
+    words = ["cmake", "-S", str(SOURCE.resolve()), "-B", str(folder)]
+    run([*words, *(f"-D{key}={value}" for key, value in options.items())], "configuring")
+    tell(f"building for {name}, which takes some minutes")
+    targets = [target.format(name) for target in TARGETS]
+    run(["cmake", "--build", str(folder), "--parallel", str(jobs), "--target", *targets], "building")
+
+
+def run(words: list[str], what: str) -> None:
+    """A step of the build; its last lines where it fails."""
+    result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode != 0:
+        lines = [line for line in result.stdout.splitlines() if line.strip()]
+        told = [line for line in lines if "error" in line.lower()][:SHOWN_LINES] or lines[-SHOWN_LINES:]
+        raise RuntimeError("\n  ".join([f"--build: {what} failed:", *told]))
+
+
+def put_beside(built: Path, name: str) -> list[Path]:
+    """Copies what was built for an MPI into the package, and adds the MPI to its table."""
+    added = []
+    for path in sorted([*built.glob(f"*_{name}.so*"), *built.glob(f"ranktree-*-{name}")]):
+        target = helpers.LIBRARY_FOLDER / path.name
+        target.unlink(missing_ok=True)  # a new file: programs that run keep the old one
+        shutil.copy2(path, target, follow_symlinks=False)
+        added.append(target)
+    table = json.loads((built / helpers.TABLE).read_text(encoding="utf-8"))
+    known = helpers.build_table()
+    others = [entry for entry in known["mpis"] if entry["name"] != name]
+    merged: Mapping[str, list] = known | {"mpis": [*others, *table["mpis"]]}
+    temporary = helpers.LIBRARY_FOLDER / f"{helpers.TABLE}.new"
+    temporary.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(helpers.LIBRARY_FOLDER / helpers.TABLE)
+    return added
+
+
+def free_name(compiler: Path) -> str:
+    """openmpi5, mpich4, ... as the build names MPIs; with the whole version where that name is taken."""
+    words = [str(compiler), "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    macros = dict(re.findall(r'^#define (\w+) "?([^"\s]*)"?', result.stdout, re.MULTILINE))
+    product = next((pair for pair in PRODUCTS if pair[1] in macros), None)
+    if result.returncode != 0 or product is None:
+        raise ValueError(f"--build: {compiler}: mpi.h tells no MPI that is known: write --build NAME={compiler}")
+    version = macros[product[1]]
+    if product[0] == "openmpi":
+        version = ".".join(macros.get(f"OMPI_{part}_VERSION", "0") for part in ("MAJOR", "MINOR", "RELEASE"))
+    short = product[0] + version.partition(".")[0]
+    return short if short not in helpers.built() else product[0] + re.sub(r"\W", "_", version)
