@@ -1,5 +1,5 @@
-// A key of MPI's attributes that exists while it is in use: a program may end MPI's last session and begin another,
-// in which an old key would mean something else (docs/decisions/one-counted-attribute-key.md).
+// A key of MPI's attributes that exists while somebody uses it: a program may end MPI's last session and begin another,
+// in which an old key would mean something else (docs/explanation/architecture.md).
 #pragma once
 
 #include <mpi.h>
