@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.mpis import DEBIAN, Mpi, RunResult, needed_mpi, read_builds
+from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, RunResult, needed_mpi, read_builds
 
 FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
 # Open MPI 5 sleeps for a second in MPI_Init where it finds no network of libfabric's for this transport.
@@ -79,3 +79,24 @@ def ranktree(command: str) -> Callable[..., RunResult]:
 def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     """Each of Debian's MPIs in turn; skipped where the build is without it."""
     return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)
+
+
+# What a test needs, by the fixtures and parameters it has; `slow` and `smoke` are written at the tests.
+LABELS = {
+    "launch": {"mpi", "any_mpi", "mpiexec", "compiled", "made", "mpi_builds"},
+    "cluster": {"cluster", "make_cluster", "minicluster"},
+    "browser": {"browser"},
+    "simgrid": {"simgrid", "simulated_program"},
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Labels tests, so that `-m` can choose them."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        for label, fixtures in LABELS.items():
+            if names & fixtures:
+                item.add_marker(label)
+        parameters = getattr(getattr(item, "callspec", None), "params", {})
+        if any(isinstance(value, str) and value in WHEELS for value in parameters.values()):
+            item.add_marker("wheel")

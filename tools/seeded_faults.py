@@ -131,10 +131,8 @@ def table(results: Sequence[tuple[Fault, str]]) -> str:
     """Markdown."""
     lines = ["| stage | fault | tests that catch it | result |", "|---|---|---|---|"]
     for fault, result in results:
-        command = fault.program or f"pytest {fault.pytest}"
-        lines.append(
-            f"| {fault.stage} | {fault.what} (`{fault.file}`) | `{command.replace('|', chr(92) + '|')}` | {result} |"
-        )
+        command = (fault.program or f"pytest {fault.pytest}").replace("|", "\\|")
+        lines.append(f"| {fault.stage} | {fault.what} (`{fault.file}`) | `{command}` | {result} |")
     return "\n".join(lines) + "\n"
 
 
