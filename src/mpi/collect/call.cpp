@@ -2,11 +2,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/predict/choice.h"
 #include "mpi/agree.h"
@@ -16,8 +18,10 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/datatypes.h"
 #include "mpi/collect/operation.h"
+#include "mpi/collect/preload_abi.h"
 #include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/account.h"
 #include "mpi/collect/select/chooser.h"
 #include "mpi/collect/select/reproducible.h"
 #include "mpi/collect/shared/shared_variant.h"
@@ -91,7 +95,7 @@ CallTable* make_table(MPI_Comm comm, ThreadState& thread) {
 int first_call(const Operation& operation, ThreadState& thread) {
   const ThreadState::Slot* const slot = thread.known_slot(operation.comm);
   if (slot != nullptr && slot->native) return call_native(operation);
-  if (const CommunicatorState* const state = find_state(operation.comm)) {
+  if (CommunicatorState* const state = find_state(operation.comm)) {
     refresh_slot(operation.comm, *state, thread);
     if (state->table() != nullptr) return call(operation);
     if (!state->several || state->refused) return call_native(operation);
@@ -127,10 +131,45 @@ bool is_within_own_world(MPI_Comm comm) {
   return size == 0;
 }
 
+using Service = CommunicatorState::Service;
+
 CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, ThreadState& thread) {
+  constexpr std::uint32_t kFirstAgreement = 128;  // calls
   CommunicatorState& state = state_of(comm, thread);
-  if (!state.waiting) state.waiting = state.several && is_within_own_world(comm) ? first_served : 0;
+  if (state.service != Service::kNew) return state;
+  const bool needs_means = first_served == kWhenAffordable;
+  state.waited = needs_means ? kFirstAgreement : first_served;
+  state.waiting.left = state.waited;
+  state.service = !state.several ? Service::kDecided : needs_means ? Service::kWaitsForMeans : Service::kWaits;
+  refresh_slot(comm, state, thread);
   return state;
+}
+
+// Collective. Where not, the next agreement is four times as many calls away as this one was.
+bool can_afford(CommunicatorState& state, MPI_Comm comm) {
+  constexpr std::uint32_t kMostCalls = 1U << 28U;
+  Process& process = *state.process;
+  const Budget budget = state.agreements.agree(comm, process.account, process.in_flight, {});
+  if (budget.covers(Account::SetUp::kCommunicator)) return true;
+  state.waiting.left = state.waited;
+  state.waited = std::min(4 * state.waited, kMostCalls);
+  return false;
+}
+
+// Collective, at the call that the communicator has waited for.
+CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& thread) {
+  const Service service = std::exchange(state.service, Service::kDecided);
+  refresh_slot(comm, state, thread);
+  if (!is_within_own_world(comm)) return nullptr;
+  if (service == Service::kWaitsForMeans && !can_afford(state, comm)) {
+    state.service = service;
+    refresh_slot(comm, state, thread);
+    return nullptr;
+  }
+  const double start = PMPI_Wtime();
+  CallTable* const table = make_table(comm, thread);
+  state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);
+  return table;
 }
 
 }  // namespace
@@ -184,18 +223,24 @@ CallTable* table_for_program(const Operation& operation, std::uint32_t first_ser
   if (slot != nullptr && slot->native) return nullptr;
   try {
     CommunicatorState& state = state_for_program(operation.comm, first_served, thread);
-    if (state.waiting == 0U) return state.table();
-    if (!state.waiting || !arguments_are_right(operation, state.rank, state.size)) return nullptr;
-    if (--*state.waiting > 0) return nullptr;
-    return make_table(operation.comm, thread);
+    if (state.service == Service::kDecided) return state.table();
+    if (!arguments_are_right(operation, state.rank, state.size)) return nullptr;
+    const bool weighs = state.service == Service::kWaitsForMeans;
+    const std::uint32_t weight = weighs ? weight_of(kind_of(operation, state.rank, thread.types)) : 1;
+    state.waiting.left -= std::min(state.waiting.left, weight);
+    return state.waiting.left > 0 ? nullptr : table_when_due(state, operation.comm, thread);
   } catch (...) {
     return nullptr;
   }
 }
 
+void take_back_waiting(Waiting& waiting, const Operation& operation, const Kind& kind) noexcept {
+  if (!arguments_are_right(operation, waiting.rank, waiting.size)) waiting.left += weight_of(kind);
+}
+
 CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept {
   try {
-    const CommunicatorState* const state = find_state(comm);
+    CommunicatorState* const state = find_state(comm);
     if (state == nullptr) return nullptr;
     refresh_slot(comm, *state, thread);
     return state->table();
@@ -208,8 +253,9 @@ CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept {
 void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept {
   try {
     CommunicatorState& state = state_for_program(comm, 1, thread);
-    if (state.waiting == 0U) return;
-    state.waiting = 0;
+    if (state.service == Service::kDecided) return;
+    state.service = Service::kDecided;
+    if (!is_within_own_world(comm)) return;
     if (make_table(comm, thread) != nullptr) state.context->chooser().make_ready();
   } catch (...) {  // NOLINT(bugprone-empty-catch): as above
   }

@@ -37,9 +37,13 @@ int serve(CallTable& table, const Operation& operation, const Kind& kind) noexce
 void take_back_wrong(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
 // An unmodified program's call on a communicator whose table the thread does not know, within Entered. Its first calls
-// are the MPI's own: a communicator that makes few costs nothing. `first_served`: the number of the first that is not.
-// Collective at that one. Null: the MPI's.
+// are native: a communicator that makes few costs nothing. `first_served`: the number of the first that is not.
+// kWhenAffordable (preload_abi.h): ranks agree at some calls, in one small allreduce, whether the account covers its set-up; large
+// messages count as several calls. Collective at those calls. Null: native.
 CallTable* table_for_program(const Operation& operation, std::uint32_t first_served, ThreadState& thread) noexcept;
+
+// After a call that has been counted (ThreadState::Slot::waiting) and has failed, as take_back_wrong().
+void take_back_waiting(Waiting& waiting, const Operation& operation, const Kind& kind) noexcept;
 
 // Its table where it has one, whether or not the thread knows it. Local.
 CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept;

@@ -179,6 +179,20 @@ struct Kind {
   return found;
 }
 
+// Calls of a communicator before it has a table.
+struct Waiting {
+  int rank = 0;
+  int size = 1;
+  std::uint32_t left = 0;  // until ranks agree on what it becomes
+};
+
+// As many calls as one counts for, since longer ones are worth more; equal on all ranks.
+inline std::uint32_t weight_of(const Kind& kind) {
+  constexpr std::int64_t kUnit = 8192;
+  constexpr std::int64_t kMost = 64;
+  return static_cast<std::uint32_t>(std::clamp(1 + kind.bytes / kUnit, std::int64_t{1}, kMost));
+}
+
 // Of those that go a way that has been decided on. There is one left.
 inline void count_down(std::uint32_t& left) {
   if (left != CallTable::kForEver) --left;

@@ -56,6 +56,7 @@ CommunicatorState::CommunicatorState(MPI_Comm comm) : process(Process::here()) {
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   several = inter == 0 && size > 1;
+  waiting = {.rank = rank, .size = size};
 }
 
 // The operations in flight keep their context; the communicator is gone.
@@ -89,11 +90,13 @@ CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread) {
   return *state;
 }
 
-void refresh_slot(MPI_Comm comm, const CommunicatorState& state, ThreadState& thread) {
+void refresh_slot(MPI_Comm comm, CommunicatorState& state, ThreadState& thread) {
+  const bool counts = state.service == CommunicatorState::Service::kWaitsForMeans;
   thread.slots[slot_of<ThreadState::kSlots>(comm)] = {.comm = comm,
                                                       .generation = state_generation.load(std::memory_order_relaxed),
                                                       .table = state.table(),
-                                                      .native = !state.several || state.refused};
+                                                      .native = !state.several || state.refused,
+                                                      .waiting = counts ? &state.waiting : nullptr};
 }
 
 }  // namespace ranktree::mpi::collect

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "mpi/collect/call_kind.h"
+#include "mpi/collect/select/account.h"
 #include "mpi/collect/thread_state.h"
 
 namespace ranktree::mpi::collect {
@@ -32,8 +32,17 @@ struct CommunicatorState {
   int size = 1;
   bool several = false;  // an intracommunicator of two ranks or more: all others are the MPI's
   bool refused = false;  // it can have no context, on all ranks
-  // Calls of an unmodified program until it is served, nothing before the first of them; 0: it is never served, or is.
-  std::optional<std::uint32_t> waiting;
+  // Of an unmodified program's calls.
+  enum class Service : std::uint8_t {
+    kNew,            // none has been made
+    kWaits,          // served from a call with a fixed number, `waiting.left` from now
+    kWaitsForMeans,  // then ranks agree whether it is affordable (call.h)
+    kDecided         // it is served, or never
+  };
+  Service service = Service::kNew;
+  Waiting waiting;
+  std::uint32_t waited = 0;  // between the last two agreements
+  Agreements agreements;     // before there is a chooser
   std::shared_ptr<Context> context;
   // Of the rank whose state this is, and the states of other ranks that share the communicator (SMPI).
   std::shared_ptr<Process> process;
@@ -46,6 +55,6 @@ CommunicatorState* find_state(MPI_Comm comm);  // null where none is kept yet
 CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread);
 
 // Tells the thread what has become of it, within a call on the communicator.
-void refresh_slot(MPI_Comm comm, const CommunicatorState& state, ThreadState& thread);
+void refresh_slot(MPI_Comm comm, CommunicatorState& state, ThreadState& thread);
 
 }  // namespace ranktree::mpi::collect

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -111,20 +113,52 @@ Given given_by(const Environment& own, bool files) {
   return given;
 }
 
-// Rank 0's, on all ranks.
-void share_text(MPI_Comm comm, std::string& text) {
-  std::uint64_t length = text.size();
-  check(PMPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
-  if (length == 0) {
-    text.clear();
-    return;
+// Rank 0's texts, as they travel: lengths, then the texts as far as they fit; longer ones follow.
+struct Parcel {
+  static constexpr std::size_t kTexts = 5;
+  std::array<std::uint64_t, kTexts> lengths{};
+  std::int32_t reproducible = 0;
+  std::int32_t failed = 0;  // rank 0 had no memory
+  std::array<char, 448> front{};
+};
+
+std::array<std::string*, Parcel::kTexts> texts_of(Given& given) {
+  return {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.error};
+}
+
+// Makes rank 0's `given` that of all ranks, in one broadcast where it is short. Collective.
+void share_given(MPI_Comm comm, bool root, Given& given, const Failure& unread) {
+  std::string whole;
+  Parcel parcel;
+  if (root) {
+    const Failure failure = attempt([&] {
+      if (unread.error_class != MPI_SUCCESS) throw std::bad_alloc();
+      for (const std::string* text : texts_of(given)) whole += *text;
+    });
+    parcel.failed = failure.error_class;
+    parcel.reproducible = given.reproducible;
+    for (std::size_t i = 0; i < Parcel::kTexts; ++i) parcel.lengths.at(i) = texts_of(given).at(i)->size();
+    std::copy_n(whole.begin(), std::min(whole.size(), parcel.front.size()), parcel.front.begin());
   }
+  check(PMPI_Bcast(&parcel, sizeof parcel, MPI_BYTE, 0, comm), "MPI_Bcast");
   constexpr std::uint64_t kMost = 1U << 30U;
+  const std::uint64_t length = std::accumulate(parcel.lengths.begin(), parcel.lengths.end(), std::uint64_t{0});
   attempt_together(comm, [&] {
+    if (parcel.failed != 0) throw std::bad_alloc();
     if (length > kMost) throw Error(Fault::kInput, "RANKTREE_COLL: a file of more than 1 GB");
-    text.resize(length);
+    whole.resize(length);
+    for (std::size_t i = 0; i < Parcel::kTexts; ++i) texts_of(given).at(i)->resize(parcel.lengths.at(i));
   });
-  check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
+  if (!root) std::copy_n(parcel.front.begin(), std::min(whole.size(), parcel.front.size()), whole.begin());
+  if (length > parcel.front.size()) {
+    check(PMPI_Bcast(whole.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
+  }
+  given.reproducible = parcel.reproducible;
+  std::size_t begin = 0;
+  for (std::string* const text : texts_of(given)) {
+    std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(begin), text->size(), text->begin());
+    begin += text->size();
+  }
 }
 
 void understand(const Given& given, Settings& settings) {
@@ -166,14 +200,11 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own) {
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   Given given;
-  attempt_together(comm, [&] { given = given_by(own, rank == 0); });
-  for (std::string* text :
-       {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.error}) {
-    share_text(comm, *text);
-  }
-  check(PMPI_Bcast(&given.reproducible, 1, MPI_INT, 0, comm), "MPI_Bcast");
+  const Failure unread = attempt([&] { given = given_by(own, rank == 0); });
+  share_given(comm, rank == 0, given, unread);
   Settings settings;
-  attempt_together(comm, [&] {
+  int differs = own.collectives != given.rules || own.parameters != given.parameters ? 1 : 0;
+  const Failure failure = attempt([&] {
     try {
       understand(given, settings);
     } catch (const Error& error) {
@@ -182,10 +213,11 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own) {
     }
   });
   settings.reproducible = given.reproducible != 0;
-  int differs = own.collectives != given.rules || own.parameters != given.parameters ? 1 : 0;
+  throw_together(comm, failure);
   check(PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+  if (differs == 0) return settings;
   attempt_together(comm, [&] {
-    if (differs != 0 && settings.message.empty()) {
+    if (settings.message.empty()) {
       settings.message = "RANKTREE_COLL or RANKTREE_COLL_PARAMETERS is not the same on all ranks: rank 0's counts";
     }
   });

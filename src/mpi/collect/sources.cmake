@@ -15,11 +15,11 @@ set(
   collect/process.cpp
   collect/requests/in_flight.cpp
   collect/requests/own_request.cpp
+  collect/select/account.cpp
   collect/select/chooser.cpp
   collect/select/links.cpp
   collect/select/log.cpp
   collect/select/reproducible.cpp
-  collect/select/trial_statistics.cpp
   collect/select/tuning_entry.cpp
   collect/settings.cpp
   collect/shared/across.cpp

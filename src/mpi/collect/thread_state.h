@@ -31,6 +31,7 @@ struct ThreadState {
     std::uint64_t generation = 0;
     CallTable* table = nullptr;  // once there is one
     bool native = false;         // all calls are the MPI's
+    Waiting* waiting = nullptr;  // where calls are only counted for now
   };
   static constexpr std::size_t kSlots = 32;
 

@@ -23,8 +23,9 @@ constinit thread_local ThreadState* state_here = nullptr;
 
 namespace {
 
-// A communicator that calls less often than this never costs anything: a context is some hundred microseconds and two
-// communicators, of which an MPI has some thousands. The first where reductions must have the same bits every time.
+// By rules: a communicator that calls less often than this never costs anything: a context is some hundred microseconds
+// and two communicators, of which an MPI has some thousands. The first where reductions must have the same bits every
+// time. What is tuned waits until it is affordable.
 constexpr std::uint32_t kFirstServedCall = 5;
 constinit std::atomic<std::uint32_t> first_served_call{kFirstServedCall};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -80,10 +81,12 @@ const PreloadFunctions* functions() noexcept {
 void decide(int provided) noexcept {
   const bool wants = environment().wants_service();
   const bool same_bits = wants && environment().reproducible;
-  std::array<int, 3> wanted{wants ? 1 : 0, same_bits ? 1 : 0, wants && wants_nonblocking() ? 1 : 0};
-  if (PMPI_Bcast(wanted.data(), 3, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  const bool tunes = environment().collectives == "auto";
+  std::array<int, 4> wanted{wants ? 1 : 0, same_bits ? 1 : 0, wants && wants_nonblocking() ? 1 : 0, tunes ? 1 : 0};
+  if (PMPI_Bcast(wanted.data(), 4, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   if (wanted[0] == 0 || !all_can()) return;
-  first_served_call.store(wanted[1] != 0 ? 1 : kFirstServedCall, std::memory_order_relaxed);
+  const std::uint32_t usual = wanted[3] != 0 ? mpi::collect::kWhenAffordable : kFirstServedCall;
+  first_served_call.store(wanted[1] != 0 ? 1 : usual, std::memory_order_relaxed);
   if (wanted[2] != 0) begin_nonblocking(provided);
   serving.store(functions(), std::memory_order_relaxed);
 }

@@ -26,6 +26,7 @@ using mpi::collect::Kind;
 using mpi::collect::Operation;
 using mpi::collect::PreloadFunctions;
 using mpi::collect::ThreadState;
+using mpi::collect::Waiting;
 
 inline constexpr const char* kWhat = "collectives";  // at the beginning of what is printed
 
@@ -58,8 +59,17 @@ inline ThreadState& state_of_thread(const PreloadFunctions& functions) noexcept 
   return *state_here;
 }
 
-// One call of the program. `describe` makes the operation for a communicator of so many ranks, anew at each use, so
-// that parts that are not needed are never computed. Inlined into each wrapper, for which the collective is a constant.
+// A call of a communicator whose calls are only counted for now. False where ranks agree at this one.
+inline bool is_counted(Waiting& waiting, const Kind& kind) {
+  const std::uint32_t weight = mpi::collect::weight_of(kind);
+  if (waiting.left <= weight) return false;
+  waiting.left -= weight;
+  return true;
+}
+
+// One call of the program. `describe` makes the operation for a communicator of so many ranks; each time anew, so that
+// nothing of it need exist where little is asked of it. Inlined into each wrapper, for which the collective is a
+// constant.
 template <typename Next, typename Describe, typename... Arguments>
 [[gnu::always_inline]] inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... arguments) {
   const PreloadFunctions* const served_by = serving.load(std::memory_order_relaxed);
@@ -70,6 +80,19 @@ template <typename Next, typename Describe, typename... Arguments>
   const ThreadState::Slot* const slot = thread.known_slot(comm);
   if (slot != nullptr && slot->native) return next(arguments...);
   CallTable* table = slot == nullptr ? nullptr : slot->table;
+  if (slot != nullptr && slot->waiting != nullptr) {
+    Waiting& waiting = *slot->waiting;
+    const Kind kind = mpi::collect::kind_of(describe(static_cast<std::size_t>(waiting.size)), waiting.rank, thread.types);
+    if (is_counted(waiting, kind)) {
+      const int code = next(arguments...);
+      if (code != MPI_SUCCESS) [[unlikely]] {
+        const Operation operation = describe(static_cast<std::size_t>(waiting.size));
+        const Kind found = kind;
+        served_by->take_back_waiting(&waiting, &operation, &found);
+      }
+      return code;
+    }
+  }
   if (table == nullptr) [[unlikely]] {
     table = find_table(*served_by, describe(mpi::collect::list_length(comm)), thread);
     if (table == nullptr) return next(arguments...);

@@ -120,14 +120,18 @@ void complete_earlier(const Context& context) noexcept {
   drive_until(context.process().in_flight, [&context] { return context.in_flight() == 0; });
 }
 
+void finish(MPI_Request& request, InFlightList& in_flight) {
+  drive_until(in_flight, [&request] {
+    int done = 0;
+    check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  });
+}
+
 void synchronise(MPI_Comm comm, InFlightList& in_flight) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Ibarrier(comm, &request), "MPI_Ibarrier");
-  drive_until(in_flight, [&request] {
-    int met = 0;
-    check(PMPI_Test(&request, &met, MPI_STATUS_IGNORE), "MPI_Test");
-    return met != 0;
-  });
+  finish(request, in_flight);
 }
 
 }  // namespace ranktree::mpi::collect

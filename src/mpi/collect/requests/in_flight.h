@@ -85,6 +85,8 @@ class InFlightList {
 // Until it is done; drives all that is in flight meanwhile. Yields the processor between tries, since ranks may
 // outnumber cores. Throws MpiError.
 void finish(Running& running, InFlightList& in_flight);
+// The same of a request of the MPI's.
+void finish(MPI_Request& request, InFlightList& in_flight);
 
 // Until nothing is in flight on the context's communicator, as ranks must before they enter a blocking call on it in
 // which no rank drives: all ranks have begun what was begun here, since they begin operations in the same order and

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +27,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/collect/operation.h"
 #include "mpi/collect/process.h"
+#include "mpi/collect/select/account.h"
 #include "mpi/collect/select/links.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/select/reproducible.h"
@@ -44,7 +48,6 @@ using core::predict::Variant;
 using core::schedule::Collective;
 
 constexpr std::size_t kOrdered = 2;       // the kind of the user's operations that do not commute
-constexpr std::uint32_t kFirstCalls = 4;  // of a kind: the MPI's own, whatever comes later
 constexpr std::size_t kCandidates = 3;
 constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every way can carry out every operation.
@@ -54,11 +57,12 @@ bool commutes(const Operation& operation) {
   return !reduces(operation.collective) || operation_kind(operation.op) != kOrdered;
 }
 
-// Equal on all ranks, or nothing is tried.
-std::uint64_t fingerprint(const std::vector<Candidate>& candidates) {
+// Equal on all ranks, or nothing is tried. Exact in a double.
+double fingerprint(const std::vector<Candidate>& candidates) {
+  constexpr std::size_t kExact = 0xFFFFFFFFFFFF;
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
-  return std::hash<std::string>{}(text);
+  return static_cast<double>(std::hash<std::string>{}(text) & kExact);
 }
 
 // Of one kind of call.
@@ -70,6 +74,7 @@ struct Tried {
   const Choice* choice = nullptr;
   MPI_Datatype type{};
   MPI_Op op{};
+  bool proposes = false;  // at the next call
 
   [[nodiscard]] bool is_like_last(const Operation& operation) const {
     return choice != nullptr && type == operation.receive.type && op == operation.op;
@@ -98,11 +103,16 @@ class Selector final : public Chooser {
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
   const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
   bool ask_for_shared_memory();
-  [[nodiscard]] double seconds_to_synchronise() const;
-  void begin_trials(const Operation& operation, const Kind& kind);
-  std::vector<Candidate> propose(const Operation& operation, const Kind& kind);
+  Budget agree(std::span<double> samples);
+  bool begin_tuning(const Kind& kind);
+  void propose(std::size_t at, const Operation& operation, const Kind& kind);
+  std::vector<Candidate> candidates_for(const Operation& operation, const Kind& kind);
+  [[nodiscard]] Account::SetUp next_set_up() const {
+    return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
+  }
+  void reserve_one();
+  void follow(std::size_t at, TuningEntry::Step step);
   Decision counted(const Operation& operation, Decision decision);
-  void settle(std::size_t at);
   void add(const Kind& kind, std::unique_ptr<Tried> tried);
   // Null where the kind has not been tried.
   [[nodiscard]] Tried* tried_of(const Kind& kind) const {
@@ -116,7 +126,8 @@ class Selector final : public Chooser {
   Context& context_;
   Settings settings_;
   Parameters parameters_;
-  bool links_known_ = false;  // measured, where nobody has given them
+  bool has_first_kind_ = false;  // links are measured, shared memory is made
+  Agreements agreements_;
   DecisionLog log_;
   CallTable& table_;
   // Of the kinds that are tuned or go through shared memory by rule (nothing tried), as CallTable::tuned numbers them.
@@ -188,11 +199,14 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
     return served ? 0 : CallTable::kForEver;
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
-  if (wish.automatic) return unknown ? CallTable::kForEver : kFirstCalls;
-  return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
+  if (wish.automatic) return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size));
+  return wish.choice.way == Way::kNative ? CallTable::kForEver : 0;
 }
 
-Selector::~Selector() { log_.counts(table_); }
+Selector::~Selector() {
+  log_.counts(table_);
+  log_.say(context_.process().account.text());
+}
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
   if (decision.choice->variant != Variant::kNative) ++table_.ours.at(static_cast<std::size_t>(operation.collective));
@@ -246,9 +260,16 @@ void Selector::remember_rule(const Operation& operation, const Kind& kind) noexc
   });
 }
 
+// Behind it add() does not fail.
+void Selector::reserve_one() {
+  const std::size_t enough = std::bit_ceil(tried_.size() + 1);
+  tried_.reserve(enough);
+  repeats_.reserve(enough);
+}
+
 void Selector::add(const Kind& kind, std::unique_ptr<Tried> tried) {
-  tried_.reserve(tried_.size() + 1);
-  repeats_.emplace_back();  // nothing fails from here on
+  reserve_one();
+  repeats_.emplace_back();
   tried_.push_back(std::move(tried));
   table_.repeats = repeats_.data();
   table_.tuned[kind.index] = static_cast<std::uint16_t>(tried_.size());
@@ -256,30 +277,29 @@ void Selector::add(const Kind& kind, std::unique_ptr<Tried> tried) {
 
 Chooser::Decision Selector::automatic(const Operation& operation, const Kind& kind, bool blocking) {
   Tried* tried = tried_of(kind);
-  if (blocking && tried == nullptr) ask_for_shared_memory();
   if ((tried == nullptr || !tried->is_like_last(operation)) && !is_usual(context_, operation)) return {};
   if (!blocking) {
     if (tried == nullptr || tried->entry.on_trial()) return {};
     return {.choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried)};
   }
   if (tried == nullptr) {
-    begin_trials(operation, kind);
+    if (!begin_tuning(kind)) return {};
     tried = tried_.back().get();
-    if (!tried->entry.on_trial()) {
-      settle(tried_.size() - 1);
-      return {};
-    }
   }
   const std::size_t at = table_.tuned[kind.index] - 1U;
+  if (tried->proposes) propose(at, operation, kind);
   if (Repeat& last = repeats_[at]; last.left > 0) {
     count_down(last.left);
     const Choice* const choice = unless_it_cannot(&tried->entry.winner(), operation, kind, *tried);
     if (choice->variant == Variant::kShared) remember(context_, operation, last);
     return {.choice = choice};
   }
+  if (table_.native[kind.index] > 0) {
+    count_down(table_.native[kind.index]);
+    return {};
+  }
   const TuningEntry::Turn turn = tried->entry.next();
-  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried), .entry = at, .trial = turn.trial};
-  if (turn.meets) decision.meeting = seconds_to_synchronise();
+  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried), .entry = at, .timed = turn.timed};
   if (turn.timed) decision.started = PMPI_Wtime();
   return decision;
 }
@@ -309,21 +329,6 @@ void Selector::make_ready() {
   if (named) ask_for_shared_memory();
 }
 
-// On one node by shared memory: ranks leave at the same time, and the MPI's queues have seen nothing. Elsewhere they
-// leave the MPI's barrier, as programs' ranks do. It drives nothing that is in flight: they enter it when all have
-// come.
-double Selector::seconds_to_synchronise() const {
-  const double start = PMPI_Wtime();
-  NodeTeam* const team = context_.node_count() == 1 ? context_.node_team() : nullptr;
-  if (team != nullptr) {
-    team->synchronise();
-  } else {
-    context_.synchronise();
-    check(PMPI_Barrier(context_.comm()), "MPI_Barrier");
-  }
-  return PMPI_Wtime() - start;
-}
-
 bool Selector::is_deciding(const Operation& operation) const {
   const Kind kind = kind_of(operation, context_.rank(), thread_state().types);
   if (settings_.rules || !settings_.wishes.at(static_cast<std::size_t>(operation.collective)).automatic) return false;
@@ -331,46 +336,74 @@ bool Selector::is_deciding(const Operation& operation) const {
   return tried != nullptr ? tried->entry.on_trial() : table_.native[kind.index] != CallTable::kForEver;
 }
 
-void Selector::end(const Decision& decision) {
-  if (!decision.trial) return;
-  const double seconds = PMPI_Wtime() - decision.started;
-  TuningEntry& entry = tried_[decision.entry]->entry;
-  if (!entry.record(seconds, decision.meeting)) return;
-  context_.synchronise();
-  const std::span<double> times = entry.unagreed();
-  check(
-      PMPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_MAX, context_.comm()),
-      "MPI_Allreduce");
-  if (entry.agreed()) settle(decision.entry);
+Budget Selector::agree(std::span<double> samples) {
+  return agreements_.agree(context_.comm(), context_.process().account, context_.process().in_flight, samples);
 }
 
-// A decision: where it is the MPI's own call, the next ones need not come here; nor those that can be made directly.
-void Selector::settle(std::size_t at) {
+void Selector::end(const Decision& decision) {
+  if (!decision.timed) return;
+  const double end = PMPI_Wtime();
+  TuningEntry& entry = tried_[decision.entry]->entry;
+  const std::uint64_t calls = std::accumulate(table_.calls.begin(), table_.calls.end(), std::uint64_t{0});
+  if (!entry.record(decision.started, end, calls)) return;
+  const Choice* const before = &entry.winner();
+  const Budget budget = agree(entry.unagreed());
+  const TuningEntry::Step step = entry.agreed(budget.allowed, budget.covers(next_set_up()));
+  context_.process().account.charge(Account::Cost::kTrials, entry.charge());
+  if (step != TuningEntry::Step::kDecide && before != &entry.winner()) log_.decision(tried_[decision.entry]->kind, entry);
+  follow(decision.entry, step);
+}
+
+// Where calls are not tuned for now, the next ones need not come here; nor those that can be made directly.
+void Selector::follow(std::size_t at, TuningEntry::Step step) {
   Tried& tried = *tried_[at];
-  log_.decision(tried.kind, tried.entry);
+  tried.proposes = step == TuningEntry::Step::kPropose;
+  if (step == TuningEntry::Step::kContinue || tried.proposes) return;
+  if (step == TuningEntry::Step::kDecide) log_.decision(tried.kind, tried.entry);
   if (!tried.entry.winner_is_native() && !repeats(tried.entry.winner())) return;
   (tried.entry.winner_is_native() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
   tried.entry.pass_settled();
 }
 
-// Collective: all ranks have the same candidates, or none.
-void Selector::begin_trials(const Operation& operation, const Kind& kind) {
-  context_.synchronise();
-  std::vector<Candidate> candidates = propose(operation, kind);
-  const std::uint64_t print = fingerprint(candidates);
-  std::array<std::uint64_t, 2> prints = {print, ~print};
-  check(PMPI_Allreduce(MPI_IN_PLACE, prints.data(), static_cast<int>(prints.size()), MPI_UINT64_T, MPI_MIN,
-                       context_.comm()),
-        "MPI_Allreduce");
-  attempt_together(context_.comm(), [&] {
-    if (prints[0] != ~prints[1]) candidates.clear();
-    add(kind, std::make_unique<Tried>(
-                  Tried{.kind = kind, .entry = TuningEntry(candidates, kind.bytes, context_.node_count())}));
+// Collective. False where a rank has no memory for it: the kind stays native.
+bool Selector::begin_tuning(const Kind& kind) {
+  std::unique_ptr<Tried> made;
+  std::array<double, 1> failed{};
+  const Failure failure = attempt([&] {
+    made = std::make_unique<Tried>(Tried{.kind = kind, .entry = TuningEntry(kind.bytes, context_.node_count() == 1)});
+    reserve_one();
   });
+  failed[0] = failure.error_class == MPI_SUCCESS ? 0 : 1;
+  const Budget budget = agree(failed);
+  if (failed[0] != 0) {
+    table_.native[kind.index] = CallTable::kForEver;
+    return false;
+  }
+  add(kind, std::move(made));
+  follow(tried_.size() - 1, tried_.back()->entry.start(budget.covers(next_set_up())));
+  return true;
 }
 
-std::vector<Candidate> Selector::propose(const Operation& operation, const Kind& kind) {
-  if (!settings_.parameters && context_.node_count() > 1 && !std::exchange(links_known_, true)) {
+// Collective: all ranks have the same candidates, or none.
+void Selector::propose(std::size_t at, const Operation& operation, const Kind& kind) {
+  context_.synchronise();
+  const double start = PMPI_Wtime();
+  const Account::SetUp what = next_set_up();
+  Tried& tried = *tried_[at];
+  tried.proposes = false;
+  const std::vector<Candidate> candidates = candidates_for(operation, kind);
+  has_first_kind_ = true;
+  attempt_together(context_.comm(), [&] { tried.entry.add(candidates); });
+  const double own = fingerprint(candidates);
+  std::array<double, 2> prints = {own, -own};
+  agree(prints);
+  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], std::nullopt);
+  context_.process().account.charge(what, PMPI_Wtime() - start);
+  follow(at, step);
+}
+
+std::vector<Candidate> Selector::candidates_for(const Operation& operation, const Kind& kind) {
+  if (!settings_.parameters && context_.node_count() > 1 && !has_first_kind_) {
     parameters_ = with_measured_links(parameters_, context_);
   }
   const bool shared = ask_for_shared_memory();

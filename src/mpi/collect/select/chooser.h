@@ -1,5 +1,5 @@
-// Which way each call on one communicator goes: RANKTREE_COLL, rules, the model, and measured trials, in which the
-// MPI's own call always takes part (never its loser).
+// Which variant serves each call on one communicator: RANKTREE_COLL, rules, the model, and trials in the program's own
+// calls against the native one.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,8 @@ class Chooser {
   struct Decision {
     const core::predict::Choice* choice = &native_choice();  // the chooser's: until end()
     std::size_t entry = 0;                                   // the chooser's own
-    bool trial = false;
+    bool timed = false;
     double started = 0;
-    double meeting = 0;  // seconds, in which ranks synchronised before it
   };
 
   // Collective, the first time for a communicator: reads the settings and agrees on them.
@@ -39,10 +38,10 @@ class Chooser {
   // of the call. Operations without a size known to all (vector gathers) are decided without it. A call that is
   // nonblocking is never a trial. `kind` is the operation's.
   virtual Decision begin(const Operation& operation, const Kind& kind, bool blocking) = 0;
-  // After a blocking call, one that failed too. Collective at the end of a round of trials (one small allreduce).
+  // After a blocking call, one that failed too. Collective behind some blocks of calls on trial (one small allreduce).
   virtual void end(const Decision& decision) = 0;
 
-  // Whether calls like this one have still to be tried, or are on trial. The same on all ranks.
+  // Whether nothing has been decided for calls like this one yet. The same on all ranks.
   [[nodiscard]] virtual bool is_deciding(const Operation& operation) const = 0;
 
   // Collective the first time: makes what nonblocking calls, which are local, need for what the user has asked for.

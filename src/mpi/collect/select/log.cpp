@@ -90,7 +90,6 @@ std::string contestant_text(const TuningEntry::Contestant& contestant) {
   std::string text = " | " + to_text(contestant.choice);
   const auto is_time = [](double seconds) { return seconds > 0 && std::isfinite(seconds); };
   if (is_time(contestant.measured)) text += " " + time_text(contestant.measured);
-  if (is_time(contestant.apart)) text += ", " + time_text(contestant.apart) + " apart";
   if (contestant.model > 0) text += " (model " + time_text(contestant.model) + ")";
   return text + (contestant.dropped ? " dropped" : "");
 }
@@ -107,9 +106,11 @@ void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
   std::string text = kind_text(kind) + ": " + to_text(entry.winner());
   for (const TuningEntry::Contestant& each : entry.contestants()) text += contestant_text(each);
   if (entry.contestants().size() == 1) {
-    text += " | no other way";
+    text += " | no other variant";
   } else if (entry.settled() == TuningEntry::kForEver) {
     text += " | for good";
+  } else if (entry.settled() == 0) {
+    text += " | for now";
   } else {
     text += " | for " + std::to_string(entry.settled()) + " calls";
   }

@@ -4,228 +4,305 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
-#include "mpi/collect/select/trial_statistics.h"
+#include "core/predict/paired_test.h"
 
 namespace ranktree::mpi::collect {
 namespace {
 
-constexpr int kPassesLater = 3;  // when a decision is looked at again
-constexpr double kMargin = 1.05;
-constexpr double kNotSlower = 1.02;   // in loops and in calls apart
-constexpr double kOutweighed = 0.02;  // of a gain
-// What a short call takes across nodes depends as much on who comes to it late: behind two kinds of meeting the same
-// ways were found in another order.
-constexpr double kArrivals = 1.3;
-constexpr double kForBytes = 1.1;  // what sparing bytes between nodes may take, where it is quicker than the MPI's own
-// Seconds of a call that no trial sees: a way of ours is found in more steps than that a call is left to the MPI, which
-// other work has pushed out of the caches. And what clocks do not tell apart. Calls through the memory of one node are
-// found in fewer.
+using core::predict::PairedTest;
+using Verdict = PairedTest::Verdict;
+
+constexpr std::size_t kNumbers = 4;       // of a block
+constexpr std::uint32_t kInStream = 64;   // calls of a block where ranks may run ahead
+constexpr std::uint32_t kIsolated = 16;   // where other work comes between
+constexpr double kBlockSeconds = 2e-3;    // a block of long calls has fewer
+constexpr std::uint32_t kFirstCalls = 4;  // of a challenger whose time is not known
+constexpr std::uint32_t kFirstBatch = 3;   // pairs
+constexpr std::uint32_t kMostBatch = 32;
+constexpr std::size_t kNoisy = 64;        // pairs without a decision, from which blocks are longer
+// A challenger's first calls are expected to lose at most this: a multiple of the native call's time, or some time
+// slices, or what the model allows beyond the cheapest (core/predict/candidates.h).
+constexpr double kWorst = 9;
+constexpr double kWorstSeconds = 20e-6;
+constexpr double kTimeSlices = 10e-3;
+constexpr double kWorstOfLong = 1.5;
+constexpr double kHopeless = 3;  // times as slow, where the account does not cover more pairs
+constexpr int kFailures = 3;
+// A test replaces by mistake with a chance of at most 1/300 in the first round, which has up to three or four tests,
+// and half of it in each round behind.
+constexpr double kOdds = 300;
+constexpr int kMostRounds = 20;
+constexpr double kOddsForNative = 20;
+constexpr std::uint32_t kFirstInterval = 1024;
+constexpr std::uint32_t kLastInterval = 1U << 20U;
+// Seconds of a call that no block sees: a variant of ours is found in more steps than a native call that is decided
+// on. Calls through the memory of one node are found in fewer.
 constexpr double kUnseen = 100e-9;
 constexpr double kUnseenInMemory = 20e-9;
-constexpr double kMuchSlower = 1.5;
-constexpr double kClearlyQuicker = 2;
-constexpr int kFailures = 2;  // then no more
-constexpr std::uint32_t kFirstInterval = 1000;
-constexpr std::uint32_t kLastInterval = 1U << 20U;
-constexpr double kShare = 0.01;  // of the calls, for looking again
 
-// Short calls overlap: a root is some calls ahead until something holds it back, which a few calls do not show. The
-// first calls touch shared memory, of which small messages use eight cells in turn.
-TrialStatistics::Plan plan_for(std::int64_t bytes, int nodes) {
-  constexpr std::int64_t kSmall = 4096;
-  constexpr std::int64_t kMiddle = 32768;
-  constexpr std::int64_t kLarge = 262144;
-  constexpr std::int64_t kVeryLarge = 4194304;
-  constexpr int kPasses = 5;
-  constexpr int kManyPasses = 7;
-  constexpr int kMostPasses = 9;
-  if (bytes < kSmall) return {.passes = kManyPasses, .preparing = 8, .together = 8, .apart = 4};
-  if (bytes < kMiddle) return {.passes = kManyPasses, .preparing = 4, .together = 4, .apart = 4};
-  if (bytes < kLarge) return {.passes = kPasses, .preparing = 2, .apart = 3};
-  if (nodes > 1) return {.passes = kPasses, .apart = 1};
-  if (bytes < kVeryLarge) return {.passes = kPasses, .apart = 3};
-  return {.passes = kMostPasses, .apart = 1};  // who is slow leaves after two
+// Mixes the bits of a number (splitmix64's finaliser).
+std::uint64_t mixed(std::uint64_t number) {
+  number = (number ^ (number >> 30U)) * 0xBF58476D1CE4E5B9U;
+  number = (number ^ (number >> 27U)) * 0x94D049BB133111EBU;
+  return number ^ (number >> 31U);
 }
 
 }  // namespace
 
-TuningEntry::TuningEntry(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes)
-    : contestants_(1), one_node_(nodes == 1), interval_(kFirstInterval / 2), plan_(plan_for(bytes, nodes)) {
-  for (const core::predict::Candidate& each : candidates)
-    contestants_.push_back({each.choice, each.seconds, each.fewest_bytes});
-  for (std::size_t i = 0; i < contestants_.size(); ++i) members_.push_back(i);
-  if (members_.size() == 1) {
-    left_ = kForEver;
-    return;
-  }
-  begin_round(members_, plan_.passes);
+TuningEntry::TuningEntry(std::int64_t bytes, bool one_node) : observed_(observed_calls(bytes)), one_node_(one_node) {
+  samples_.reserve(kNumbers * 2 * kMostBatch);
 }
 
-void TuningEntry::begin_round(std::vector<std::size_t> members, int passes) {
-  members_ = std::move(members);
-  TrialStatistics::Plan plan = plan_;
-  plan.passes = passes;
-  trials_ = TrialStatistics(members_.size(), plan);
-  on_trial_ = true;
+// Long calls cost more than an agreement.
+std::uint32_t TuningEntry::observed_calls(std::int64_t bytes) {
+  constexpr std::int64_t kMiddle = 16384;
+  constexpr std::int64_t kLong = 262144;
+  if (bytes >= kLong) return 2;
+  return bytes >= kMiddle ? 8 : 32;
+}
+
+// Drawn, so that no period of the program can favour one of them.
+bool TuningEntry::challenger_first(std::size_t pair) const {
+  return (mixed((std::uint64_t{tests_} << 32U) + drawn_ + pair) & 1U) != 0;
+}
+
+std::size_t TuningEntry::on_turn() const {
+  if (batch_ == 0) return winner_;
+  const std::size_t block = samples_.size() / kNumbers;
+  const bool second = block % 2 != 0;
+  return challenger_first(block / 2) != second ? to_test_.front() : winner_;
 }
 
 TuningEntry::Turn TuningEntry::next() {
-  if (!on_trial_) {
+  if (calls_ == 0) {
     if (left_ > 0) {
       if (left_ != kForEver) --left_;
       return {&winner()};
     }
-    begin_round(std::move(members_), kPassesLater);
+    observe();
   }
-  const TrialStatistics::Turn turn = trials_.turn();
-  return {&contestants_[members_[turn.contestant]].choice, true, turn.timed, turn.meets};
+  return {&contestants_[on_turn()].choice, true};
 }
 
-bool TuningEntry::agreed() {
-  trials_.agreed(kMuchSlower, kClearlyQuicker);
-  if (!trials_.ended()) return false;
-  keep_times();
-  const std::size_t best = quickest();
-  on_trial_ = false;
-  const bool replaces = best != winner_ && best != 0;
-  if (replaces && std::find(confirming_.begin(), confirming_.end(), best) == confirming_.end()) {
-    confirm(best);
-    return false;
+void TuningEntry::observe() {
+  samples_.clear();
+  batch_ = 0;
+  calls_ = observed_;
+}
+
+bool TuningEntry::record(double begin, double end, std::uint64_t calls) {
+  if (call_ == 0) {
+    whole_begin_ = begin;
+    calls_before_ = calls;
   }
-  confirming_.clear();
-  interval_ = best == winner_ ? std::min(interval_ * 2, kLastInterval) : kFirstInterval;
-  winner_ = best;
+  if (call_ == unjudged()) {
+    begin_ = begin;
+    in_calls_ = 0;
+  }
+  in_calls_ += end - begin;
+  if (++call_ < calls_) return false;
+  call_ = 0;
+  const auto others = static_cast<double>(calls - calls_before_) - static_cast<double>(calls_ - 1);
+  samples_.insert(samples_.end(), {end - whole_begin_, end - begin_, in_calls_, others});
+  return samples_.size() == kNumbers * (batch_ == 0 ? 1 : 2 * batch_);
+}
+
+TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) const {
+  const core::predict::Choice& choice = contestants_[contestant].choice;
+  double unseen = 0;
+  if (contestant != 0) {
+    unseen = one_node_ && choice.way == core::predict::Way::kShared ? kUnseenInMemory : kUnseen;
+  }
+  const double* const numbers = samples_.data() + at * kNumbers;
+  const double judged = unseen * (calls_ - unjudged());
+  return {numbers[0] + unseen * calls_, {numbers[1] + judged, numbers[2] + judged}};
+}
+
+// Ranks run ahead where nothing comes between calls.
+void TuningEntry::keep_observed() {
+  const Block seen = block(0, winner_);
+  const double judged = calls_ - unjudged();
+  by_elapsed_ = 2 * seen.times.in_calls >= seen.times.elapsed;
+  const double elapsed = seen.times.elapsed / judged;
+  rate_ = by_elapsed_ ? elapsed : seen.times.in_calls / judged;
+  const bool stream = by_elapsed_ && 2 * samples_[3] < calls_;
+  const double calls = std::min(kBlockSeconds / std::max(elapsed, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
+  block_calls_ = std::max(1U, static_cast<std::uint32_t>(calls));
+  contestants_[winner_].measured = rate_;
+}
+
+// Pairs of blocks that are shorter than they should be show only what the challenger costs.
+void TuningEntry::keep_pairs() {
+  const std::size_t challenger = to_test_.front();
+  double of_current = 0;
+  double of_challenger = 0;
+  for (std::size_t pair = 0; pair < batch_; ++pair) {
+    const std::size_t first = challenger_first(pair) ? 1 : 0;
+    const Block current = block(2 * pair + first, winner_);
+    const Block other = block(2 * pair + 1 - first, challenger);
+    of_current += by_elapsed_ ? current.whole : current.times.in_calls;
+    of_challenger += by_elapsed_ ? other.whole : other.times.in_calls;
+    if (calls_ >= block_calls_) test_.add(current.times, other.times);
+  }
+  const double before = std::max(lost_, 0.0);
+  if (challenger != 0) lost_ += of_challenger - of_current;
+  uncharged_ += std::max(lost_, 0.0) - before - std::exchange(reserved_, 0);
+  const double calls = static_cast<double>(batch_) * (by_elapsed_ ? calls_ : calls_ - unjudged());
+  rate_ = contestants_[winner_].measured = of_current / calls;
+  contestants_[challenger].measured = of_challenger / calls;
+  measured_ = true;
+}
+
+double TuningEntry::charge() { return std::exchange(uncharged_, 0); }
+
+TuningEntry::Step TuningEntry::agreed(double allowed, bool can_propose) {
+  if (batch_ == 0) {
+    keep_observed();
+    calls_ = 0;
+    if (!proposed_) return can_propose ? Step::kPropose : postpone();
+    return to_test_.empty() ? begin_round(allowed) : plan(allowed);
+  }
+  keep_pairs();
+  calls_ = 0;
+  samples_.clear();
+  return judge(allowed);
+}
+
+void TuningEntry::add(const std::vector<core::predict::Candidate>& candidates) {
+  for (const core::predict::Candidate& each : candidates) contestants_.push_back({each.choice, each.seconds});
+  to_test_.reserve(contestants_.size());
+}
+
+TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> known) {
+  if (!valid) contestants_.resize(1);
+  proposed_ = true;
+  wait_ = 0;
+  if (valid && !known && contestants_.size() > 1) return Step::kContinue;
+  winner_ = valid ? known.value_or(0) : 0;
+  only_confirms_ = known.has_value();
   settle();
-  return true;
+  if (winner_ != 0) left_ = 0;
+  return Step::kDecide;
 }
 
-// The best one and the next best must win once more; the second in case the first was only lucky.
-void TuningEntry::confirm(std::size_t best) {
-  confirming_ = {best};
-  std::size_t next = 0;
-  for (std::size_t member = 1; member < members_.size(); ++member) {
-    const std::size_t other = members_[member];
-    if (other == best || other == winner_ || trials_.dropped(member) || !beats_native(member)) continue;
-    if (next == 0 || contestants_[other].measured < contestants_[next].measured) next = other;
+// Where another variant is in use, the native call challenges it first.
+TuningEntry::Step TuningEntry::begin_round(double allowed) {
+  to_test_.clear();
+  for (std::size_t i = 0; i < contestants_.size(); ++i) {
+    if (i != winner_ && (i == 0 || (contestants_[i].failures < kFailures && !only_confirms_))) to_test_.push_back(i);
   }
-  if (next != 0) confirming_.push_back(next);
-  std::vector<std::size_t> members{0};
-  if (winner_ != 0) members.push_back(winner_);
-  members.insert(members.end(), confirming_.begin(), confirming_.end());
-  begin_round(std::move(members), plan_.passes);
+  only_confirms_ = false;
+  begin_test();
+  return plan(allowed);
 }
 
-void TuningEntry::keep_times() {
-  meeting_ = trials_.meeting();
-  for (std::size_t member = 0; member < members_.size(); ++member) {
-    Contestant& contestant = contestants_[members_[member]];
-    contestant.measured = trials_.time(member);
-    contestant.apart = plan_.together > 0 ? trials_.apart(member) : 0;
-    contestant.dropped = trials_.dropped(member);
-    if (contestant.dropped) ++contestant.failures;
+void TuningEntry::begin_test() {
+  if (to_test_.empty()) return;
+  const double odds = to_test_.front() == 0 ? kOddsForNative : std::ldexp(kOdds, rounds_);
+  ++tests_;
+  test_ = PairedTest(odds);
+  measured_ = false;
+  next_batch_ = kFirstBatch;
+  lost_ = 0;
+}
+
+TuningEntry::Step TuningEntry::judge(double allowed) {
+  const Verdict verdict = test_.verdict();
+  const std::size_t challenger = to_test_.front();
+  if (verdict == Verdict::kUndecided && !is_settled_enough()) return plan(allowed);
+  Contestant& judged = contestants_[challenger];
+  judged.dropped = verdict != Verdict::kFaster;
+  if (verdict == Verdict::kFaster) {
+    contestants_[winner_].dropped = true;
+    if (challenger == 0) {  // it has been slower than the native call for an unknown part of the calls between
+      ++contestants_[winner_].failures;
+      uncharged_ += std::max(0.0, contestants_[winner_].measured - judged.measured) * interval_ / 2;
+    }
+    winner_ = challenger;
+    rate_ = judged.measured;
+    interval_ = 0;
+  } else if (challenger != 0) {
+    ++judged.failures;
   }
+  to_test_.erase(to_test_.begin());
+  begin_test();
+  return plan(allowed);
 }
 
-// Ties go to the way in use, then to the one the model prefers.
-std::size_t TuningEntry::quickest() const {
-  const auto in_use = static_cast<std::size_t>(std::find(members_.begin(), members_.end(), winner_) - members_.begin());
-  std::size_t best = 0;
-  if (in_use != 0 && in_use < members_.size() && !trials_.dropped(in_use) && is_not_slower(in_use) &&
-      trials_.time(in_use) + unseen(in_use) <= trials_.time(0)) {
-    best = in_use;
+// Among variants of ours that are about as fast, and behind a decision, nothing is gained by many more pairs.
+bool TuningEntry::is_settled_enough() const { return winner_ != 0 && test_.pairs() >= kNoisy; }
+
+// Nothing is lost by native calls.
+double TuningEntry::loss_of_pair() const {
+  if (to_test_.front() == 0) return 0;
+  return std::max(contestants_[to_test_.front()].measured - rate_, 0.0) * block_calls_;
+}
+
+TuningEntry::Step TuningEntry::plan(double allowed) {
+  while (!to_test_.empty()) {
+    if (!measured_) return plan_first(allowed);
+    const double loss = loss_of_pair();
+    if (loss <= allowed / 2) {
+      const double most = loss > 0 ? allowed / 2 / loss : static_cast<double>(kMostBatch);
+      const auto pairs = std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
+      next_batch_ = std::min(2 * next_batch_ + 1, kMostBatch);
+      if (test_.pairs() >= kNoisy && block_calls_ < 2 * kInStream) block_calls_ *= 2;
+      calls_ = block_calls_;
+      begin_batch(pairs, loss * pairs);
+      return Step::kContinue;
+    }
+    if (contestants_[to_test_.front()].measured < kHopeless * rate_) return postpone();
+    Contestant& hopeless = contestants_[to_test_.front()];
+    hopeless.dropped = true;
+    ++hopeless.failures;
+    to_test_.erase(to_test_.begin());
+    begin_test();
   }
-  for (std::size_t member = 1; member < members_.size(); ++member) {
-    if (member == best || trials_.dropped(member) || !beats_native(member)) continue;
-    const bool only_equal = best != 0 && trials_.time(member) * (best == in_use ? kMargin : 1) >= trials_.time(best);
-    if (!only_equal) best = member;
-  }
-  return members_[sparing_one(best)];
+  return settle();
 }
 
-// No slower than noise is, in all that is measured; by a tenth on the mean where both are quicker than the MPI's own.
-bool TuningEntry::is_as_quick(std::size_t member, std::size_t as) const {
-  if (as != 0 && beats_native(member)) return trials_.time(member) <= kForBytes * trials_.time(as);
-  return trials_.time(member) <= kNotSlower * trials_.time(as) &&
-         trials_.together(member) <= kNotSlower * trials_.together(as) &&
-         trials_.apart(member) <= kNotSlower * trials_.apart(as);
+TuningEntry::Step TuningEntry::plan_first(double allowed) {
+  const double unknown = std::min(kWorst * rate_ + kWorstSeconds, std::max(kWorstOfLong * rate_, kTimeSlices));
+  const double worst = to_test_.front() == 0 ? 0 : unknown;
+  const std::uint32_t least = std::min(kFirstCalls, block_calls_);
+  if (worst * least > allowed) return postpone();
+  const double most = worst > 0 ? allowed / 2 / worst : block_calls_;
+  calls_ = static_cast<std::uint32_t>(std::min(most, static_cast<double>(block_calls_)));
+  begin_batch(1, worst * calls_);
+  return Step::kContinue;
 }
 
-// The quickest of the sparing ways that are about as quick as the best one; the best one where there is none.
-std::size_t TuningEntry::sparing_one(std::size_t best) const {
-  std::size_t chosen = best;
-  for (std::size_t member = 1; member < members_.size() && !contestants_[members_[best]].spares; ++member) {
-    if (!contestants_[members_[member]].spares || trials_.dropped(member) || !is_as_quick(member, best)) continue;
-    if (chosen == best || trials_.time(member) < trials_.time(chosen)) chosen = member;
-  }
-  return chosen;
+void TuningEntry::begin_batch(std::uint32_t pairs, double loss) {
+  samples_.clear();
+  drawn_ += batch_;
+  batch_ = pairs;
+  wait_ = 0;
+  reserved_ = loss;
+  uncharged_ += loss;
 }
 
-double TuningEntry::unseen(std::size_t member) const {
-  const bool in_memory = one_node_ && contestants_[members_[member]].choice.variant == core::predict::Variant::kShared;
-  return in_memory ? kUnseenInMemory : kUnseen;
+// Until the account covers the next step.
+TuningEntry::Step TuningEntry::postpone() {
+  wait_ = std::min(std::max(2 * wait_, 2 * observed_), kLastInterval);
+  left_ = wait_;
+  return Step::kPostpone;
 }
 
-// Than the MPI's own call, neither in loops nor in calls apart; unless what it loses in one is nothing beside what it
-// gains in the other, as where ranks that spin wait for each other's time slices in loops only.
-bool TuningEntry::is_not_slower(std::size_t member) const {
-  const auto loss = [&](double own, double native) {
-    const double whole = own + unseen(member);
-    return whole <= kNotSlower * native ? 0 : whole - native;
-  };
-  const double in_loops = plan_.together == 0 ? 0 : loss(trials_.together(member), trials_.together(0));
-  const double apart = loss(trials_.apart(member), trials_.apart(0));
-  const double gain = trials_.time(0) - trials_.time(member) - unseen(member);
-  return std::max(in_loops, apart) <= kOutweighed * std::max(gain, 0.0);
-}
-
-// Turns of one pass are compared, since a machine's load changes; one unlucky pass of three may be lost.
-bool TuningEntry::beats_native(std::size_t member) const {
-  const int enough = trials_.passes() - trials_.passes() / 3;
-  return (trials_.time(member) + unseen(member)) * kMargin < trials_.time(0) && is_not_slower(member) &&
-         trials_.wins(member) >= enough && (one_node_ || wins_apart(member, enough));
-}
-
-// Across nodes calls apart must win by themselves: a gain in loops would make up for them, and means of them are luck
-// where processes take turns.
-bool TuningEntry::wins_apart(std::size_t member, int enough) const {
-  const double margin = plan_.together > 0 ? kArrivals : 1;
-  return trials_.wins_apart(member) >= enough && (trials_.apart(member) + unseen(member)) * margin < trials_.apart(0);
-}
-
-// How many calls of the way in use a contestant's part of a round costs beyond as many of those. The way in use costs
-// its meetings, too.
-double TuningEntry::cost_of(std::size_t contestant) const {
-  const double unit = contestants_[winner_].measured;
-  if (!(unit > 0)) return 0;
-  const double excess = std::max(0.0, contestants_[contestant].measured / unit - 1);
-  const double meetings = (plan_.apart + (plan_.together > 0 ? 1 : 0)) * kPassesLater;
-  return excess * (plan_.preparing + plan_.calls() * kPassesLater) + meetings * meeting_ / unit;
-}
-
-// The next round has the MPI's own call, the way in use, the best of the others, and of the rest who can be paid for.
-void TuningEntry::settle() {
-  std::vector<std::size_t> others;
-  for (std::size_t i = 1; i < contestants_.size(); ++i) {
-    if (i != winner_ && contestants_[i].failures < kFailures) others.push_back(i);
-  }
-  std::stable_sort(others.begin(), others.end(), [this](std::size_t first, std::size_t second) {
-    return contestants_[first].measured < contestants_[second].measured;
-  });
-  members_ = winner_ == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, winner_};
-  double cost = cost_of(0) + (winner_ == 0 ? 0 : cost_of(winner_));
-  for (const std::size_t other : others) {
-    const double with_it = cost + cost_of(other);
-    if (members_.size() > 1 && with_it > kShare * interval_) break;
-    members_.push_back(other);
-    cost = with_it;
-  }
-  const double least = std::min(std::ceil(cost / kShare), static_cast<double>(kLastInterval));
-  left_ = members_.size() == 1 ? kForEver : std::max(interval_, static_cast<std::uint32_t>(least));
+TuningEntry::Step TuningEntry::settle() {
+  if (decided_) rounds_ = std::min(rounds_ + 1, kMostRounds);
+  decided_ = true;
+  wait_ = 0;
+  interval_ = std::min(std::max(2 * interval_, kFirstInterval), kLastInterval);
+  const bool nothing_left = winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
+                                                        [](const Contestant& each) { return each.failures >= kFailures; });
+  left_ = nothing_left ? kForEver : interval_;
+  return Step::kDecide;
 }
 
 }  // namespace ranktree::mpi::collect

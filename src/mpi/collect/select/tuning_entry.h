@@ -1,90 +1,143 @@
 // What is known of one kind of call on one communicator (a collective, its size in powers of two, a kind of operation):
-// the ways that are worth trying, and which is used. Pure and the same on all ranks.
+// the variants that are worth trying, and which is used. Pure and the same on all ranks.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/predict/candidates.h"
 #include "core/predict/choice.h"
-#include "mpi/collect/select/trial_statistics.h"
+#include "core/predict/paired_test.h"
 
 namespace ranktree::mpi::collect {
 
-// The MPI's own call takes part in every round and is replaced only by a way that was faster by more than 5 % in two
-// rounds, in nearly all passes (across nodes in calls apart, too, of which the MPI's short ones must take 1.3 times as
-// long), and slower neither in loops nor in calls apart, unless by a fiftieth of the gain. Rounds come back after 1000
-// calls and later ever more rarely; what they may cost is 1 % of the calls between them, by what is known of the times
-// of ways and of meetings. Where nothing is quicker by more than noise, a way that moves the least between nodes
-// replaces one that does not say so, the MPI's own among them.
+// The program's own calls are the samples. A block is some calls of the kind, one after the other as the program makes
+// them. First a block of the variant in use is observed. Then pairs of blocks follow, in a random order: one of the
+// variant in use, one of its challenger. After 1, 3, 7, 15, ... pairs the ranks agree on the times, and a sequential
+// test (core/predict/paired_test.h) decides whether the challenger replaces the variant in use. The native call is in
+// use at first. A batch of pairs begins only where the account covers what the challenger is estimated to lose.
 class TuningEntry {
  public:
   struct Contestant {
     core::predict::Choice choice;
-    double model = 0;      // seconds; of the MPI's own call nothing is known
-    bool spares = false;   // bytes between nodes, as Candidate::fewest_bytes
-    double measured = 0;   // its time in the last round, 0 where it never took part
-    double apart = 0;      // that of its calls apart only; 0 where all are
-    int failures = 0;      // 2: takes part no more
-    bool dropped = false;  // in its last round
+    double model = 0;      // seconds; of the native call nothing is known
+    double measured = 0;   // seconds a call, in its last batch; 0 where it has had none
+    int failures = 0;      // it is tried no more after a few
+    bool dropped = false;  // in its last test
   };
   struct Turn {
     const core::predict::Choice* choice = nullptr;
-    bool trial = false;
-    bool timed = false;
-    bool meets = false;  // ranks wait for each other first
+    bool timed = false;  // the caller reports its times to record()
+  };
+  // What the caller does after agreed().
+  enum class Step : std::uint8_t {
+    kContinue,
+    kPropose,   // propose(), which the account covers
+    kPostpone,  // for settled() calls the variant in use serves, until the account may cover the next step
+    kDecide     // for settled() calls the variant in use serves
   };
 
-  // Small messages take more calls a turn, for what a clock cannot see; large ones take fewer where they cross nodes.
-  TuningEntry(const std::vector<core::predict::Candidate>& candidates, std::int64_t bytes, int nodes);
+  // Calls of a kind that stay native before anything is looked at, and of the first block.
+  static std::uint32_t observed_calls(std::int64_t bytes);
 
-  // A call's turn. The caller says what a trial took.
+  TuningEntry(std::int64_t bytes, bool one_node);
+
+  // The next call's.
   Turn next();
-  // As TrialStatistics. agreed() is true where a round has ended with a decision that stands, until settled() calls
-  // have passed.
-  bool record(double seconds, double meeting = 0) { return trials_.record(seconds, meeting); }
-  std::span<double> unagreed() { return trials_.unagreed(); }
-  bool agreed();
+  // Of a timed call, on this rank: its times, and how many collective calls the communicator has made. True where ranks
+  // must agree: each number of unagreed() becomes the greatest of all ranks, then agreed() is called.
+  bool record(double begin, double end, std::uint64_t calls);
+  std::span<double> unagreed() { return samples_; }
+  // `allowed`: seconds that trials may lose; `can_propose`: the account covers propose().
+  Step agreed(double allowed, bool can_propose);
+  // Before the first call is observed.
+  Step start(bool can_propose) { return can_propose ? Step::kPropose : postpone(); }
+  // Once, before propose(), which needs no memory then.
+  void add(const std::vector<core::predict::Candidate>& candidates);
+  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: what an earlier run or a like
+  // communicator has decided: the number of the candidate, from 1, or 0 for the native call. It is used at once, and the
+  // native call challenges it first.
+  Step propose(bool valid, std::optional<std::size_t> known);
 
-  // The way in use; the MPI's own before the first decision.
+  // Seconds to charge since the last query: what trials have lost, and what the pairs in flight are estimated to lose.
+  double charge();
+
+  // The variant in use; the native one before the first decision.
   [[nodiscard]] const core::predict::Choice& winner() const { return contestants_[winner_].choice; }
   [[nodiscard]] bool winner_is_native() const { return winner_ == 0; }
-  [[nodiscard]] bool on_trial() const { return on_trial_; }
+  // No decision has been made yet.
+  [[nodiscard]] bool on_trial() const { return !decided_ && winner_ == 0; }
   // Calls from now without a trial.
   [[nodiscard]] std::uint32_t settled() const { return left_; }
   // They have been made elsewhere.
   void pass_settled() { left_ = 0; }
   [[nodiscard]] const std::vector<Contestant>& contestants() const { return contestants_; }
-  // The MPI's own call is used and nothing will be tried any more.
+  // The native call is used and nothing will be tried any more.
   static constexpr std::uint32_t kForEver = UINT32_MAX;
 
  private:
-  void begin_round(std::vector<std::size_t> members, int passes);
-  void keep_times();
-  void confirm(std::size_t best);
-  [[nodiscard]] std::size_t quickest() const;
-  [[nodiscard]] double unseen(std::size_t member) const;
-  [[nodiscard]] bool is_not_slower(std::size_t member) const;
-  [[nodiscard]] bool beats_native(std::size_t member) const;
-  [[nodiscard]] bool wins_apart(std::size_t member, int enough) const;
-  [[nodiscard]] bool is_as_quick(std::size_t member, std::size_t as) const;
-  [[nodiscard]] std::size_t sparing_one(std::size_t best) const;
-  void settle();
-  [[nodiscard]] double cost_of(std::size_t contestant) const;
+  // A block of calls, the slowest rank's: with its first calls, without them, and the seconds inside calls.
+  struct Block {
+    double whole = 0;
+    core::predict::BlockTimes times;
+  };
+  [[nodiscard]] Block block(std::size_t at, std::size_t contestant) const;
+  [[nodiscard]] bool challenger_first(std::size_t pair) const;
+  [[nodiscard]] std::size_t on_turn() const;
+  [[nodiscard]] std::uint32_t unjudged() const { return calls_ / 8; }
+  void observe();
+  void keep_observed();
+  void keep_pairs();
+  void begin_test();
+  Step judge(double allowed);
+  Step begin_round(double allowed);
+  [[nodiscard]] bool is_settled_enough() const;
+  [[nodiscard]] double loss_of_pair() const;
+  Step plan(double allowed);
+  Step plan_first(double allowed);
+  Step postpone();
+  Step settle();
+  void begin_batch(std::uint32_t pairs, double loss);
 
-  std::vector<Contestant> contestants_;  // the first is the MPI's own call
+  std::vector<Contestant> contestants_ = std::vector<Contestant>(1);  // the first is the native call
+  std::uint32_t observed_;  // calls
   bool one_node_;
-  bool on_trial_ = false;
-  TrialStatistics trials_;            // while on_trial_
-  std::vector<std::size_t> members_;  // of the round in flight, or of the next one
+  bool proposed_ = false;
+  bool decided_ = false;
+  bool only_confirms_ = false;  // in the next round
   std::size_t winner_ = 0;
-  std::vector<std::size_t> confirming_;  // contestants that must win once more
-  double meeting_ = 0;                   // seconds, in the last round
+
+  // The block in flight.
+  std::uint32_t calls_ = 0;  // of a block; 0: none is in flight
+  std::uint32_t call_ = 0;
+  double whole_begin_ = 0;
+  double begin_ = 0;
+  double in_calls_ = 0;
+  std::uint64_t calls_before_ = 0;
+  std::vector<double> samples_;  // of each block: whole, elapsed, in calls, other collective calls
+  std::uint32_t batch_ = 0;      // pairs; 0: observing
+
+  // The test in flight.
+  std::vector<std::size_t> to_test_;  // challengers of this round, the present one first
+  core::predict::PairedTest test_{0};
+  std::uint64_t drawn_ = 0;     // orders of pairs, of all tests
+  bool measured_ = false;       // the challenger, in this test
+  std::uint32_t tests_ = 0;     // of all rounds
+  int rounds_ = 0;              // behind the first
+  std::uint32_t block_calls_ = 1;
+  std::uint32_t next_batch_ = 1;
+  bool by_elapsed_ = true;
+  double rate_ = 0;             // seconds a call of the variant in use
+  double lost_ = 0;             // seconds by the pairs of this test, may be negative
+  double reserved_ = 0;
+  double uncharged_ = 0;
+
   std::uint32_t interval_ = 0;
+  std::uint32_t wait_ = 0;
   std::uint32_t left_ = 0;
-  TrialStatistics::Plan plan_;  // of the first round
 };
 
 }  // namespace ranktree::mpi::collect

@@ -1,0 +1,82 @@
+#include "mpi/collect/select/account.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "mpi/check.h"
+#include "mpi/collect/requests/in_flight.h"
+#include "mpi/collect/select/log.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+constexpr std::size_t kHeader = 2 + Account::kSetUps;
+constexpr double kShare = 0.02;
+constexpr double kGrace = 1e-3;
+
+// Before the first set-up of its kind: so many collective steps, and seconds of other work.
+struct Guess {
+  double steps;
+  double seconds;
+};
+constexpr std::array<Guess, Account::kSetUps> kGuesses{{{60, 3e-4}, {25, 2e-4}, {8, 1e-4}}};
+
+void add(std::atomic<double>& sum, double seconds) {
+  double before = sum.load(std::memory_order_relaxed);
+  while (!sum.compare_exchange_weak(before, before + seconds, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+double Account::granted() const { return kGrace + kShare * (PMPI_Wtime() - start_); }
+
+double Account::allowed() const {
+  return granted() - seconds(Cost::kSetUp) - seconds(Cost::kAgreements) - seconds(Cost::kTrials);
+}
+
+void Account::charge(Cost cost, double seconds) { add(spent_.at(static_cast<std::size_t>(cost)), seconds); }
+
+void Account::charge(SetUp what, double seconds) {
+  charge(Cost::kSetUp, seconds);
+  last_.at(static_cast<std::size_t>(what)).store(seconds, std::memory_order_relaxed);
+}
+
+std::string Account::text() const {
+  return "spent: set-up " + time_text(seconds(Cost::kSetUp)) + ", agreements " + time_text(seconds(Cost::kAgreements)) +
+         ", trials " + time_text(seconds(Cost::kTrials)) + "; allowed " + time_text(granted()) + " in " +
+         time_text(PMPI_Wtime() - start_);
+}
+
+Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
+  std::array<double, kHeader + kMostSamples> values{-account.allowed(), -last_};
+  for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
+  std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
+  const double start = PMPI_Wtime();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(kHeader + samples.size()), MPI_DOUBLE, MPI_MAX,
+                        comm, &request),
+        "MPI_Iallreduce");
+  finish(request, in_flight);
+  const bool first = std::exchange(last_, PMPI_Wtime() - start) == 0;
+  std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
+  const double step = -values[1];
+  account.charge(Account::Cost::kAgreements, step);
+  Budget budget{.allowed = -values[0], .set_up = {}};
+  for (std::size_t i = 0; i < Account::kSetUps; ++i) {
+    const double known = values.at(2 + i);
+    const double guess = kGuesses.at(i).steps * step + kGuesses.at(i).seconds;
+    budget.set_up.at(i) = known > 0 ? known : first ? std::numeric_limits<double>::infinity() : guess;
+  }
+  return budget;
+}
+
+}  // namespace ranktree::mpi::collect

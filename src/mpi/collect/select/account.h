@@ -1,0 +1,66 @@
+// What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at most
+// 2 % of the time since MPI_Init, and 1 ms. Every step begins only where its estimated cost still fits.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "mpi/collect/requests/in_flight.h"
+
+namespace ranktree::mpi::collect {
+
+// Of a process; threads may use it at the same time.
+class Account {
+ public:
+  enum class Cost : std::uint8_t { kSetUp, kAgreements, kTrials };
+  // What is set up at once: a communicator's context and chooser, shared memory and links at its first kind of call that
+  // is tuned, and the candidates of each kind.
+  enum class SetUp : std::uint8_t { kCommunicator, kFirstKind, kKind };
+  static constexpr std::size_t kSetUps = 3;
+
+  // Seconds that may still be spent; negative where more has been spent.
+  [[nodiscard]] double allowed() const;
+  void charge(Cost cost, double seconds);
+  // Charges a set-up that took so long, and remembers it as what the next one will take.
+  void charge(SetUp what, double seconds);
+  // 0 where there has been none.
+  [[nodiscard]] double last(SetUp what) const { return last_.at(static_cast<std::size_t>(what)); }
+  // "spent: set-up 0.8 ms, agreements 60 us, trials 0.2 ms; allowed 5.2 ms in 210 ms"
+  [[nodiscard]] std::string text() const;
+
+ private:
+  [[nodiscard]] double seconds(Cost cost) const { return spent_.at(static_cast<std::size_t>(cost)); }
+  [[nodiscard]] double granted() const;
+
+  double start_ = PMPI_Wtime();
+  std::array<std::atomic<double>, 3> spent_{};
+  std::array<std::atomic<double>, kSetUps> last_{};
+};
+
+// What ranks have agreed on, equal on all of them.
+struct Budget {
+  double allowed = 0;                                        // seconds: of the rank that may spend least
+  std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
+  [[nodiscard]] bool covers(Account::SetUp what) const { return allowed >= set_up.at(static_cast<std::size_t>(what)); }
+};
+
+// The agreements of one communicator: one nonblocking allreduce each, in which ranks drive what is in flight. Each is
+// charged at the next one, by the time of the rank that came last, since the others only waited for the program.
+class Agreements {
+ public:
+  static constexpr std::size_t kMostSamples = 256;
+
+  // Collective: `samples`, at most kMostSamples, become the greatest of all ranks. Throws MpiError.
+  Budget agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples);
+
+ private:
+  double last_ = 0;  // seconds of this rank
+};
+
+}  // namespace ranktree::mpi::collect
