@@ -21,7 +21,7 @@ NAMES = (
     "alltoall",
 )
 STDERR = "stderr"
-PATHS = ("RANKTREE_COLL_PARAMETERS", "RANKTREE_COLL_LOG")
+PATHS = ("RANKTREE_COLL_PARAMETERS", "RANKTREE_COLL_LOG", "RANKTREE_COLL_CACHE")
 
 
 ENTRY = re.compile(r"([^:=/.\s]*)=(.*)")
@@ -54,9 +54,19 @@ def entries(text: str) -> list[str]:
     return [word for word in re.split(r"[;\s]+", text) if word]
 
 
-def variables(text: str, log: Path | None) -> dict[str, str]:
+def cache_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where decisions are kept where no folder is named: in the user's cache folder, if there is a user."""
+    if environment.get("RANKTREE_COLL_CACHE"):
+        return Path(environment["RANKTREE_COLL_CACHE"])
+    base = environment.get("XDG_CACHE_HOME") or (environment.get("HOME") and f"{environment['HOME']}/.cache")
+    return Path(base) / "ranktree" if base else None
+
+
+def variables(text: str, log: Path | None, cache: Path | None = None) -> dict[str, str]:
     """What tells the library. The log begins empty, since every process puts its lines at the end."""
     found = {"RANKTREE_COLL": text} | ({} if log is None else {"RANKTREE_COLL_LOG": str(log)})
+    if cache is not None and "auto" in text:
+        found["RANKTREE_COLL_CACHE"] = str(cache)
     if log is not None and str(log) != STDERR:
         log.write_bytes(b"")
     return found | settled(found)

@@ -2,6 +2,7 @@
 target_sources(
   ranktree_io
   PRIVATE
+    ${CMAKE_CURRENT_LIST_DIR}/decisions_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/open_mpi_rules.cpp
     ${CMAKE_CURRENT_LIST_DIR}/parameters_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/rules_file.cpp

@@ -18,6 +18,7 @@ Environment Environment::read() {
   return {.collectives = value_of("RANKTREE_COLL"),
           .parameters = value_of("RANKTREE_COLL_PARAMETERS"),
           .log = value_of("RANKTREE_COLL_LOG"),
+          .cache = value_of("RANKTREE_COLL_CACHE"),
           .nonblocking = value_of("RANKTREE_COLL_NONBLOCKING"),
           .reproducible = !reproducible.empty() && reproducible != "0",
           .traces = !value_of("RANKTREE_TRACE").empty()};

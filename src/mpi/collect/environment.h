@@ -10,6 +10,7 @@ struct Environment {
   std::string collectives;    // RANKTREE_COLL
   std::string parameters;     // RANKTREE_COLL_PARAMETERS
   std::string log;            // RANKTREE_COLL_LOG
+  std::string cache;          // RANKTREE_COLL_CACHE
   std::string nonblocking;    // RANKTREE_COLL_NONBLOCKING
   bool reproducible = false;  // RANKTREE_REPRODUCIBLE: anything but nothing and 0
   bool traces = false;        // RANKTREE_TRACE

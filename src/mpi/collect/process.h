@@ -10,6 +10,7 @@
 #include "mpi/collect/environment.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/select/account.h"
+#include "mpi/collect/select/learned.h"
 #include "mpi/collect/thread_state.h"
 
 namespace ranktree::mpi::collect {
@@ -38,6 +39,7 @@ class Process {
   const Environment environment = Environment::read();
   InFlightList in_flight;
   Account account;
+  Learned learned{environment.cache, environment.log};
   std::atomic<int> contexts = 0;
   std::atomic<bool> told_of_operations = false;  // in the log, that the program's own ones are the MPI's
   std::unique_ptr<ProgressThread> thread;        // where it has been asked for

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/predict/choice.h"
@@ -93,6 +94,7 @@ struct Given {
   std::string rules_bytes;
   std::string parameters;  // RANKTREE_COLL_PARAMETERS
   std::string parameters_bytes;
+  std::string known;
   std::string error;
   int reproducible = 0;
 };
@@ -115,7 +117,7 @@ Given given_by(const Environment& own, bool files) {
 
 // Rank 0's texts, as they travel: lengths, then the texts as far as they fit; longer ones follow.
 struct Parcel {
-  static constexpr std::size_t kTexts = 5;
+  static constexpr std::size_t kTexts = 6;
   std::array<std::uint64_t, kTexts> lengths{};
   std::int32_t reproducible = 0;
   std::int32_t failed = 0;  // rank 0 had no memory
@@ -123,7 +125,7 @@ struct Parcel {
 };
 
 std::array<std::string*, Parcel::kTexts> texts_of(Given& given) {
-  return {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.error};
+  return {&given.rules, &given.rules_bytes, &given.parameters, &given.parameters_bytes, &given.known, &given.error};
 }
 
 // Makes rank 0's `given` that of all ranks, in one broadcast where it is short. Collective.
@@ -196,11 +198,14 @@ Wishes wishes_from_text(std::string_view text) {
   return wishes;
 }
 
-Settings agreed_settings(MPI_Comm comm, const Environment& own) {
+Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::string& known) {
   int rank = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   Given given;
-  const Failure unread = attempt([&] { given = given_by(own, rank == 0); });
+  const Failure unread = attempt([&] {
+    given = given_by(own, rank == 0);
+    given.known = known;
+  });
   share_given(comm, rank == 0, given, unread);
   Settings settings;
   int differs = own.collectives != given.rules || own.parameters != given.parameters ? 1 : 0;
@@ -212,6 +217,7 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own) {
       settings.message = std::string(error.what()) + "; all collectives are left to the MPI";
     }
   });
+  settings.known = std::move(given.known);
   settings.reproducible = given.reproducible != 0;
   throw_together(comm, failure);
   check(PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");

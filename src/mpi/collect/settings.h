@@ -40,10 +40,11 @@ struct Settings {
   std::optional<core::predict::Rules> rules;            // what none of them fits stays the MPI's own
   std::optional<core::predict::Parameters> parameters;  // as they were measured; nothing without a file
   bool reproducible = false;                            // reductions have the same bits every time
+  std::string known;                                    // what rank 0 knows of earlier decisions (select/learned.h)
   std::string message;                                  // what is wrong: then all is left to the MPI; or a warning
 };
 
-// Collective over `comm`. Throws MpiError, AgreedError.
-Settings agreed_settings(MPI_Comm comm, const Environment& own);
+// Collective over `comm`. `known` is rank 0's. Throws MpiError, AgreedError.
+Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::string& known);
 
 }  // namespace ranktree::mpi::collect

@@ -17,6 +17,7 @@ set(
   collect/requests/own_request.cpp
   collect/select/account.cpp
   collect/select/chooser.cpp
+  collect/select/learned.cpp
   collect/select/links.cpp
   collect/select/log.cpp
   collect/select/reproducible.cpp

@@ -1,10 +1,12 @@
 #include "mpi/collect/select/chooser.h"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +31,7 @@
 #include "mpi/collect/operation.h"
 #include "mpi/collect/process.h"
 #include "mpi/collect/select/account.h"
+#include "mpi/collect/select/learned.h"
 #include "mpi/collect/select/links.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/collect/select/reproducible.h"
@@ -63,6 +67,24 @@ double fingerprint(const std::vector<Candidate>& candidates) {
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
   return static_cast<double>(std::hash<std::string>{}(text) & kExact);
+}
+
+// Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
+// may use.
+std::string shape_of(const Context& context) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  std::string text = std::to_string(context.size()) + " ranks on " + std::to_string(context.node_count()) + " nodes, " +
+                     std::to_string(CPU_COUNT(&allowed)) + " CPUs";
+  for (const std::string& name : context.level_names()) text += ", " + name;
+  std::uint64_t order = 0;
+  for (int rank = 0; rank < context.size(); ++rank) {
+    const auto node = static_cast<std::uint64_t>(context.node_of()[static_cast<std::size_t>(rank)]);
+    const auto place = static_cast<std::uint64_t>(context.machine().position_of(rank));
+    order = (order ^ (node << 32U) ^ place) * 1099511628211U + 1;
+  }
+  return text + ", order " + std::to_string(order);
 }
 
 // Of one kind of call.
@@ -110,6 +132,10 @@ class Selector final : public Chooser {
   [[nodiscard]] Account::SetUp next_set_up() const {
     return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
   }
+  [[nodiscard]] std::optional<std::size_t> known_for(const Kind& kind, const std::vector<Candidate>& candidates) const;
+  [[nodiscard]] std::string key_of(const Kind& kind, int links) const;
+  [[nodiscard]] int links() const;
+  void keep(const Tried& tried);
   void reserve_one();
   void follow(std::size_t at, TuningEntry::Step step);
   Decision counted(const Operation& operation, Decision decision);
@@ -350,7 +376,10 @@ void Selector::end(const Decision& decision) {
   const Budget budget = agree(entry.unagreed());
   const TuningEntry::Step step = entry.agreed(budget.allowed, budget.covers(next_set_up()));
   context_.process().account.charge(Account::Cost::kTrials, entry.charge());
-  if (step != TuningEntry::Step::kDecide && before != &entry.winner()) log_.decision(tried_[decision.entry]->kind, entry);
+  if (step != TuningEntry::Step::kDecide && before != &entry.winner()) {
+    log_.decision(tried_[decision.entry]->kind, entry);
+    keep(*tried_[decision.entry]);
+  }
   follow(decision.entry, step);
 }
 
@@ -359,10 +388,43 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
   Tried& tried = *tried_[at];
   tried.proposes = step == TuningEntry::Step::kPropose;
   if (step == TuningEntry::Step::kContinue || tried.proposes) return;
-  if (step == TuningEntry::Step::kDecide) log_.decision(tried.kind, tried.entry);
+  if (step == TuningEntry::Step::kDecide) {
+    log_.decision(tried.kind, tried.entry);
+    keep(tried);
+  }
   if (!tried.entry.winner_is_native() && !repeats(tried.entry.winner())) return;
   (tried.entry.winner_is_native() ? table_.native.at(tried.kind.index) : repeats_[at].left) = tried.entry.settled();
   tried.entry.pass_settled();
+}
+
+// Of the latency between nodes: its power of two in microseconds.
+int Selector::links() const {
+  if (context_.node_count() == 1 || parameters_.levels.empty()) return 0;
+  return static_cast<int>(std::lround(std::log2(std::max(parameters_.levels.front().latency * 1e6, 1e-3))));
+}
+
+std::string Selector::key_of(const Kind& kind, int links) const {
+  return kind_text(kind) + (context_.node_count() == 1 ? "" : ", links 2^" + std::to_string(links) + " us");
+}
+
+// What rank 0 knows of calls of this kind, where it is among the candidates: the same on all ranks.
+std::optional<std::size_t> Selector::known_for(const Kind& kind, const std::vector<Candidate>& candidates) const {
+  for (const int near : {0, -1, 1}) {
+    const std::string_view variant = variant_in(settings_.known, key_of(kind, links() + near));
+    if (variant == "native") return 0;
+    const auto found = std::find_if(candidates.begin(), candidates.end(),
+                                    [&](const Candidate& each) { return to_text(each.choice) == variant; });
+    if (found != candidates.end()) return static_cast<std::size_t>(found - candidates.begin()) + 1;
+  }
+  return std::nullopt;
+}
+
+// Without memory it is forgotten.
+void Selector::keep(const Tried& tried) {
+  if (context_.rank() != 0) return;
+  [[maybe_unused]] const Failure forgotten = attempt([&] {
+    context_.process().learned.keep(shape_of(context_), key_of(tried.kind, links()), to_text(tried.entry.winner()));
+  });
 }
 
 // Collective. False where a rank has no memory for it: the kind stays native.
@@ -397,7 +459,7 @@ void Selector::propose(std::size_t at, const Operation& operation, const Kind& k
   const double own = fingerprint(candidates);
   std::array<double, 2> prints = {own, -own};
   agree(prints);
-  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], std::nullopt);
+  const TuningEntry::Step step = tried.entry.propose(prints[0] == -prints[1], known_for(kind, candidates));
   context_.process().account.charge(what, PMPI_Wtime() - start);
   follow(at, step);
 }
@@ -424,7 +486,11 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
 }  // namespace
 
 std::unique_ptr<Chooser> Chooser::make(Context& context) {
-  Settings settings = agreed_settings(context.comm(), context.process().environment);
+  std::string known;
+  if (context.rank() == 0) {
+    [[maybe_unused]] const Failure unknown = attempt([&] { known = context.process().learned.of(shape_of(context)); });
+  }
+  Settings settings = agreed_settings(context.comm(), context.process().environment, known);
   std::unique_ptr<Chooser> chooser;
   attempt_together(context.comm(), [&] { chooser = std::make_unique<Selector>(context, std::move(settings)); });
   return chooser;

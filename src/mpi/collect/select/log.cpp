@@ -74,7 +74,16 @@ std::string several(int number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-// "allreduce 1K-2K, user operation": from the first size to the next power of two, which is not in it.
+std::string contestant_text(const TuningEntry::Contestant& contestant) {
+  std::string text = " | " + to_text(contestant.choice);
+  const auto is_time = [](double seconds) { return seconds > 0 && std::isfinite(seconds); };
+  if (is_time(contestant.measured)) text += " " + time_text(contestant.measured);
+  if (contestant.model > 0) text += " (model " + time_text(contestant.model) + ")";
+  return text + (contestant.dropped ? " dropped" : "");
+}
+
+}  // namespace
+
 std::string kind_text(const Kind& call) {
   const auto [collective, kind, size, index, bytes] = call;
   std::string text(core::schedule::collective_name(collective));
@@ -85,16 +94,6 @@ std::string kind_text(const Kind& call) {
   if (reduction && !vector && kind != 0) text += kind == 1 ? ", user's operation" : ", not commutative";
   return text;
 }
-
-std::string contestant_text(const TuningEntry::Contestant& contestant) {
-  std::string text = " | " + to_text(contestant.choice);
-  const auto is_time = [](double seconds) { return seconds > 0 && std::isfinite(seconds); };
-  if (is_time(contestant.measured)) text += " " + time_text(contestant.measured);
-  if (contestant.model > 0) text += " (model " + time_text(contestant.model) + ")";
-  return text + (contestant.dropped ? " dropped" : "");
-}
-
-}  // namespace
 
 DecisionLog::DecisionLog(const Environment& environment, int rank, int ranks, int nodes)
     : log_(environment.log, rank), who_(several(ranks, "rank") + " on " + several(nodes, "node") + ": ") {}

@@ -31,6 +31,8 @@ class Log {
 // "12.3 us", "1.24 ms"; "128", "4K" as RANKTREE_COLL takes them.
 std::string time_text(double seconds);
 std::string size_text(std::int64_t bytes);
+// "allreduce 1K-2K, user's operation": from the first size to the next power of two, which is not in it.
+std::string kind_text(const Kind& call);
 
 // The lines of RANKTREE_COLL_LOG for one communicator.
 

@@ -1,0 +1,102 @@
+#include "mpi/collect/select/learned.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "io/decisions_file.h"
+#include "mpi/agree.h"
+#include "mpi/collect/select/log.h"
+#include "mpi/guard.h"
+#include "ranktree/base.h"
+
+namespace ranktree::mpi::collect {
+namespace {
+
+// FNV-1a: the same in every run.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 1469598103934665603U;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 1099511628211U;
+  return hash;
+}
+
+// A file for each MPI and version of Ranktree.
+std::string file_name() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  const std::string key = text.data() + std::to_string(RANKTREE_API_VERSION) + "." + std::to_string(RANKTREE_VERSION_PATCH);
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash_of(key)));
+  return std::string("collectives-") + digits.data();
+}
+
+bool is_first_of_world() {
+  int rank = 1;
+  return world_exists() && PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0;
+}
+
+}  // namespace
+
+Learned::~Learned() {
+  if (!saves_ || newer_.empty()) return;
+  try {
+    io::save_decisions(path_, newer_);
+  } catch (const std::exception& error) {
+    Log(log_, 0).line(std::string("decisions are not kept: ") + error.what());
+  }
+}
+
+void Learned::load() {
+  if (std::exchange(loaded_, true) || folder_.empty()) return;
+  path_ = folder_ + '/' + file_name();
+  saves_ = is_first_of_world();
+  try {
+    known_ = io::load_decisions(path_);
+  } catch (const core::Error& error) {
+    Log(log_, 0).line(std::string("earlier decisions are not used: ") + error.what());
+  }
+}
+
+std::string Learned::of(const std::string& shape) {
+  const std::lock_guard lock(mutex_);
+  load();
+  std::string lines;
+  const std::string first = shape + '|';
+  for (auto each = known_.lower_bound(first); each != known_.end() && each->first.starts_with(first); ++each) {
+    lines += each->first.substr(first.size()) + '|' + each->second + '\n';
+  }
+  return lines;
+}
+
+void Learned::keep(const std::string& shape, const std::string& kind, const std::string& variant) {
+  const std::lock_guard lock(mutex_);
+  load();
+  const std::string where = shape + '|' + kind;
+  known_[where] = variant;
+  newer_[where] = variant;
+}
+
+std::string_view variant_in(std::string_view lines, std::string_view kind) {
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    const std::string_view line = lines.substr(begin, end - begin);
+    if (line.size() > kind.size() && line.starts_with(kind) && line[kind.size()] == '|') {
+      return line.substr(kind.size() + 1);
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace ranktree::mpi::collect

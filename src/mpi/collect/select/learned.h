@@ -1,0 +1,47 @@
+// What has been decided for kinds of calls on communicators of one shape: by earlier runs, from a file of
+// RANKTREE_COLL_CACHE, and by this process. Communicators begin with what their rank 0 knows.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "io/decisions_file.h"
+
+namespace ranktree::mpi::collect {
+
+// Of a process; threads may use it at the same time.
+class Learned {
+ public:
+  // `folder`: empty where nothing is kept. `log`: as Environment::log, for files that cannot be used.
+  Learned(std::string folder, std::string log) : folder_(std::move(folder)), log_(std::move(log)) {}
+  // Saves what is new, where this is the process of rank 0 of MPI_COMM_WORLD.
+  ~Learned();
+  Learned(const Learned&) = delete;
+  Learned& operator=(const Learned&) = delete;
+  Learned(Learned&&) = delete;
+  Learned& operator=(Learned&&) = delete;
+
+  // Lines "KIND|VARIANT", of one shape. Reads the file at the first use. Throws std::bad_alloc.
+  std::string of(const std::string& shape);
+  // Throws std::bad_alloc.
+  void keep(const std::string& shape, const std::string& kind, const std::string& variant);
+
+ private:
+  void load();  // with the lock
+
+  std::string folder_;
+  std::string log_;
+  std::string path_;
+  std::mutex mutex_;
+  bool loaded_ = false;
+  bool saves_ = false;
+  io::Decisions known_;
+  io::Decisions newer_;
+};
+
+// The variant of a kind in such lines; empty where there is none.
+std::string_view variant_in(std::string_view lines, std::string_view kind);
+
+}  // namespace ranktree::mpi::collect
