@@ -200,24 +200,12 @@ def wrapper(expression: object, kind: str) -> str:
         result = (
             [f"const int code = next({arguments});", last, "return code;"] if last else [f"return next({arguments});"]
         )
-        if line
-    )
-    guard = f"RANKTREE_HAS_{name}"
-    comma = ", " if declared else ""
-    shared = f"wrapped_{name[4:].lower()}"
-    # The two entries of a send share a body too large for the compiler to inline by itself.
-    inline = "RANKTREE_INLINE" if kind == "send" else "inline"
-    inner = f"\n#if {guard}\n{inline} int {shared}(decltype(&{name}) next{comma}{declared}) {{\n{body}}}\n#endif\n"
-    entries = [f"\n#if {guard}\n"]
-    for entry in (name, "P" + name):
-        if entry != name:
-            entries.append("#ifndef RANKTREE_PLAIN\n")
-        entries.append(
-            f"RANKTREE_ENTRY int {entry}({parameters}) {{\n"
-            f"  return ranktree::preload::{shared}(RANKTREE_NEXT({entry})(){comma}{arguments});\n}}\n"
-        )
-    entries.append("#endif\n#endif\n")
-    return inner, "".join(entries)
+        lines = "".join(f"  {line}\n" for line in ("const Call call;", first, *result) if line)
+        # The two entries of a send share a body too large for the compiler to inline by itself.
+        inline = "RANKTREE_INLINE " if kind == "send" else ""
+        text = f"{inline}static int {body}(decltype(&{name}) next{declared}) {{\n{lines}}}\n"
+    entries = f"RANKTREE_ENTRIES({name}, {body}, ({parameters}){', ' if names else ''}{arguments})\n"
+    return f"\n#if RANKTREE_HAS_{name}\n{text}{entries}#endif\n"
 
 
 def forms(standard: object) -> Iterator[object]:

@@ -295,7 +295,7 @@ Plan on_this_node(Plan plan) {
     throw Error(Fault::kInput, "plan: expected one host, found " + std::to_string(plan.hosts.size()));
   }
   for (std::string& host : plan.hosts) host.clear();
-  for (Seat& seat : plan.seats) seat.host.clear();
+  for (Slot& slot : plan.slots) slot.host.clear();
   plan.described = false;
   return plan;
 }

@@ -4,7 +4,7 @@
 #include "preload/message.h"
 
 #if RANKTREE_HAS_MPI_Bsend
-RANKTREE_INLINE int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -13,7 +13,7 @@ RANKTREE_ENTRIES(MPI_Bsend, wrapped_bsend, (const void* buf, int count, MPI_Data
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_c
-RANKTREE_INLINE int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -42,7 +42,7 @@ RANKTREE_ENTRIES(MPI_Bsend_init_c, wrapped_bsend_init_c, (const void* buf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend
-RANKTREE_INLINE int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -51,7 +51,7 @@ RANKTREE_ENTRIES(MPI_Ibsend, wrapped_ibsend, (const void* buf, int count, MPI_Da
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend_c
-RANKTREE_INLINE int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -60,7 +60,7 @@ RANKTREE_ENTRIES(MPI_Ibsend_c, wrapped_ibsend_c, (const void* buf, MPI_Count cou
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend
-RANKTREE_INLINE int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -69,7 +69,7 @@ RANKTREE_ENTRIES(MPI_Irsend, wrapped_irsend, (const void* buf, int count, MPI_Da
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend_c
-RANKTREE_INLINE int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -78,7 +78,7 @@ RANKTREE_ENTRIES(MPI_Irsend_c, wrapped_irsend_c, (const void* buf, MPI_Count cou
 #endif
 
 #if RANKTREE_HAS_MPI_Isend
-RANKTREE_INLINE int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -87,7 +87,7 @@ RANKTREE_ENTRIES(MPI_Isend, wrapped_isend, (const void* buf, int count, MPI_Data
 #endif
 
 #if RANKTREE_HAS_MPI_Isend_c
-RANKTREE_INLINE int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -96,7 +96,7 @@ RANKTREE_ENTRIES(MPI_Isend_c, wrapped_isend_c, (const void* buf, MPI_Count count
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv
-RANKTREE_INLINE int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
@@ -105,7 +105,7 @@ RANKTREE_ENTRIES(MPI_Isendrecv, wrapped_isendrecv, (const void* sendbuf, int sen
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_c
-RANKTREE_INLINE int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
@@ -114,7 +114,7 @@ RANKTREE_ENTRIES(MPI_Isendrecv_c, wrapped_isendrecv_c, (const void* sendbuf, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace
-RANKTREE_INLINE int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
@@ -123,7 +123,7 @@ RANKTREE_ENTRIES(MPI_Isendrecv_replace, wrapped_isendrecv_replace, (void* buf, i
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace_c
-RANKTREE_INLINE int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
@@ -132,7 +132,7 @@ RANKTREE_ENTRIES(MPI_Isendrecv_replace_c, wrapped_isendrecv_replace_c, (void* bu
 #endif
 
 #if RANKTREE_HAS_MPI_Issend
-RANKTREE_INLINE int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -141,7 +141,7 @@ RANKTREE_ENTRIES(MPI_Issend, wrapped_issend, (const void* buf, int count, MPI_Da
 #endif
 
 #if RANKTREE_HAS_MPI_Issend_c
-RANKTREE_INLINE int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+RANKTREE_INLINE static int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm, request);
@@ -199,7 +199,7 @@ RANKTREE_ENTRIES(MPI_Request_free, wrapped_request_free, (MPI_Request* request),
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend
-RANKTREE_INLINE int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -208,7 +208,7 @@ RANKTREE_ENTRIES(MPI_Rsend, wrapped_rsend, (const void* buf, int count, MPI_Data
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_c
-RANKTREE_INLINE int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -237,7 +237,7 @@ RANKTREE_ENTRIES(MPI_Rsend_init_c, wrapped_rsend_init_c, (const void* buf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Send
-RANKTREE_INLINE int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -246,7 +246,7 @@ RANKTREE_ENTRIES(MPI_Send, wrapped_send, (const void* buf, int count, MPI_Dataty
 #endif
 
 #if RANKTREE_HAS_MPI_Send_c
-RANKTREE_INLINE int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -275,7 +275,7 @@ RANKTREE_ENTRIES(MPI_Send_init_c, wrapped_send_init_c, (const void* buf, MPI_Cou
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv
-RANKTREE_INLINE int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE static int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
@@ -284,7 +284,7 @@ RANKTREE_ENTRIES(MPI_Sendrecv, wrapped_sendrecv, (const void* sendbuf, int sendc
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_c
-RANKTREE_INLINE int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE static int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
   return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
@@ -293,7 +293,7 @@ RANKTREE_ENTRIES(MPI_Sendrecv_c, wrapped_sendrecv_c, (const void* sendbuf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace
-RANKTREE_INLINE int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE static int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
@@ -302,7 +302,7 @@ RANKTREE_ENTRIES(MPI_Sendrecv_replace, wrapped_sendrecv_replace, (void* buf, int
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace_c
-RANKTREE_INLINE int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+RANKTREE_INLINE static int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
@@ -311,7 +311,7 @@ RANKTREE_ENTRIES(MPI_Sendrecv_replace_c, wrapped_sendrecv_replace_c, (void* buf,
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend
-RANKTREE_INLINE int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);
@@ -320,7 +320,7 @@ RANKTREE_ENTRIES(MPI_Ssend, wrapped_ssend, (const void* buf, int count, MPI_Data
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_c
-RANKTREE_INLINE int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+RANKTREE_INLINE static int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
   return next(buf, count, datatype, dest, tag, comm);

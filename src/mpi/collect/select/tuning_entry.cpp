@@ -117,7 +117,7 @@ TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) co
   const core::predict::Choice& choice = contestants_[contestant].choice;
   double unseen = 0;
   if (contestant != 0) {
-    unseen = one_node_ && choice.way == core::predict::Way::kShared ? kUnseenInMemory : kUnseen;
+    unseen = one_node_ && choice.variant == core::predict::Variant::kShared ? kUnseenInMemory : kUnseen;
   }
   const double* const numbers = samples_.data() + at * kNumbers;
   const double judged = unseen * (calls_ - unjudged());
