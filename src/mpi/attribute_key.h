@@ -40,6 +40,9 @@ class AttributeKey {
   };
 
  private:
+  struct ByRank;
+  int make();
+
   MPI_Comm_copy_attr_function* copy_;
   MPI_Comm_delete_attr_function* remove_;
   std::mutex mutex_;

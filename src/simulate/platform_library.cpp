@@ -32,6 +32,7 @@
 #include "io/file.h"
 #include "io/machine_file.h"
 #include "io/simulation_report.h"
+#include "simulate/host_properties.h"
 
 namespace {
 
@@ -108,14 +109,21 @@ class Simulation {
 // All hosts in one zone whose routes are worked out when a message starts. SimGrid owns it.
 class MachineZone final : public routing::NetZoneImpl {
  public:
-  explicit MachineZone(const simulate::Platform& platform)
-      : NetZoneImpl("machine"), platform_(platform), links_(static_cast<std::size_t>(platform.link_count())) {}
+  MachineZone(const simulate::Platform& platform, std::string machine, std::string unit)
+      : NetZoneImpl("machine"),
+        platform_(platform),
+        machine_(std::move(machine)),
+        unit_(std::move(unit)),
+        links_(static_cast<std::size_t>(platform.link_count())) {}
 
   void fill(const std::vector<Leaf>& leaves) {
     for (LinkId link = 0; link < platform_.network_link_count(); ++link) add_link(link);
     for (const Leaf leaf : leaves) {
       for (const LinkId link : platform_.links_of(leaf)) add_link(link);
       s4u::Host* host = create_host(std::string(kHostPrefix) + std::to_string(leaf), {kFlops});
+      host->set_property(ranktree::simulate::kMachine, machine_);
+      host->set_property(ranktree::simulate::kUnit, unit_);
+      host->set_property(ranktree::simulate::kLeaf, std::to_string(leaf));
       host->seal();
       const std::size_t id = host->get_netpoint()->id();
       leaf_of_.resize(std::max(leaf_of_.size(), id + 1), -1);
@@ -144,6 +152,8 @@ class MachineZone final : public routing::NetZoneImpl {
   }
 
   const simulate::Platform& platform_;
+  std::string machine_;  // for the library on simulated ranks (here.cpp)
+  std::string unit_;
   std::vector<simgrid::kernel::resource::StandardLinkImpl*> links_;
   std::vector<Leaf> leaf_of_;  // by the number of a host in this zone
 };
@@ -169,10 +179,12 @@ void print_progress(int ranks, int step) {
 
 void load() {
   const std::string hosts = setting("RANKTREE_SIMULATE_HOSTS");
-  const auto unit = topo::kind_from_name(setting("RANKTREE_SIMULATE_UNIT"));
-  const topo::Machine machine = ranktree::io::load_machine(setting("RANKTREE_SIMULATE_MACHINE"));
+  const std::string file = setting("RANKTREE_SIMULATE_MACHINE");
+  const std::string unit_name = setting("RANKTREE_SIMULATE_UNIT");
+  const auto unit = topo::kind_from_name(unit_name);
+  const topo::Machine machine = ranktree::io::load_machine(file);
   const auto simulation = std::make_shared<Simulation>(machine, unit.value_or(topo::Kind::kCore), read_hosts(hosts));
-  auto* zone = new MachineZone(simulation->platform());  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
+  auto* zone = new MachineZone(simulation->platform(), file, unit_name);  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
   zone->fill(simulation->used_leaves());
   // The public callback that sees the size of a message: SimGrid calls it once for each message, for a factor of the
   // bandwidth.

@@ -41,13 +41,6 @@ int forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) noex
   return MPI_SUCCESS;
 }
 
-bool is_own(const CommunicatorState& state) { return !kRanksShareProcess || state.process == Process::here(); }
-
-CommunicatorState* own_state(CommunicatorState* first) {
-  while (first != nullptr && !is_own(*first)) first = first->next.get();
-  return first;
-}
-
 }  // namespace
 
 CommunicatorState::CommunicatorState(MPI_Comm comm) : process(Process::here()) {
@@ -68,23 +61,16 @@ CallTable* CommunicatorState::table() const { return context && context->has_cho
 
 CommunicatorState* find_state(MPI_Comm comm) {
   const AttributeKey::Use use(key());
-  return own_state(static_cast<CommunicatorState*>(use.find(comm)));
+  return static_cast<CommunicatorState*>(use.find(comm));
 }
 
 CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread) {
   const AttributeKey::Use use(key());
-  auto* const first = static_cast<CommunicatorState*>(use.find(comm));
-  CommunicatorState* state = own_state(first);
+  auto* state = static_cast<CommunicatorState*>(use.find(comm));
   if (state == nullptr) {
     auto made = std::make_unique<CommunicatorState>(comm);
-    state = made.get();
-    if (first == nullptr) {
-      use.set(comm, made.get());
-      [[maybe_unused]] const CommunicatorState* kept = made.release();
-    } else {
-      made->next = std::move(first->next);
-      first->next = std::move(made);
-    }
+    use.set(comm, made.get());
+    state = made.release();
   }
   refresh_slot(comm, *state, thread);
   return *state;

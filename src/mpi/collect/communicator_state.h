@@ -44,9 +44,7 @@ struct CommunicatorState {
   std::uint32_t waited = 0;  // between the last two agreements
   Agreements agreements;     // before there is a chooser
   std::shared_ptr<Context> context;
-  // Of the rank whose state this is, and the states of other ranks that share the communicator (SMPI).
   std::shared_ptr<Process> process;
-  std::unique_ptr<CommunicatorState> next;
 };
 
 // The calling rank's. Both are local, and throw MpiError, std::bad_alloc.

@@ -11,6 +11,7 @@
 #include "mpi/collect/requests/own_request.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/guard.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -42,7 +43,8 @@ std::shared_ptr<Process> Process::here() {
     return only;
   }
   static std::mutex making;  // never taken in forget()
-  const std::lock_guard lock(making);
+  std::unique_lock lock(making, std::defer_lock);
+  if (!kRanksShareProcess) lock.lock();
   const AttributeKey::Use use(key());
   if (const auto* known = static_cast<const Kept*>(use.find(MPI_COMM_SELF))) return *known;
   auto kept = std::make_unique<Kept>(std::make_shared<Process>());

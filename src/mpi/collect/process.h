@@ -17,13 +17,6 @@ namespace ranktree::mpi::collect {
 
 class ProgressThread;  // completes nonblocking operations of unmodified programs, requests/own_request.h
 
-// SMPI runs many ranks in one process, and communicators, with their attributes, are the same for all of them.
-#ifdef SMPI_H
-inline constexpr bool kRanksShareProcess = true;
-#else
-inline constexpr bool kRanksShareProcess = false;
-#endif
-
 class Process {
  public:
   // The calling rank's, made at the first use. Throws MpiError, std::bad_alloc.

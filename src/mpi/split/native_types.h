@@ -17,6 +17,9 @@ inline constexpr int kGuided = 13;
 #elif defined(MPICH)
 inline constexpr int kUnguided = 3;
 inline constexpr int kGuided = 2;
+#elif defined(SMPI_H)
+inline constexpr int kUnguided = RANKTREE_COMM_TYPE_HW_UNGUIDED;
+inline constexpr int kGuided = RANKTREE_COMM_TYPE_HW_GUIDED;
 #else
 inline constexpr int kUnguided = MPI_COMM_TYPE_HW_UNGUIDED;
 inline constexpr int kGuided = MPI_COMM_TYPE_HW_GUIDED;

@@ -19,6 +19,7 @@
 #include "mpi/collect/execute/programs.h"
 #include "mpi/collect/execute/workspace.h"
 #include "mpi/collect/memory.h"
+#include "mpi/collect/process.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -161,8 +162,9 @@ bool Execution::test() {
     work.statuses.resize(active);
   }
   int ended = 0;
+  const auto some = context_.process().in_flight.may_wait() ? PMPI_Waitsome : PMPI_Testsome;
   const int code =
-      PMPI_Testsome(static_cast<int>(active), work.requests.data(), &ended, work.indices.data(), work.statuses.data());
+      some(static_cast<int>(active), work.requests.data(), &ended, work.indices.data(), work.statuses.data());
   if (code != MPI_SUCCESS) note_errors(code, ended);
   if (ended <= 0) return false;
   const auto all = work.indices.begin();

@@ -113,14 +113,19 @@ bool InFlight::progress() {
 }
 
 void finish(Running& running, InFlightList& in_flight) {
+  in_flight.set_blocking(true);
   drive_until(in_flight, [&running] { return running.progress(); });
+  in_flight.set_blocking(false);
 }
 
 void complete_earlier(const Context& context) noexcept {
   drive_until(context.process().in_flight, [&context] { return context.in_flight() == 0; });
 }
 
-void finish(MPI_Request& request, InFlightList& in_flight) {
+void synchronise(MPI_Comm comm, InFlightList& in_flight) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+  if (kRanksShareProcess && in_flight.empty()) return check(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   drive_until(in_flight, [&request] {
     int done = 0;
     check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");

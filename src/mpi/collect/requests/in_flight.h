@@ -13,6 +13,8 @@
 #include <mutex>
 #include <utility>
 
+#include "mpi/simulated.h"
+
 namespace ranktree::mpi::collect {
 
 class Context;
@@ -68,6 +70,10 @@ class InFlight final : public Running {
 class InFlightList {
  public:
   [[nodiscard]] bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
+  // Whether the rank has one blocking operation to complete and nothing else, so that it may wait within MPI. Only under
+  // SMPI, where polling takes simulated time.
+  [[nodiscard]] bool may_wait() const { return kRanksShareProcess && blocking_ && empty(); }
+  void set_blocking(bool blocking) { blocking_ = blocking; }
   void add(InFlight& one) noexcept;
   void remove(InFlight& one) noexcept;
   void drive(InFlight& one) noexcept;
@@ -78,6 +84,7 @@ class InFlightList {
   InFlight* drive(InFlight& one, std::unique_lock<std::mutex>& lock) noexcept;
   void unlink(InFlight& one) noexcept;
 
+  bool blocking_ = false;
   std::mutex mutex_;
   std::atomic<InFlight*> first_ = nullptr;
 };

@@ -26,6 +26,7 @@
 #include "mpi/collect/process.h"
 #include "mpi/collect/requests/in_flight.h"
 #include "mpi/collect/shared/segment.h"
+#include "mpi/simulated.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -86,7 +87,8 @@ NodeTeam::~NodeTeam() = default;
 
 // Collective: whatever fails on one rank alone, all ranks learn of it before anybody uses the memory.
 std::unique_ptr<NodeTeam> NodeTeam::make(Context& context) {
-  if (context.node_count() == context.size()) return nullptr;
+  // Memory moves no simulated bytes.
+  if (kRanksShareProcess || context.node_count() == context.size()) return nullptr;
   std::unique_ptr<NodeTeam> team;
   attempt_together(context.comm(), [&] {
     team.reset(new NodeTeam);
