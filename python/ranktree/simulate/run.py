@@ -17,6 +17,7 @@ from ranktree.simulate.tools import find_tools
 
 SELECTORS = ("ompi", "mpich", "mvapich2", "impi")
 USUAL_OVERHEAD = 3e-7  # seconds, as predict has it where nothing was calibrated
+POLL = 1e-7  # seconds that a look at messages takes, in MPI_Test and MPI_Iprobe
 SHARED_FROM = 4096  # bytes of an allocation that --share-buffers folds
 WATCH_SECONDS = 0.5
 
@@ -36,6 +37,7 @@ class Settings:
     time_limit: float | None = None  # seconds of this machine
     preload: tuple[Path, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
+    algorithms: tuple[str, ...] = ()  # "allreduce:rdb": SMPI's algorithm of a collective, whatever the selector
 
     def options(self) -> list[str]:
         """SMPI's options: exact latencies and bandwidths, shared evenly, nothing measured unless asked for."""
@@ -48,10 +50,13 @@ class Settings:
             "smpi/simulate-computation": "yes" if self.measure else "no",
             "smpi/privatization": "no" if self.share_globals else "dlopen",
             "smpi/coll-selector": self.selector,
+            "smpi/test": repr(POLL),
+            "smpi/iprobe": repr(POLL),
             "smpi/os": cost,
             "smpi/ois": cost,
             "smpi/or": cost,
         }
+        values |= {f"smpi/{collective}": name for collective, name in (each.split(":") for each in self.algorithms)}
         if self.threads:
             values["contexts/factory"] = "thread"
         if self.share_buffers:
