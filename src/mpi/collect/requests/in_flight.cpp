@@ -122,9 +122,7 @@ void complete_earlier(const Context& context) noexcept {
   drive_until(context.process().in_flight, [&context] { return context.in_flight() == 0; });
 }
 
-void synchronise(MPI_Comm comm, InFlightList& in_flight) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(PMPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+void finish(MPI_Request& request, InFlightList& in_flight) {
   if (kRanksShareProcess && in_flight.empty()) return check(PMPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
   drive_until(in_flight, [&request] {
     int done = 0;
