@@ -11,9 +11,9 @@
  * that an accessor returns belong to the object and live as long as it does.
  *
  * Options are structures whose first member is their size: call their init function, then change members. A program
- * that was compiled with an older header thus works with a newer library of the same ABI. NULL means the defaults, which
- * are those of the command line. Choices are enumerations; each has a function that reads its name as the command line
- * writes it.
+ * that was compiled with an older header thus works with a newer library of the same ABI. NULL means the defaults,
+ * which are those of the command line. Choices are enumerations; each has a function that reads its name as the command
+ * line writes it.
  *
  * Numbers: ranks, leaves, levels and PUs are counted by int; pairs, messages and bytes by uint64_t.
  */
@@ -24,8 +24,8 @@
 #define RANKTREE_VERSION_MINOR 1
 #define RANKTREE_VERSION_PATCH 0
 
-/** The version of the interface that a program is compiled with; 0x10200: 1.2.x. While the major version is 0, each minor
- * version has an ABI of its own, and libraries are named by both (libranktree.so.0.1). */
+/** The version of the interface that a program is compiled with; 0x10200: 1.2.x. While the major version is 0, each
+ * minor version has an ABI of its own, and libraries are named by both (libranktree.so.0.1). */
 #define RANKTREE_API_VERSION ((RANKTREE_VERSION_MAJOR << 16) | (RANKTREE_VERSION_MINOR << 8))
 #if defined(_WIN32)
 #define RANKTREE_API

@@ -12,39 +12,14 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ranktree/mpi.h"
+#include "ranktree/mpi_error.hpp"
 
 namespace ranktree {
-
-/** A call that returned an MPI error; thrown only where the communicator's error handler returns. */
-class MpiError : public std::runtime_error {
- public:
-  /** \param reason details beyond MPI's own text; may be empty */
-  MpiError(int code, const std::string& call, const std::string& reason)
-      : std::runtime_error(call + ": " + text_of(code) + (reason.empty() ? "" : ": " + reason)), code_(code) {}
-
-  [[nodiscard]] int code() const noexcept { return code_; }
-  [[nodiscard]] int error_class() const noexcept {
-    int found = MPI_ERR_UNKNOWN;
-    MPI_Error_class(code_, &found);
-    return found;
-  }
-
- private:
-  static std::string text_of(int code) {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) return "error " + std::to_string(code);
-    return text;
-  }
-
-  int code_;
-};
 
 /** One communicator of a Hierarchy, which owns it: use it only while that object lives, and never free it. */
 class Level {
@@ -84,7 +59,7 @@ class Hierarchy {
   /** An empty hierarchy. Local. */
   Hierarchy() noexcept = default;
 
-  /** Collective over comm. Throws MpiError, and then leaves no communicator behind.
+  /** Collective over comm. Throws Error, and then leaves no communicator behind.
    *
    * \param info MPI_INFO_NULL or the keys of ranktree/mpi.h
    * \param levels_at_once at least 1, equal on all ranks; changes nothing but the number of calls
@@ -119,14 +94,6 @@ class Hierarchy {
   [[nodiscard]] const_iterator end() const noexcept { return levels_.end(); }
 
  private:
-  static void check(int code, const char* call, MPI_Comm comm) {
-    if (code == MPI_SUCCESS) return;
-    char reason[1024] = "";
-    int length = 0;
-    if (comm != MPI_COMM_NULL) ranktree_Comm_get_message(comm, reason, sizeof reason, &length);
-    throw MpiError(code, call, reason);
-  }
-
   // A call that fills its arrays may have left deeper levels; all ranks of its last level then request those.
   void make(MPI_Comm comm, MPI_Info info, int levels_at_once) {
     const auto capacity = static_cast<std::size_t>(levels_at_once > 0 ? levels_at_once : 0);
@@ -139,7 +106,7 @@ class Hierarchy {
       levels_.reserve(levels_.size() + capacity);  // so that nothing can throw between making and keeping
       made = 0;
       const int code = ranktree_Comm_hsplit_all(parent, info, levels_at_once, &made, comms.data(), roots.data());
-      check(code, "ranktree_Comm_hsplit_all", parent);
+      detail::check(code, "ranktree_Comm_hsplit_all", parent);
       for (std::size_t i = 0; i < static_cast<std::size_t>(made); ++i) levels_.push_back(Level(comms[i], roots[i]));
       if (made > 0) parent = levels_.back().comm();
     } while (made > 0 && made == levels_at_once);
@@ -150,7 +117,7 @@ class Hierarchy {
     int length = 0;
     const int code =
         ranktree_Comm_get_hlevel_info(level.comm_, &level.count_, &level.index_, type, RANKTREE_MAX_TYPE, &length);
-    check(code, "ranktree_Comm_get_hlevel_info", level.comm_);
+    detail::check(code, "ranktree_Comm_get_hlevel_info", level.comm_);
     level.type_ = type;
   }
 

@@ -76,6 +76,7 @@ enum {
  * \param key orders the ranks of a new communicator; ties keep the order of comm
  * \param info MPI_INFO_NULL or the keys above
  * \param[out] newcomm this rank's part, MPI_COMM_NULL when it has none
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_hsplit(MPI_Comm comm, int key, MPI_Info info, MPI_Comm* newcomm);
 
@@ -84,6 +85,7 @@ RANKTREE_API int ranktree_Comm_hsplit(MPI_Comm comm, int key, MPI_Info info, MPI
  * \param[out] newcomm as ranktree_Comm_hsplit() with equal keys
  * \param[out] rootscomm at rank 0 of each newcomm: the communicator of all of these, in comm's order; MPI_COMM_NULL at
  * the others. Its rank i is the root of the communicator with index i.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_hsplit_with_roots(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm);
 
@@ -94,6 +96,7 @@ RANKTREE_API int ranktree_Comm_hsplit_with_roots(MPI_Comm comm, MPI_Info info, M
  * \param[out] levels levels[0] is a part of comm, levels[i + 1] of levels[i]; MPI_COMM_NULL from nlevels on
  * \param[out] roots roots[i]: the roots of the parts that levels[i] is one of, MPI_COMM_NULL where this rank is no
  * root. NULL when not wanted (on all ranks).
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_hsplit_all(MPI_Comm comm, MPI_Info info, int max, int* nlevels, MPI_Comm levels[],
                                           MPI_Comm roots[]);
@@ -106,6 +109,7 @@ RANKTREE_API int ranktree_Comm_hsplit_all(MPI_Comm comm, MPI_Info info, int max,
  * MPI_COMM_NULL. RESOURCE_GUIDED also takes mpi_pset_name, where the MPI library does. For an unknown split type or
  * resource, or without a resource, all ranks get MPI_COMM_NULL and MPI_SUCCESS. A rank may pass MPI_UNDEFINED to take
  * no part.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm);
 
@@ -117,6 +121,7 @@ RANKTREE_API int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key
  * with num_comms 1 and index 0, when comm was not made by a split
  * \param len size of type, with the terminator; a longer name is cut
  * \param[out] resultlen length of the whole name without the terminator
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char* type, int len,
                                                int* resultlen);
@@ -128,6 +133,7 @@ RANKTREE_API int ranktree_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, in
  * \param ranks ranks in comm, in any order
  * \param[out] type "Unknown" when the calling rank is not among them; across nodes the switch level they share, or
  * "Cluster"; else the name of the lowest object. Cut at len as in ranktree_Comm_get_hlevel_info().
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ranks[], char* type, int len,
                                               int* resultlen);
@@ -141,6 +147,7 @@ RANKTREE_API int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ra
  * \param[out] types names, outermost first: Switch0, Switch1, ..., Machine, then the objects of the node
  * \param[out] ids numbers: two ranks share level i when types and ids agree in 0 .. i. Within a node they are hwloc's
  * logical numbers; for nodes and switches they are not negative and have no other meaning.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_get_location(MPI_Comm comm, int rank, int max, int* nlevels,
                                             char types[][RANKTREE_MAX_TYPE], int64_t ids[]);
@@ -149,11 +156,13 @@ RANKTREE_API int ranktree_Comm_get_location(MPI_Comm comm, int rank, int max, in
  *
  * \param[out] hw_info one key for each resource, "hwloc://L3Cache"; its value is "true" when the caller's binding lies
  * within one instance of it, else "false". To be freed with MPI_Info_free.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Get_hw_resource_info(MPI_Info* hw_info);
 
 /** The reason of the last error of a call on comm, or a warning that MPI's idea of nodes and the host names disagree.
  * Local. Empty when there is neither. Cut at len as in ranktree_Comm_get_hlevel_info().
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, int* resultlen);
 
@@ -198,6 +207,7 @@ RANKTREE_API int ranktree_Comm_get_message(MPI_Comm comm, char* text, int len, i
  * \param weights the traffic of each edge
  * \param reorder zero: no rank changes; equal on all ranks
  * \param[out] comm_dist_graph a communicator with a distributed graph topology
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                                             const int destinations[], const int* weights, MPI_Info info, int reorder,
@@ -206,6 +216,7 @@ RANKTREE_API int ranktree_Dist_graph_create(MPI_Comm comm_old, int n, const int 
 /** MPI_Dist_graph_create_adjacent: rank k of comm_old declares all edges of vertex k. Collective over comm_old.
  *
  * Neighbours keep their order. The weight of an edge is the mean of the weights that its two ends declare.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                                      const int* sourceweights, int outdegree, const int destinations[],
@@ -215,6 +226,7 @@ RANKTREE_API int ranktree_Dist_graph_create_adjacent(MPI_Comm comm_old, int inde
 /** MPI_Graph_create: every rank passes the whole graph, every edge counts once. Collective over comm_old.
  *
  * \param nnodes at most the size of comm_old; ranks beyond get MPI_COMM_NULL
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
                                        MPI_Comm* comm_graph);
@@ -223,6 +235,7 @@ RANKTREE_API int ranktree_Graph_create(MPI_Comm comm_old, int nnodes, const int 
  * comm_old.
  *
  * \param dims their product is at most the size of comm_old; ranks beyond get MPI_COMM_NULL
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                                       MPI_Comm* comm_cart);
@@ -232,6 +245,7 @@ RANKTREE_API int ranktree_Cart_create(MPI_Comm comm_old, int ndims, const int di
  *
  * \param[out] newrank this process's rank in newcomm
  * \param[out] newcomm all processes of comm in the new order; NULL when not wanted (on all ranks)
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[], const int degrees[],
                                        const int destinations[], const double weights[], MPI_Info info, int* newrank,
@@ -243,6 +257,7 @@ RANKTREE_API int ranktree_Comm_reorder(MPI_Comm comm, int n, const int sources[]
  * where it is not known.
  *
  * \param[out] info to be freed with MPI_Info_free
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_get_info(MPI_Comm comm, MPI_Info* info);
 
@@ -254,6 +269,7 @@ RANKTREE_API int ranktree_Comm_get_info(MPI_Comm comm, MPI_Info* info);
  * \param[out] n number of sources: size of comm at rank 0, 0 elsewhere
  * \param[out] sources,degrees,destinations,weights to be freed with free(); NULL where n is 0
  * Error: the file cannot be read, or its number of ranks is not comm's size: MPI_ERR_FILE / MPI_ERR_ARG on all ranks.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, int* n, int** sources,
                                        int** degrees, int** destinations, int** weights);
@@ -267,6 +283,7 @@ RANKTREE_API int ranktree_read_pattern(const char* file, MPI_Comm comm, const ch
  * when not wanted. Untouched where nothing moves.
  * \param[out] newcomm all processes in the new order, or MPI_COMM_NULL when the gain does not exceed the cost;
  * ranktree_Comm_get_message(comm) returns both figures.
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newranks[], MPI_Comm* newcomm);
 
@@ -279,6 +296,7 @@ RANKTREE_API int ranktree_Comm_rebalance(MPI_Comm comm, MPI_Info info, int newra
  * for instance with overlapping elements of a datatype, remain native.
  *
  * \param flag zero: switches it off; equal on all ranks, else MPI_ERR_ARG
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Comm_set_reproducible(MPI_Comm comm, int flag);
 

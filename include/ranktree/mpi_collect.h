@@ -24,7 +24,9 @@
 extern "C" {
 #endif
 
-/** Blocking collectives. Collective over comm; arguments as those of the MPI function with this name. */
+/** Blocking collectives. Collective over comm; arguments as those of the MPI function with this name.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
 RANKTREE_API int ranktree_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                                  int root, MPI_Comm comm);
@@ -52,8 +54,8 @@ RANKTREE_API int ranktree_Reduce_scatter_block(const void* sendbuf, void* recvbu
 RANKTREE_API int ranktree_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/** A pending operation, or a persistent one; NULL: none. It is not an MPI_Request, because MPI_Wait could not drive it.
- * Pass it only to the functions below. */
+/** A pending operation, or a persistent one; NULL: none. It is not an MPI_Request, because MPI_Wait could not drive it
+ * (docs/decisions/ranktree-requests-have-a-type-of-their-own.md). Pass it only to the functions below. */
 typedef struct ranktree_request* ranktree_Request;
 
 #define RANKTREE_REQUEST_NULL ((ranktree_Request)0)
@@ -68,6 +70,7 @@ typedef struct ranktree_request* ranktree_Request;
  * the same communicator.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall()
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                  ranktree_Request* request);
@@ -106,6 +109,7 @@ RANKTREE_API int ranktree_Ialltoall(const void* sendbuf, int sendcount, MPI_Data
  *
  * \param info MPI_INFO_NULL or hints, of which there are none yet
  * \param[out] request inactive
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Bcast_init(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                      MPI_Info info, ranktree_Request* request);
@@ -143,24 +147,33 @@ RANKTREE_API int ranktree_Alltoall_init(const void* sendbuf, int sendcount, MPI_
                                         ranktree_Request* request);
 
 /** Starts an inactive persistent operation. Collective over its communicator, local otherwise. MPI_ERR_REQUEST for
- * other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank. */
+ * other requests; MPI_ERR_COMM where the communicator has been freed and had more than one rank.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Start(ranktree_Request* request);
 
 /** Returns when the operation is complete; waiting ranks yield the processor. A nonblocking operation's request is
  * freed and set to RANKTREE_REQUEST_NULL, a persistent one becomes inactive. Returns at once for inactive and null
- * requests. Returns the errors of the operation's messages. */
+ * requests. Returns the errors of the operation's messages.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Wait(ranktree_Request* request);
 
 /** As ranktree_Wait(), without waiting.
  *
  * \param[out] flag 1 when complete (or nothing to do), else 0
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Test(ranktree_Request* request, int* flag);
 
-/** Waits until all are complete, in any order. Then returns the error of the first request that has one. */
+/** Waits until all are complete, in any order. Then returns the error of the first request that has one.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Waitall(int count, ranktree_Request requests[]);
 
-/** Frees an inactive persistent request. MPI_ERR_REQUEST where the operation is pending. Ignores null requests. */
+/** Frees an inactive persistent request. MPI_ERR_REQUEST where the operation is pending. Ignores null requests.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Request_free(ranktree_Request* request);
 
 #ifdef __cplusplus

@@ -26,7 +26,9 @@
 extern "C" {
 #endif
 
-/** Blocking. Collective over comm; arguments as those of the MPI function with this name. */
+/** Blocking. Collective over comm; arguments as those of the MPI function with this name.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
 RANKTREE_API int ranktree_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                                    MPI_Op op, int root, MPI_Comm comm);
@@ -57,6 +59,7 @@ RANKTREE_API int ranktree_Alltoall_c(const void* sendbuf, MPI_Count sendcount, M
 /** Nonblocking. Collective over comm and local. Buffers, lists and operations must stay until the request is complete.
  *
  * \param[out] request to be completed by ranktree_Wait(), ranktree_Test() or ranktree_Waitall(); untouched on error
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                    ranktree_Request* request);
@@ -96,6 +99,7 @@ RANKTREE_API int ranktree_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, 
  *
  * \param info MPI_INFO_NULL or hints, of which there are none yet
  * \param[out] request inactive, to be begun by ranktree_Start(); untouched on error
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int ranktree_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                                        MPI_Info info, ranktree_Request* request);

@@ -23,25 +23,33 @@ extern "C" {
 /** One level down, the highest first: MPI_Comm_split_type with this type is ranktree_Comm_hsplit(). §3.2.1. */
 enum { MPI_COMM_TYPE_PHYSICAL_TOPOLOGY = RANKTREE_COMM_TYPE_HW_UNGUIDED };
 
-/** ranktree_Comm_hsplit_with_roots(). §3.2.3. */
+/** ranktree_Comm_hsplit_with_roots(). §3.2.3.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int MPI_Comm_hsplit_with_roots(MPI_Comm oldcomm, MPI_Info info, MPI_Comm* newcomm, MPI_Comm* rootscomm);
 
 /** ranktree_Comm_get_hlevel_info(). §3.3.1.
  *
  * \param[out] type a string that lives as long as the process; the caller must not change or free it
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int MPI_Comm_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type);
 
 /** ranktree_Comm_get_min_hlevel(), collective over comm. §3.3.2.
  *
  * \param[out] type as in MPI_Comm_get_hlevel_info()
+ * \return MPI_SUCCESS or an MPI error code
  */
 RANKTREE_API int MPI_Comm_get_min_hlevel(MPI_Comm comm, int nranks, int* ranks, char** type);
 
-/** MPI_Comm_get_hlevel_info() under a name that is not MPI's; in libranktree_mpi_<mpi>. */
+/** MPI_Comm_get_hlevel_info() under a name that is not MPI's; in libranktree_mpi_<mpi>.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_paper_get_hlevel_info(MPI_Comm comm, int* num_comms, int* index, char** type);
 
-/** MPI_Comm_get_min_hlevel() under a name that is not MPI's; in libranktree_mpi_<mpi>. Collective over comm. */
+/** MPI_Comm_get_min_hlevel() under a name that is not MPI's; in libranktree_mpi_<mpi>. Collective over comm.
+ * \return MPI_SUCCESS or an MPI error code
+ */
 RANKTREE_API int ranktree_paper_get_min_hlevel(MPI_Comm comm, int nranks, const int ranks[], char** type);
 
 #ifdef RANKTREE_PAPER_SPLIT_TYPE

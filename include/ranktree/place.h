@@ -8,6 +8,7 @@
 #ifndef RANKTREE_PLACE_H
 #define RANKTREE_PLACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ranktree/base.h"
@@ -31,76 +32,121 @@ typedef struct ranktree_pin {
   int pu;           /**< by the operating system's number */
 } ranktree_pin;
 
+typedef enum ranktree_algorithm {
+  RANKTREE_ALGORITHM_BEST = 0,        /**< "best" (default): the cheapest of the next three and of round-robin */
+  RANKTREE_ALGORITHM_ENGINE = 1,      /**< "engine": multisection and search (docs/place.md) */
+  RANKTREE_ALGORITHM_TREEMATCH = 2,   /**< "treematch": as published (docs/treematch.md) */
+  RANKTREE_ALGORITHM_GREEDY = 3,      /**< "greedy" */
+  RANKTREE_ALGORITHM_ROUND_ROBIN = 4, /**< "round-robin": over the nodes in turn */
+  RANKTREE_ALGORITHM_RANDOM = 5,      /**< "random" */
+  RANKTREE_ALGORITHM_IDENTITY = 6     /**< "identity": ranks in order */
+} ranktree_algorithm;
+
+/** How hard the engine searches. */
+typedef enum ranktree_preset {
+  RANKTREE_PRESET_DEFAULT = 0, /**< "default" */
+  RANKTREE_PRESET_FAST = 1,    /**< "fast" */
+  RANKTREE_PRESET_STRONG = 2   /**< "strong" */
+} ranktree_preset;
+
 typedef struct ranktree_place_options {
-  const char* algorithm; /**< "best" (default), "engine", "treematch", "greedy", "round-robin", "random", "identity" */
-  const char* metric;    /**< "size" (bytes, default), "msg" (messages), "avg" */
-  uint64_t seed;
-  int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly */
-  const char* preset;             /**< how hard the engine searches: "fast", "default" (default), "strong" */
+  size_t size; /**< of this structure; ranktree_place_options_init() sets it */
+  ranktree_algorithm algorithm;
+  ranktree_metric metric;
+  ranktree_model collectives; /**< how collective calls become pairs, for patterns that have some */
+  ranktree_preset preset;
+  uint64_t seed;                  /**< of every random choice; 1 by default */
   int threads;                    /**< at most this many, at least 1 (default); the plan does not depend on it */
-  int64_t time_limit;             /**< milliseconds after which the best found so far is kept; 0 (default): no limit */
+  int oversubscribe;              /**< non-zero: more ranks than leaves share leaves evenly; 0 (default): refused */
+  int64_t time_limit_ms;          /**< after which the best found so far is kept; 0 (default): no limit */
   ranktree_keep_going keep_going; /**< NULL (default): no call */
   void* user;                     /**< the argument of keep_going */
   const ranktree_pin* pins;       /**< NULL (default): every rank may have any slot; "treematch" refuses pins */
   int pin_count;                  /**< number of pins, 0 by default */
 } ranktree_place_options;
 
-/** The defaults. */
-RANKTREE_API void ranktree_place_options_init(ranktree_place_options* options);
+/** Writes the defaults into a structure of `size` bytes; what ranktree_place_options_init() calls. */
+RANKTREE_API void ranktree_place_options_init_sized(ranktree_place_options* options, size_t size);
 
-/** Computes a plan. Expand collective calls before (ranktree_pattern_expand()); remaining ones are ignored. Leaves that
+/** Writes the defaults. */
+static inline void ranktree_place_options_init(ranktree_place_options* options) {
+  ranktree_place_options_init_sized(options, sizeof *options);
+}
+
+/** Reads a name as the command line writes it. \return RANKTREE_ERROR_INPUT for other names */
+RANKTREE_API ranktree_status ranktree_algorithm_parse(const char* name, ranktree_algorithm* algorithm,
+                                                      ranktree_error* error);
+
+/** Reads a name. \return as ranktree_algorithm_parse() */
+RANKTREE_API ranktree_status ranktree_preset_parse(const char* name, ranktree_preset* preset, ranktree_error* error);
+
+/** Computes a plan: the one that `ranktree map` writes for the same machine, pattern and options. Leaves that
  * ranktree_topo_forbid() excluded are not used. Refuses a pattern that has traffic but none that options.metric counts,
  * and a cost beyond the range of a double.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
+ * \return RANKTREE_ERROR_MISMATCH where the ranks do not fit the machine, RANKTREE_ERROR_INPUT for wrong options
  */
 RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
                                             const ranktree_place_options* options, ranktree_plan** plan,
                                             ranktree_error* error);
 
+/** Reads a plan (docs/formats/plan.md).
+ * \return RANKTREE_ERROR_SYSTEM where the file cannot be read, RANKTREE_ERROR_INPUT where its content is wrong */
 RANKTREE_API ranktree_status ranktree_plan_load(const char* path, ranktree_plan** plan, ranktree_error* error);
+
+/** Writes a plan, completely or not at all. \return RANKTREE_ERROR_SYSTEM where it cannot be written */
 RANKTREE_API ranktree_status ranktree_plan_save(const ranktree_plan* plan, const char* path, ranktree_error* error);
+
 RANKTREE_API void ranktree_plan_destroy(ranktree_plan* plan);
 
+/** \return the number of ranks */
 RANKTREE_API int ranktree_plan_get_rank_count(const ranktree_plan* plan);
 
-/** Host of a rank ("" when the machine has no nodes), NULL out of range. */
+/** \return the host of a rank ("" when the machine has no nodes), NULL out of range */
 RANKTREE_API const char* ranktree_plan_get_host(const ranktree_plan* plan, int rank);
 
-/** PUs of a rank by operating-system number; returns how many and sets *pus; 0 out of range. */
+/** PUs of a rank by operating-system number. \param[out] pus their numbers
+ * \return how many; 0 out of range */
 RANKTREE_API int ranktree_plan_get_pus(const ranktree_plan* plan, int rank, const int** pus);
 
-/** The leaf of each rank in the machine the plan was made for, by logical number; returns the number of ranks and sets
- * *leaves; 0 for a plan from a file, which has only hosts and PUs. */
+/** \return non-zero when a synthetic description made up the names of the hosts ("n0", "n1", ...), so that no launcher
+ * can follow the plan unless hosts have these names; 0 when they are those of this machine or of files */
+RANKTREE_API int ranktree_plan_is_described(const ranktree_plan* plan);
+
+/** The leaf of each rank in the machine the plan was made for, by logical number. \param[out] leaves one each rank
+ * \return the number of ranks; 0 for a plan from a file, which has only hosts and PUs */
 RANKTREE_API int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves);
 
-/** Non-zero when the plan costs less than the ranks in order. */
+/** \return non-zero when the plan costs less than the ranks in order */
 RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
 
-/** Non-zero when the time limit or keep_going stopped the search; 0 for a plan from a file. Algorithms without a check
- * ("greedy", "treematch") ignore the limit. */
+/** \return non-zero when the time limit or keep_going stopped the search; 0 for a plan from a file. Algorithms without
+ * a check ("greedy", "treematch") ignore the limit. */
 RANKTREE_API int ranktree_plan_was_stopped(const ranktree_plan* plan);
 
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan"; "traced"
- *  where the pattern knows hosts of the machine. */
+ * where the pattern knows hosts of the machine. \return RANKTREE_ERROR_INPUT where there is no such row */
 RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                                     ranktree_error* error);
 
-/** Number of levels of the plan's table, the root's and the leaves' included; level 0 is the root. */
+/** \return the number of levels of the plan's table, the root's and the leaves' included; level 0 is the root */
 RANKTREE_API int ranktree_plan_get_level_count(const ranktree_plan* plan);
 
-/** hwloc's name of a level's kind; where the network is no tree, its distances come first ("Network 3"). NULL out of
- *  range. */
+/** \return the name of a level as ranktree_topo_get_level_name() has it; where the network is no tree, its distances
+ * come first ("Network 3"); NULL out of range */
 RANKTREE_API const char* ranktree_plan_get_level_name(const ranktree_plan* plan, int level);
 
 /** The traffic of a row of the plan's table (as ranktree_plan_get_cost()) between ranks whose lowest common ancestor is
- * on a level: bytes with metric "size", each pair once with both directions. */
+ * on a level: bytes with metric "size", each pair once with both directions.
+ * \return RANKTREE_ERROR_INPUT where there is no such row or level */
 RANKTREE_API ranktree_status ranktree_plan_get_level_weight(const ranktree_plan* plan, const char* placement, int level,
                                                             double* weight, ranktree_error* error);
 
 /** The plan's cost on a level; the levels add up to the cost of row "plan". For a plan from a file it is the level's
- * weight times its cost, which is approximate where the network is not a tree. */
+ * weight times its cost, which is approximate where the network is not a tree.
+ * \return RANKTREE_ERROR_INPUT where there is no such level */
 RANKTREE_API ranktree_status ranktree_plan_get_level_cost(const ranktree_plan* plan, int level, double* cost,
                                                           ranktree_error* error);
 

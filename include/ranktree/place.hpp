@@ -3,7 +3,7 @@
 // options. Source: treematch-2013 §4, and the placement engine (docs/explanation/placement-engine.md). Everything is
 // local.
 //
-//   const ranktree::Topo machine = ranktree::Topo::load("node:64 package:2 core:16").cut_at_cores();
+//   const ranktree::Topo machine = ranktree::Topo::load("node:64 package:2 core:16");
 //   const ranktree::Plan plan = ranktree::place(machine, ranktree::Pattern::dense(2048, matrix));
 //   for (const int leaf : plan.permutation()) { ... }  // by rank
 #ifndef RANKTREE_PLACE_HPP
@@ -22,21 +22,12 @@
 #include <vector>
 
 #include "ranktree/base.h"
+#include "ranktree/error.hpp"
 #include "ranktree/pattern.h"
 #include "ranktree/place.h"
 #include "ranktree/topo.h"
 
 namespace ranktree {
-
-/** The exception of this header: one line that names the place, what was expected and what was found. */
-class Error : public std::runtime_error {
- public:
-  explicit Error(const ranktree_error& error) : std::runtime_error(error.text), status_(error.status) {}
-  [[nodiscard]] ranktree_status status() const noexcept { return status_; }
-
- private:
-  ranktree_status status_;
-};
 
 namespace detail {
 
@@ -60,16 +51,24 @@ Value value_of(const Make& make) {
 
 }  // namespace detail
 
+/** As ranktree_topo_options, with the same defaults. */
+struct TopoOptions {
+  std::string network = {}; /**< "": none */
+  ranktree_unit unit = RANKTREE_UNIT_CORE;
+  ranktree_cost cost = RANKTREE_COST_HOPS;
+};
+
 /** A machine as one tree. */
 class Topo {
  public:
   /** \param machine as ranktree_topo_load() takes it */
-  static Topo load(const std::string& machine = "live") {
-    return by([&](auto** topo, auto* error) { return ranktree_topo_load(machine.c_str(), topo, error); });
-  }
-  /** As ranktree_topo_cut_at_cores(). */
-  [[nodiscard]] Topo cut_at_cores() const {
-    return by([&](auto** topo, auto* error) { return ranktree_topo_cut_at_cores(get(), topo, error); });
+  static Topo load(const std::string& machine = "live", const TopoOptions& options = {}) {
+    ranktree_topo_options given;
+    ranktree_topo_options_init(&given);
+    given.network = options.network.empty() ? nullptr : options.network.c_str();
+    given.unit = options.unit;
+    given.cost = options.cost;
+    return by([&](auto** topo, auto* error) { return ranktree_topo_load(machine.c_str(), &given, topo, error); });
   }
   /** As ranktree_topo_bundle(). */
   [[nodiscard]] Topo bundle(int count) const {
@@ -100,29 +99,35 @@ class Topo {
 class Pattern {
  public:
   /** As ranktree_pattern_load(). */
-  static Pattern load(const std::string& path) {
-    return by([&](auto** pattern, auto* error) { return ranktree_pattern_load(path.c_str(), pattern, error); });
+  static Pattern load(const std::string& path, ranktree_metric metric = RANKTREE_METRIC_SIZE) {
+    return by([&](auto** pattern, auto* error) { return ranktree_pattern_load(path.c_str(), metric, pattern, error); });
   }
   /** As ranktree_pattern_create(): directed pairs in any order; equal ones are added. */
   static Pattern sparse(int ranks, std::span<const ranktree_pair> pairs) {
-    const auto count = static_cast<std::int64_t>(pairs.size());
     return by([&](auto** pattern, auto* error) {
-      return ranktree_pattern_create(ranks, count, pairs.data(), pattern, error);
+      return ranktree_pattern_create(ranks, pairs.size(), pairs.data(), pattern, error);
     });
   }
   /** As ranktree_pattern_create_dense(). \param matrix ranks x ranks numbers, row by row; borrowed unless copied */
   static Pattern dense(int ranks, std::span<const double> matrix, ranktree_ownership ownership = RANKTREE_COPY) {
     if (ranks > 0 && matrix.size() != static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {
-      throw Error({RANKTREE_ERROR_INPUT, "matrix: expected ranks x ranks numbers, found another number of them"});
+      throw Error(RANKTREE_ERROR_INPUT, "matrix: expected ranks x ranks numbers, found another number of them");
     }
     return by([&](auto** pattern, auto* error) {
       return ranktree_pattern_create_dense(ranks, matrix.data(), ownership, pattern, error);
     });
   }
   /** As ranktree_pattern_expand(). */
-  [[nodiscard]] Pattern expand(const std::string& model = "model") const {
-    return by(
-        [&](auto** pattern, auto* error) { return ranktree_pattern_expand(get(), model.c_str(), pattern, error); });
+  [[nodiscard]] Pattern expand(ranktree_model model = RANKTREE_MODEL_TRACED) const {
+    return by([&](auto** pattern, auto* error) { return ranktree_pattern_expand(get(), model, pattern, error); });
+  }
+  /** What the file that it comes from cannot hold, or is known to count wrongly. */
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    std::vector<std::string> texts;
+    for (int i = 0; i < ranktree_pattern_get_warning_count(get()); ++i) {
+      texts.emplace_back(ranktree_pattern_get_warning(get(), i));
+    }
+    return texts;
   }
 
   [[nodiscard]] int rank_count() const { return ranktree_pattern_get_rank_count(get()); }
@@ -140,12 +145,13 @@ class Pattern {
 
 /** As ranktree_place_options, with the same defaults. */
 struct PlaceOptions {
-  std::string algorithm = "best";
-  std::string metric = "size";
+  ranktree_algorithm algorithm = RANKTREE_ALGORITHM_BEST;
+  ranktree_metric metric = RANKTREE_METRIC_SIZE;
+  ranktree_model collectives = RANKTREE_MODEL_TRACED;
+  ranktree_preset preset = RANKTREE_PRESET_DEFAULT;
   std::uint64_t seed = 1;
-  bool oversubscribe = false;
-  std::string preset = "default";
   int threads = 1;
+  bool oversubscribe = false;
   std::chrono::milliseconds time_limit{0}; /**< 0: none */
   std::function<bool()> keep_going = {};   /**< false: keep the best so far; an exception stops the search */
   std::span<const ranktree_pin> pins = {}; /**< borrowed for the call */
@@ -185,6 +191,8 @@ class Plan {
     return {numbers, static_cast<std::size_t>(count)};
   }
 
+  /** As ranktree_plan_is_described(). */
+  [[nodiscard]] bool is_described() const { return ranktree_plan_is_described(get()) != 0; }
   [[nodiscard]] bool has_gain() const { return ranktree_plan_has_gain(get()) != 0; }
   [[nodiscard]] bool was_stopped() const { return ranktree_plan_was_stopped(get()) != 0; }
   /** As ranktree_plan_get_cost(). */
@@ -244,13 +252,14 @@ inline Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& 
   detail::Question question{options.keep_going};
   ranktree_place_options given;
   ranktree_place_options_init(&given);
-  given.algorithm = options.algorithm.c_str();
-  given.metric = options.metric.c_str();
+  given.algorithm = options.algorithm;
+  given.metric = options.metric;
+  given.collectives = options.collectives;
   given.seed = options.seed;
   given.oversubscribe = options.oversubscribe ? 1 : 0;
-  given.preset = options.preset.c_str();
+  given.preset = options.preset;
   given.threads = options.threads;
-  given.time_limit = options.time_limit.count();
+  given.time_limit_ms = options.time_limit.count();
   if (options.keep_going) {
     given.keep_going = &detail::Question::answer;
     given.user = &question;

@@ -1,24 +1,26 @@
 """Ranktree: MPI programs that follow the machine.
 
-`ranktree.place(pattern, machine)` gives a `ranktree.Plan`; `Pattern`, `Machine`, `Plan` and `Report` show themselves in
-a notebook. All are loaded when they are first asked for.
+`ranktree.place(pattern, machine)` returns a `ranktree.Plan`. `Pattern`, `Machine`, `Plan` and `Report` show themselves
+in a notebook. Functions raise `ranktree.Error`, a `ValueError`, for wrong input. All are loaded at their first use.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ranktree._core import Error
     from ranktree.notebook.machine import Machine
     from ranktree.notebook.pattern import Pattern
     from ranktree.notebook.plan import Plan
     from ranktree.notebook.report import Report
     from ranktree.placement import place
 
-__all__ = ["Machine", "Pattern", "Plan", "Report", "__version__", "place"]
+__all__ = ["Error", "Machine", "Pattern", "Plan", "Report", "__version__", "place"]
 
 __version__: str
 
 MODULES = {
+    "Error": "ranktree._core",
     "Machine": "ranktree.notebook.machine",
     "Pattern": "ranktree.notebook.pattern",
     "Plan": "ranktree.notebook.plan",
@@ -28,7 +30,7 @@ MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Keeps `import ranktree.something` free of numpy and the extension."""
+    """Load a name at its first use: keeps `import ranktree.something` free of numpy and the extension."""
     if name == "__version__":
         from ranktree import _core  # noqa: PLC0415
 
@@ -36,3 +38,8 @@ def __getattr__(name: str) -> Any:
     if name in MODULES:
         return getattr(importlib.import_module(MODULES[name]), name)
     raise AttributeError(f"module 'ranktree' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    """Names for completion, loaded or not."""
+    return sorted({*globals(), *__all__})

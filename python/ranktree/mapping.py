@@ -12,7 +12,7 @@ from ranktree import _core
 from ranktree.allocation import shown
 from ranktree.compare import Request, Result, compare
 from ranktree.interrupt import Interruption
-from ranktree.pattern import expand, load, load_matrix, natural_model, require_matrix
+from ranktree.pattern import expand, load_matrix, natural_model, read, require_matrix
 from ranktree.placement import square
 from ranktree.progress import LongWork
 from ranktree.report.inputs import METRICS
@@ -87,7 +87,7 @@ def load_expanded(path: str, metric: str, collectives: str, whole: bool, tell: T
     if matrix is not None:
         require_matrix(matrix, path)
         return square(matrix)
-    traffic, warnings = load(path, metric="msg" if metric == "msg" else None)
+    traffic, warnings = read(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
         tell(f"{path}: {warning}")
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)

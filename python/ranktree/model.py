@@ -106,10 +106,7 @@ def in_turn(nodes: numpy.ndarray) -> numpy.ndarray:
 
 def level_names(tree: _core.Tree) -> list[str]:
     """What two ranks that meet on each level do not share."""
-    names: list[str] = []
-    for kind in tree.levels[1:]:
-        name = kind.lower()
-        names.append(f"switch{sum(each.startswith('switch') for each in names)}" if name == "switch" else name)
+    names = [level.lower() for level in tree.levels[1:]]
     return names or ["core"]
 
 

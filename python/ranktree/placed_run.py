@@ -9,7 +9,7 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.launcher import take_apart
-from ranktree.pattern import expand, load, natural_model
+from ranktree.pattern import expand, natural_model, read
 from ranktree.usable_machine import Tell, usable_machine
 
 
@@ -27,7 +27,7 @@ class Placing:
 
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
-    recorded, warnings = load(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
+    recorded, warnings = read(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
     for warning in warnings:
         tell(f"{wanted.pattern}: {warning}")
     tree, described = machine_of_launch(wanted, words, folder, tell)

@@ -11,22 +11,30 @@ plan.save("plan.json")    # for `ranktree emit` and `ranktree run`
 Nothing but numpy is imported: sparse matrices and graphs are known by what they can do.
 """
 
+import os
+import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ranktree import _core
+from ranktree._core import compute_placement, evaluate, lower_bound, make_plan
 from ranktree.notebook.plan import Plan
-from ranktree.pattern import COLLECTIVE_MODELS, expand, natural_model
+from ranktree.pattern import COLLECTIVE_MODELS, expand, load_matrix, natural_model, read, require_matrix
 from ranktree.pins import pins_of
+
+if TYPE_CHECKING:
+    from ranktree.notebook.machine import Machine
+
+__all__ = ["compute_placement", "evaluate", "lower_bound", "make_plan", "place"]
 
 MAX_RANKS = 2**31 - 1
 
 
 def place(  # noqa: PLR0913  what is placed, where, and how
     pattern: Any,
-    machine: "_core.Tree | str" = "live",
+    machine: "Machine | _core.Tree | str" = "live",
     *,
     algorithm: str = "best",
     preset: str = "default",
@@ -41,22 +49,63 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     cost: str = "hops",
     collectives: str = "model",
     threads_per_rank: int = 1,
+    network: str | None = None,
 ) -> Plan:
-    """Where each rank should sit.
+    """Place the ranks of a pattern on a machine, as `ranktree map` does.
 
-    pattern: one of
-        a scipy sparse matrix or array, or a numpy array of two dimensions: entry [i, j] goes from rank i to rank j;
-        a networkx graph whose nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing);
-        a `ranktree.pattern.Pattern`, of which `metric` and `collectives` say what counts, as in `ranktree map`.
-    machine: what `ranktree map --machine` takes, with `unit` and `cost`; or a tree, taken as it is.
-    time_limit: seconds, after which the best placement found so far is kept.
-    keep_going: called now and then; False keeps the best found so far.
-    pins: where some ranks must sit: {rank: leaf}, or {rank: "host:pu"} ("pu" where there is one host).
+    Parameters
+    ----------
+    pattern : str or os.PathLike or array_like or sparse matrix or networkx.Graph or Pattern
+        One of: the path of a file (docs/formats/pattern.md, `.npy`, `scipy.sparse.save_npz`'s); a numpy array of two
+        dimensions or a scipy sparse matrix, whose entry [i, j] goes from rank i to rank j; a networkx graph whose
+        nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing); a `ranktree.Pattern`.
+    machine : str or Machine, default "live"
+        As `ranktree map --machine` takes it, with `unit`, `cost` and `network`; or a `ranktree.Machine`, as it is.
+    algorithm : {"best", "engine", "treematch", "greedy", "round-robin", "random", "identity"}
+        The placement algorithm; "best" takes the cheapest of several.
+    preset : {"default", "fast", "strong"}
+        How hard the engine searches.
+    seed : int
+        Of every random choice. Equal arguments give the same plan, unless the search is stopped early.
+    threads : int
+        At most this many; the plan does not depend on it.
+    time_limit : float, optional
+        Seconds after which the best placement found so far is kept.
+    oversubscribe : bool
+        Whether more ranks than slots share slots evenly.
+    keep_going : callable, optional
+        Called regularly; False keeps the best placement found so far.
+    pins : mapping, optional
+        Slots that some ranks must have: {rank: leaf}, or {rank: "host:pu"} ("pu" where there is one host).
+    metric : {"size", "msg", "avg"}
+        What counts: bytes, messages, or average bytes a message.
+    unit : {"core", "pu"}
+        What the slot of a rank is.
+    cost : {"hops", "latency", "bandwidth"}
+        What the distance of two slots is.
+    collectives : {"model", "openmpi", "mpich", "flat", "none"}
+        How collective calls become pairs; "model": as the MPI that was traced.
+    threads_per_rank : int
+        So many neighbouring slots for each rank, which is bound to all of them.
+    network : str, optional
+        A file of switches (docs/formats/network.md), each host of which is such a machine.
 
-    threads_per_rank: so many neighbouring places a rank, which is bound to all of them.
+    Returns
+    -------
+    Plan
+        The slot of each rank. It never costs more than the ranks in order.
 
-    Raises ValueError, one line that names what is wrong. Same arguments, same plan, unless the search is cut short.
+    Warns
+    -----
+    UserWarning
+        For what the format of a file cannot hold.
+
+    Raises
+    ------
+    ValueError
+        One line that names what is wrong.
     """
+    # #lizard forgives the length: most of it is the description of the parameters
     texts = {"algorithm": algorithm, "preset": preset, "metric": metric, "unit": unit, "cost": cost}
     require_texts({**texts, "collectives": collectives})
     if collectives not in COLLECTIVE_MODELS:
@@ -64,7 +113,8 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     if keep_going is not None and not callable(keep_going):
         raise ValueError(f"keep_going: expected a function or None, found {keep_going!r}")
     require_whole("threads_per_rank", threads_per_rank, 1, 2**31 - 1)
-    tree = tree_of(machine, unit, cost).bundle_leaves(threads_per_rank)
+    tree = tree_of(machine, unit, cost, network).bundle_leaves(threads_per_rank)
+    given = content(pattern, metric)
     require_whole("seed", seed, 0, 2**64 - 1)
     require_whole("threads", threads, 1, 2**31 - 1)
     options = {
@@ -78,12 +128,27 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         "keep_going": keep_going,
         "pins": pins_of(tree, pins),
     }
-    if isinstance(pattern, _core.Pattern):
-        model = natural_model(pattern) if collectives == "model" else collectives
-        return Plan(_core.make_plan(tree, expand(pattern, model), **options))
-    if is_array(pattern):
-        return Plan(_core.plan_matrix(tree, square(pattern), **options))
-    return Plan(_core.make_plan(tree, weights_of(pattern), **options))
+    if isinstance(given, _core.Pattern):
+        model = natural_model(given) if collectives == "model" else collectives
+        return Plan(_core.make_plan(tree, expand(given, model), **options))
+    if is_array(given):
+        return Plan(_core.plan_matrix(tree, square(given), **options))
+    return Plan(_core.make_plan(tree, weights_of(given), **options))
+
+
+def content(pattern: Any, metric: str) -> Any:
+    """What a path or an object of ours stands for; anything else as it is."""
+    if isinstance(pattern, (str, os.PathLike)):
+        path = os.fspath(pattern)
+        matrix = load_matrix(path) if metric != "avg" else None
+        if matrix is not None:
+            require_matrix(matrix, path)
+            return matrix
+        found, texts = read(path, metric="msg" if metric == "msg" else None)
+        for text in texts:
+            warnings.warn(f"{path}: {text}", stacklevel=3)
+        return found
+    return getattr(pattern, "recorded", pattern)
 
 
 def is_array(pattern: Any) -> bool:
@@ -93,7 +158,7 @@ def is_array(pattern: Any) -> bool:
 
 def square(pattern: Any) -> np.ndarray:
     """A whole matrix, row by row, as it is where it holds float32 or float64; its entries are looked at by the core."""
-    single = isinstance(pattern, np.ndarray) and pattern.dtype == np.float32
+    single = isinstance(pattern, np.ndarray) and not np.ma.isMaskedArray(pattern) and pattern.dtype == np.float32
     matrix = np.ascontiguousarray(pattern) if single else numbers(pattern)
     require_square(matrix.shape)
     return matrix
@@ -112,15 +177,16 @@ def require_whole(name: str, value: Any, lowest: int, highest: int) -> None:
         raise ValueError(f"{name}: expected a whole number from {lowest} to {highest}, found {value!r}")
 
 
-def tree_of(machine: "_core.Tree | str", unit: str = "core", cost: str = "hops") -> "_core.Tree":
+def tree_of(machine: Any, unit: str = "core", cost: str = "hops", network: str | None = None) -> "_core.Tree":
     """The machine as a tree."""
+    machine = getattr(machine, "tree", machine)
     if isinstance(machine, _core.Tree):
         return machine
     if not isinstance(machine, str):
         raise ValueError(f"machine: expected text or a tree, found {type(machine).__name__}")
     if unit not in ("core", "pu"):
         raise ValueError(f"unit: expected core or pu, found '{unit}'")
-    tree = _core.load_machine(machine).with_metric(cost)
+    tree = _core.load_machine(machine, network).with_metric(cost)
     return tree.cut_at("Core") if unit == "core" else tree
 
 
@@ -134,7 +200,9 @@ def weights_of(pattern: Any) -> "_core.Weights":
 
 
 def numbers(values: Any) -> np.ndarray:
-    """As doubles; complex numbers, texts and objects are none."""
+    """As doubles; complex numbers, texts and objects are none. What a mask hides would count, so masks are refused."""
+    if np.ma.isMaskedArray(values):
+        raise ValueError("pattern: expected no masked array: fill it, for instance with pattern.filled(0)")
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:

@@ -57,7 +57,7 @@ Tree cut_at(const Tree& tree, const std::string& name) {
 nb::dict describe(const Tree& tree, int object) {
   require_object(tree, object);
   nb::dict result;
-  result["kind"] = std::string(topo::kind_name(tree.level(tree.level_of(object)).kind));
+  result["kind"] = topo::level_name(tree, tree.level_of(object));
   result["level"] = tree.level_of(object);
   result["os_index"] = tree.os_index(object);
   result["name"] = std::string(tree.name(object));
@@ -72,12 +72,6 @@ std::string host_of(const Tree& tree, int leaf) {
   require_leaf(tree, leaf);
   const topo::Object node = tree.node_of(leaf);
   return node < 0 ? std::string() : std::string(tree.name(node));
-}
-
-std::vector<std::string> level_names(const Tree& tree) {
-  std::vector<std::string> names;
-  for (int level = 0; level < tree.level_count(); ++level) names.emplace_back(topo::kind_name(tree.level(level).kind));
-  return names;
 }
 
 std::vector<double> level_costs(const Tree& tree) {
@@ -112,7 +106,8 @@ std::optional<std::string> network_text(const Tree& tree) {
 
 void bind_topo(nb::module_& module) {
   nb::class_<Tree>(module, "Tree", "The machine as one tree; leaves are the places where one rank can sit.")
-      .def_prop_ro("levels", &level_names, "kind of each level, root first")
+      .def_prop_ro("levels", &topo::level_names, "name of each level, root first")
+      .def_prop_ro("described", &topo::has_described_nodes, "whether a description made up the names of the nodes")
       .def_prop_ro("costs", &level_costs, "cost between two leaves that meet on each level")
       .def_prop_ro("network", &network_text, "the network in words where it is no tree, else None")
       .def_prop_ro("leaf_count", &Tree::leaf_count)

@@ -3,7 +3,9 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -15,7 +17,10 @@
 
 // The opaque types of the C interface hold one core value each.
 struct ranktree_topo {
+  explicit ranktree_topo(ranktree::core::topo::Tree given)
+      : tree(std::move(given)), level_names(ranktree::core::topo::level_names(tree)) {}
   ranktree::core::topo::Tree tree;
+  std::vector<std::string> level_names;
 };
 struct ranktree_pattern {
   ranktree::core::pattern::Pattern pattern;
@@ -23,6 +28,7 @@ struct ranktree_pattern {
   // matrix's.
   std::optional<ranktree::core::pattern::MatrixView<double>> matrix = std::nullopt;
   std::vector<double> copied = {};
+  std::vector<std::string> warnings = {};
 };
 struct ranktree_plan {
   ranktree::core::place::Plan plan;

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capi/guard.h"
+#include "capi/options.h"
+#include "capi/pattern_choices.h"
 #include "core/base/error.h"
 #include "core/pattern/expand.h"
 #include "core/pattern/matrix.h"
@@ -20,18 +24,12 @@
 
 namespace {
 
-using ranktree::capi::guard;
-using ranktree::capi::require;
+namespace capi = ranktree::capi;
+using capi::guard;
+using capi::require;
 namespace pattern_core = ranktree::core::pattern;
 
 [[noreturn]] void refuse(const std::string& text) { throw ranktree::core::Error(ranktree::core::Fault::kInput, text); }
-
-pattern_core::CollectiveModel model_of(const pattern_core::Pattern& pattern, const std::string& name) {
-  if (name == "model") return pattern_core::natural_model(pattern);
-  const auto model = pattern_core::collective_model_from_name(name);
-  if (!model) refuse("model: expected 'model', 'openmpi', 'mpich', 'flat' or 'none', found '" + name + "'");
-  return *model;
-}
 
 // The matrix of a handle as lists; its numbers are bytes, one message per pair.
 pattern_core::Pattern pairs_of(const pattern_core::MatrixView<double>& matrix) {
@@ -46,27 +44,64 @@ pattern_core::Pattern pairs_of(const pattern_core::MatrixView<double>& matrix) {
   return pattern_core::from_entries(matrix.ranks, entries);
 }
 
+// A double holds whole numbers up to 2^53.
+double amount(std::uint64_t number, const std::string& name) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  if (number > kMost) refuse("pairs: expected at most 2^53 " + name + ", found " + std::to_string(number));
+  return static_cast<double>(number);
+}
+
 }  // namespace
 
-ranktree_status ranktree_pattern_load(const char* path, ranktree_pattern** pattern, ranktree_error* error) {
+ranktree_status ranktree_metric_parse(const char* name, ranktree_metric* metric, ranktree_error* error) {
   return guard(error, [&] {
-    require(path, "path");
-    require(pattern, "pattern");
-    *pattern = new ranktree_pattern{ranktree::io::load_pattern(path).pattern};
+    require(metric, "metric");
+    *metric = capi::choice_of(capi::kMetrics, name, "metric");
   });
 }
 
-ranktree_status ranktree_pattern_create(int ranks, int64_t count, const ranktree_pair pairs[],
+ranktree_status ranktree_model_parse(const char* name, ranktree_model* model, ranktree_error* error) {
+  return guard(error, [&] {
+    require(model, "model");
+    *model = capi::choice_of(capi::kModels, name, "model");
+  });
+}
+
+ranktree_status ranktree_pattern_load(const char* path, ranktree_metric metric, ranktree_pattern** pattern,
+                                      ranktree_error* error) {
+  return guard(error, [&] {
+    require(path, "path");
+    require(pattern, "pattern");
+    const pattern_core::Metric counted = capi::value_of(capi::kMetrics, metric, "metric");
+    const bool messages = counted == pattern_core::Metric::kMessages;
+    auto loaded = ranktree::io::load_pattern(path, std::nullopt, messages ? std::optional(counted) : std::nullopt);
+    auto made = std::make_unique<ranktree_pattern>();
+    made->pattern = std::move(loaded.pattern);
+    made->warnings = std::move(loaded.warnings);
+    *pattern = made.release();
+  });
+}
+
+int ranktree_pattern_get_warning_count(const ranktree_pattern* pattern) {
+  return static_cast<int>(pattern->warnings.size());
+}
+
+const char* ranktree_pattern_get_warning(const ranktree_pattern* pattern, int number) {
+  const bool known = number >= 0 && std::cmp_less(number, pattern->warnings.size());
+  return known ? pattern->warnings[static_cast<std::size_t>(number)].c_str() : nullptr;
+}
+
+ranktree_status ranktree_pattern_create(int ranks, uint64_t count, const ranktree_pair pairs[],
                                         ranktree_pattern** pattern, ranktree_error* error) {
   return guard(error, [&] {
     require(pattern, "pattern");
     if (ranks < 1) refuse("ranks: expected at least 1, found " + std::to_string(ranks));
-    if (count < 0) refuse("count: expected at least 0, found " + std::to_string(count));
     if (count > 0) require(pairs, "pairs");
     std::vector<pattern_core::Entry> entries;
     entries.reserve(static_cast<std::size_t>(count));
     for (const ranktree_pair& pair : std::span(pairs, static_cast<std::size_t>(count))) {
-      entries.push_back({pair.from, pair.to, pattern_core::Class::kPointToPoint, pair.messages, pair.bytes});
+      entries.push_back({pair.from, pair.to, pattern_core::Class::kPointToPoint, amount(pair.messages, "messages"),
+                         amount(pair.bytes, "bytes")});
     }
     *pattern = new ranktree_pattern{pattern_core::from_entries(ranks, entries)};
   });
@@ -98,15 +133,13 @@ ranktree_status ranktree_pattern_create_dense(int ranks, const double matrix[], 
   });
 }
 
-ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, const char* model, ranktree_pattern** expanded,
-                                        ranktree_error* error) {
+ranktree_status ranktree_pattern_expand(const ranktree_pattern* pattern, ranktree_model model,
+                                        ranktree_pattern** expanded, ranktree_error* error) {
   return guard(error, [&] {
     require(pattern, "pattern");
-    require(model, "model");
     require(expanded, "expanded");
-    const pattern_core::CollectiveModel chosen = model_of(pattern->pattern, model);
     auto made = std::make_unique<ranktree_pattern>();
-    made->pattern = pattern_core::expand(pattern->pattern, chosen);
+    made->pattern = capi::expanded(pattern->pattern, model, "model");
     made->copied = pattern->copied;
     made->matrix = pattern->matrix;
     if (!made->copied.empty()) made->matrix->values = made->copied.data();
@@ -126,12 +159,12 @@ void ranktree_pattern_destroy(ranktree_pattern* pattern) { delete pattern; }
 
 int ranktree_pattern_get_rank_count(const ranktree_pattern* pattern) { return pattern->pattern.ranks; }
 
-int64_t ranktree_pattern_get_pair_count(const ranktree_pattern* pattern) {
-  if (!pattern->matrix) return static_cast<int64_t>(pattern->pattern.indices.size());
-  int64_t count = 0;
+uint64_t ranktree_pattern_get_pair_count(const ranktree_pattern* pattern) {
+  if (!pattern->matrix) return pattern->pattern.indices.size();
+  std::int64_t count = 0;
   for (int from = 0; from < pattern->matrix->ranks; ++from) {
     const double* row = pattern->matrix->row(from);
     count += pattern->matrix->ranks - std::count(row, row + pattern->matrix->ranks, 0.0) - (row[from] != 0 ? 1 : 0);
   }
-  return count;
+  return static_cast<uint64_t>(count);
 }

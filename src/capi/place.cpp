@@ -1,70 +1,103 @@
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "capi/guard.h"
+#include "capi/options.h"
+#include "capi/pattern_choices.h"
 #include "core/base/error.h"
 #include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/plan.h"
+#include "core/topo/occupancy.h"
 #include "core/topo/tree.h"
 #include "io/plan_file.h"
 #include "ranktree/base.h"
+#include "ranktree/launch.h"
 #include "ranktree/pattern.h"
 #include "ranktree/place.h"
 #include "ranktree/topo.h"
 
 namespace {
 
-using ranktree::capi::guard;
-using ranktree::capi::require;
+namespace capi = ranktree::capi;
+using capi::guard;
+using capi::require;
 namespace place_core = ranktree::core::place;
 
 using ranktree::core::Error;
 using ranktree::core::Fault;
+using ranktree::core::topo::RankPlace;
+
+using NamedAlgorithm = capi::Named<ranktree_algorithm, const char*>;
+constexpr std::array kAlgorithms{
+    NamedAlgorithm{RANKTREE_ALGORITHM_BEST, "best", "best"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_ENGINE, "engine", "engine"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_TREEMATCH, "treematch", "treematch"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_GREEDY, "greedy", "greedy"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_ROUND_ROBIN, "round-robin", "round-robin"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_RANDOM, "random", "random"},
+    NamedAlgorithm{RANKTREE_ALGORITHM_IDENTITY, "identity", "identity"},
+};
+
+using NamedPreset = capi::Named<ranktree_preset, place_core::Preset>;
+constexpr std::array kPresets{
+    NamedPreset{RANKTREE_PRESET_FAST, "fast", place_core::Preset::kFast},
+    NamedPreset{RANKTREE_PRESET_DEFAULT, "default", place_core::Preset::kDefault},
+    NamedPreset{RANKTREE_PRESET_STRONG, "strong", place_core::Preset::kStrong},
+};
+
+constexpr ranktree_place_options kDefaults{sizeof(ranktree_place_options),
+                                           RANKTREE_ALGORITHM_BEST,
+                                           RANKTREE_METRIC_SIZE,
+                                           RANKTREE_MODEL_TRACED,
+                                           RANKTREE_PRESET_DEFAULT,
+                                           1,
+                                           1,
+                                           0,
+                                           0,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           0};
 
 [[noreturn]] void refuse(const std::string& option, const std::string& expected, const std::string& found) {
-  throw Error(Fault::kInput, "options." + option + ": expected " + expected + ", found " + found);
+  capi::refuse("options." + option, expected, found);
 }
 
 // Returns a function that stops at the time limit or when the caller's function returns 0; empty when there is neither.
 std::function<bool()> keep_going(const ranktree_place_options& options) {
   using Clock = std::chrono::steady_clock;
-  if (options.time_limit == 0 && options.keep_going == nullptr) return {};
+  if (options.time_limit_ms == 0 && options.keep_going == nullptr) return {};
   // A limit of more than a year is no limit, which keeps the sum within the range of the clock.
   constexpr std::int64_t kLongest = std::int64_t{366} * 24 * 3600 * 1000;
-  const bool limited = options.time_limit > 0 && options.time_limit < kLongest;
+  const bool limited = options.time_limit_ms > 0 && options.time_limit_ms < kLongest;
   const Clock::time_point end =
-      limited ? Clock::now() + std::chrono::milliseconds(options.time_limit) : Clock::time_point::max();
+      limited ? Clock::now() + std::chrono::milliseconds(options.time_limit_ms) : Clock::time_point::max();
   return [end, keep_going = options.keep_going, user = options.user] {
     if (Clock::now() >= end) return false;
     return keep_going == nullptr || keep_going(user) != 0;
   };
 }
 
-place_core::PlanOptions read_options(const ranktree_place_options& options) {
-  require(options.algorithm, "options.algorithm");
-  require(options.metric, "options.metric");
-  require(options.preset, "options.preset");
-  const auto metric = ranktree::core::pattern::metric_from_name(options.metric);
-  if (!metric) refuse("metric", "'size', 'msg' or 'avg'", "'" + std::string(options.metric) + "'");
-  const auto preset = place_core::preset_from_name(options.preset);
-  if (!preset) refuse("preset", "'fast', 'default' or 'strong'", "'" + std::string(options.preset) + "'");
+place_core::PlanOptions plan_options(const ranktree_place_options& options) {
   if (options.threads < 1) refuse("threads", "at least 1", std::to_string(options.threads));
-  if (options.time_limit < 0) refuse("time_limit", "at least 0 ms", std::to_string(options.time_limit));
+  if (options.time_limit_ms < 0) refuse("time_limit_ms", "at least 0", std::to_string(options.time_limit_ms));
   place_core::PlanOptions result;
-  result.algorithm = options.algorithm;
-  result.metric = *metric;
+  result.algorithm = capi::value_of(kAlgorithms, options.algorithm, "options.algorithm");
+  result.metric = capi::value_of(capi::kMetrics, options.metric, "options.metric");
   result.seed = options.seed;
   result.oversubscribe = options.oversubscribe != 0;
-  result.preset = *preset;
+  result.preset = capi::value_of(kPresets, options.preset, "options.preset");
   result.threads = options.threads;
   result.keep_going = keep_going(options);
   return result;
@@ -88,7 +121,7 @@ ranktree::core::topo::Leaf leaf_of(const ranktree::core::topo::Tree& tree, const
 
 void read_pins(const ranktree_place_options& options, const ranktree::core::topo::Tree& tree,
                place_core::PlanOptions& result) {
-  if (options.pin_count < 0) refuse("pin_count", "at least 0", std::to_string(options.pin_count));
+  capi::require_count(options.pin_count, "options.pin_count");
   if (options.pin_count > 0) require(options.pins, "options.pins");
   for (int i = 0; i < options.pin_count; ++i) {
     result.pins.push_back({options.pins[i].rank, leaf_of(tree, options.pins[i])});
@@ -106,14 +139,41 @@ double of_level(const std::vector<double>& values, int level) {
               "level: expected 0.." + std::to_string(std::ssize(values) - 1) + ", found " + std::to_string(level));
 }
 
+std::vector<RankPlace> places_of(const ranktree_location found[], int rank_count) {
+  capi::require_count(rank_count, "rank_count");
+  if (rank_count > 0) require(found, "found");
+  std::vector<RankPlace> places;
+  for (const ranktree_location& one : std::span(found, static_cast<std::size_t>(rank_count))) {
+    require(one.host, "found.host");
+    capi::require_count(one.pu_count, "found.pu_count");
+    if (one.pu_count > 0) require(one.pus, "found.pus");
+    places.push_back({one.host, {one.pus, one.pus + one.pu_count}});
+  }
+  return places;
+}
+
 bool has_rank(const ranktree_plan* plan, int rank) {
   return rank >= 0 && static_cast<std::size_t>(rank) < plan->plan.slots.size();
 }
 
 }  // namespace
 
-void ranktree_place_options_init(ranktree_place_options* options) {
-  *options = {"best", "size", 1, 0, "default", 1, 0, nullptr, nullptr, nullptr, 0};
+void ranktree_place_options_init_sized(ranktree_place_options* options, size_t size) {
+  capi::write_defaults(options, size, kDefaults);
+}
+
+ranktree_status ranktree_algorithm_parse(const char* name, ranktree_algorithm* algorithm, ranktree_error* error) {
+  return guard(error, [&] {
+    require(algorithm, "algorithm");
+    *algorithm = capi::choice_of(kAlgorithms, name, "algorithm");
+  });
+}
+
+ranktree_status ranktree_preset_parse(const char* name, ranktree_preset* preset, ranktree_error* error) {
+  return guard(error, [&] {
+    require(preset, "preset");
+    *preset = capi::choice_of(kPresets, name, "preset");
+  });
 }
 
 ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
@@ -122,13 +182,12 @@ ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern
     require(topo, "topo");
     require(pattern, "pattern");
     require(plan, "plan");
-    ranktree_place_options chosen;
-    ranktree_place_options_init(&chosen);
-    if (options != nullptr) chosen = *options;
-    place_core::PlanOptions read = read_options(chosen);
+    const ranktree_place_options chosen = capi::read_options(options, kDefaults);
+    place_core::PlanOptions read = plan_options(chosen);
     read_pins(chosen, topo->tree, read);
+    const auto pairs = capi::expanded(pattern->pattern, chosen.collectives, "options.collectives");
     *plan = new ranktree_plan{pattern->matrix ? place_core::make_plan(topo->tree, *pattern->matrix, read)
-                                              : place_core::make_plan(topo->tree, pattern->pattern, read)};
+                                              : place_core::make_plan(topo->tree, pairs, read)};
   });
 }
 
@@ -169,6 +228,8 @@ int ranktree_plan_get_permutation(const ranktree_plan* plan, const int** leaves)
   *leaves = leaf_of.data();
   return static_cast<int>(leaf_of.size());
 }
+
+int ranktree_plan_is_described(const ranktree_plan* plan) { return plan->plan.described ? 1 : 0; }
 
 int ranktree_plan_has_gain(const ranktree_plan* plan) { return plan->plan.gain ? 1 : 0; }
 
@@ -224,5 +285,19 @@ ranktree_status ranktree_plan_get_gap(const ranktree_plan* plan, double* gap, ra
     require(gap, "gap");
     bound_of(*plan);
     *gap = place_core::gap(plan->plan).value_or(std::numeric_limits<double>::infinity());
+  });
+}
+
+// NOLINTNEXTLINE(readability-function-size): its arrays and their lengths
+ranktree_status ranktree_plan_verify(const ranktree_plan* plan, int rank_count, const ranktree_location found[],
+                                     int compare_pus, int wrong[], int* wrong_count, ranktree_error* error) {
+  return guard(error, [&] {
+    require(plan, "plan");
+    require(wrong_count, "wrong_count");
+    std::vector<RankPlace> expected;
+    for (const auto& slot : plan->plan.slots) expected.push_back({slot.host, slot.pus});
+    const auto misplaced = ranktree::core::topo::misplaced(expected, places_of(found, rank_count), compare_pus != 0);
+    for (std::size_t i = 0; wrong != nullptr && i < misplaced.size(); ++i) wrong[i] = misplaced[i].rank;
+    *wrong_count = static_cast<int>(misplaced.size());
   });
 }

@@ -178,6 +178,7 @@ Machine synthetic_machine(const std::string& description) {
     levels.erase(levels.begin());
   }
   Machine machine;
+  machine.described = true;
   machine.add_shape(synthetic_node(with_pus(rest)));
   std::int64_t leaves = machine.shapes.front().leaf_count();
   for (const NetworkLevel& level : levels) {
@@ -203,6 +204,7 @@ core::topo::Tree machine_in_network(NetworkPart network, const core::topo::Tree&
                                                " leaves on all hosts, found more");
   }
   machine.network = std::move(network);
+  machine.described = false;
   return to_tree(machine);
 }
 

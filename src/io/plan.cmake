@@ -3,6 +3,7 @@ target_sources(
   ranktree_io
   PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/plan_file.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/launch_command.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launchers.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launch_files.cpp
 )

@@ -127,8 +127,8 @@ Plan plan_from(const json& document, const std::string& origin) {
   plan.metric = root.field("metric").text();
   plan.seed = root.field("seed").unsigned_integer();
   plan.gain = root.field("gain").truth();
-  if (root.has("described")) plan.described = root.field("described").truth();
   if (root.has("bound")) plan.bound = root.field("bound").amount();
+  if (root.has("described")) plan.described = root.field("described").truth();
   read_levels(root.field("levels"), plan);
   read_hosts(root.field("hosts"), plan);
   const JsonPlace slots = root.field("slots");

@@ -1,5 +1,6 @@
 /* The public headers are C: this file compiles them as C11. */
 #include "ranktree/base.h"
+#include "ranktree/launch.h"
 #include "ranktree/pattern.h"
 #include "ranktree/place.h"
 #include "ranktree/topo.h"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -44,7 +45,7 @@ TEST(PlaceHpp, SpansInAPlanOut) {
   ASSERT_EQ(machine.leaf_count(), 18);
   const std::vector<double> matrix = crossed(18);
   std::vector<ranktree_pair> pairs;
-  for (int i = 0; i < 9; ++i) pairs.push_back({i, i + 9, 1, 1.0 + i});
+  for (int i = 0; i < 9; ++i) pairs.push_back({i, i + 9, 1, std::uint64_t(1 + i)});
   const Plan from_matrix = place(machine, Pattern::dense(18, matrix));
   const Plan from_pairs = place(machine, Pattern::sparse(18, pairs));
   const std::set<int> used(from_matrix.permutation().begin(), from_matrix.permutation().end());
@@ -70,7 +71,8 @@ TEST(PlaceHpp, OptionsReachTheEngine) {
   const std::array<int, 1> first{0};
   const Topo machine = Topo::load("node:2 core:6").forbid("n0", first).bundle(2);
   const ranktree_pin pin{3, "n1", 4};
-  PlaceOptions options{.algorithm = "engine", .seed = 7, .preset = "strong", .threads = 2};
+  PlaceOptions options{
+      .algorithm = RANKTREE_ALGORITHM_ENGINE, .preset = RANKTREE_PRESET_STRONG, .seed = 7, .threads = 2};
   options.pins = {&pin, 1};
   const std::vector<double> matrix = crossed(4);
   const Plan plan = place(machine, Pattern::dense(4, matrix, RANKTREE_BORROW), options);
@@ -108,8 +110,8 @@ TEST(PlaceHpp, ErrorsKeepStatusAndText) {
   refused([&] { (void)Pattern::load("no/such.npz"); }, RANKTREE_ERROR_SYSTEM, "no/such.npz");
   refused([&] { (void)place(machine, Pattern::dense(6, crossed(6))); }, RANKTREE_ERROR_MISMATCH, "6 places");
   PlaceOptions options;
-  options.preset = "hard";
-  refused([&] { (void)place(machine, Pattern::dense(4, matrix), options); }, RANKTREE_ERROR_INPUT, "preset");
+  options.threads = 0;
+  refused([&] { (void)place(machine, Pattern::dense(4, matrix), options); }, RANKTREE_ERROR_INPUT, "threads");
   refused([&] { (void)Plan::load("no/such.json"); }, RANKTREE_ERROR_SYSTEM, "no/such.json");
 }
 

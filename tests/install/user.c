@@ -6,7 +6,7 @@ int main(int argc, char** argv) {
   ranktree_topo* topo = NULL;
   ranktree_error error;
   double distance = 0;
-  if (ranktree_topo_load(argc > 1 ? argv[1] : NULL, &topo, &error) != RANKTREE_SUCCESS) {
+  if (ranktree_topo_load(argc > 1 ? argv[1] : NULL, NULL, &topo, &error) != RANKTREE_SUCCESS) {
     fprintf(stderr, "%s\n", error.text);
     return 1;
   }

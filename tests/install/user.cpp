@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
     std::vector<double> matrix(16, 0);
     matrix[0 * 4 + 2] = 100;
     matrix[1 * 4 + 3] = 50;
-    const ranktree::Plan plan =
-        ranktree::place(machine, ranktree::Pattern::dense(4, matrix, RANKTREE_BORROW), {.preset = "strong"});
+    const ranktree::Plan plan = ranktree::place(machine, ranktree::Pattern::dense(4, matrix, RANKTREE_BORROW),
+                                                {.preset = RANKTREE_PRESET_STRONG});
     std::cout << plan.cost("identity") << " -> " << plan.cost() << ":";
     std::vector<int> rank_at(4);
     for (int rank = 0; const int leaf : plan.permutation()) rank_at[static_cast<std::size_t>(leaf)] = rank++;

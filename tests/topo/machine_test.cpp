@@ -35,9 +35,8 @@ TEST(Machine, EqualNodesAreStoredOnce) {
 TEST(Machine, NodesWithDifferentLevelsAreJoined) {
   const Tree tree = to_tree(two_kinds_of_nodes());
   EXPECT_EQ(tree.leaf_count(), 4 + 12 + 4);
-  std::vector<std::string> levels;
-  for (int i = 0; i < tree.level_count(); ++i) levels.emplace_back(kind_name(tree.level(i).kind));
-  EXPECT_EQ(levels, (std::vector<std::string>{"Cluster", "Switch", "Node", "Package", "L3", "Core", "PU"}));
+  EXPECT_EQ(level_names(tree),
+            (std::vector<std::string>{"Cluster", "Switch0", "Node", "Package", "L3Cache", "Core", "PU"}));
   EXPECT_EQ(tree.common_level(0, 1), 3);  // thin: two cores of one package
   EXPECT_EQ(tree.common_level(4, 5), 5);  // fat: two PUs of one core
   EXPECT_EQ(tree.common_level(4, 9), 4);  // fat: under one L3

@@ -29,12 +29,6 @@ std::string refusal(const std::string& spec) {
   return "";
 }
 
-std::vector<std::string> level_names(const Tree& tree) {
-  std::vector<std::string> names;
-  for (int i = 0; i < tree.level_count(); ++i) names.emplace_back(kind_name(tree.level(i).kind));
-  return names;
-}
-
 TEST(Synthetic, BadDescriptionsAreRefusedWithTheirText) {
   for (const std::string spec :
        {"switch:0", "node:-1 core:2", "node:x core:2", "node:2 switch:2 core:2", "core", "core:0", "blob:3", "node:4 (",
@@ -52,7 +46,8 @@ TEST(Synthetic, HugeMachinesAreRefusedBeforeTheyAreBuilt) {
 TEST(Synthetic, DescriptionsThatStopAtCoresGetOnePuEach) {
   const Tree tree = load_tree("switch:2 node:4 package:2 l3:1 core:4");
   EXPECT_EQ(tree.leaf_count(), 64);
-  EXPECT_EQ(level_names(tree), (std::vector<std::string>{"Cluster", "Switch", "Node", "Package", "L3", "Core", "PU"}));
+  EXPECT_EQ(level_names(tree),
+            (std::vector<std::string>{"Cluster", "Switch0", "Node", "Package", "L3Cache", "Core", "PU"}));
   EXPECT_EQ(tree.name(tree.node_of(63)), "n7");
 }
 
@@ -177,7 +172,8 @@ TEST(Xml, AnObjectWithoutItsSetsIsNamedByLine) {
 
 TEST(Xml, ACapturedVirtualMachine) {
   const Tree tree = load_tree(data("epyc-2-cores.xml"));
-  EXPECT_EQ(level_names(tree), (std::vector<std::string>{"Node", "Package", "L3", "L2", "L1", "Core", "PU"}));
+  EXPECT_EQ(level_names(tree),
+            (std::vector<std::string>{"Node", "Package", "L3Cache", "L2Cache", "L1Cache", "Core", "PU"}));
   EXPECT_EQ(tree.leaf_count(), 2);
   EXPECT_EQ(tree.distance(0, 1), 2);
 }
@@ -187,7 +183,7 @@ TEST(Xml, ACapturedVirtualMachine) {
 TEST(Xml, ADualSocketServerWithSubNumaClusters) {
   const Tree tree = load_tree(data("dual-socket-snc.xml"));
   EXPECT_EQ(tree.leaf_count(), 32);
-  EXPECT_EQ(level_names(tree), (std::vector<std::string>{"Node", "Package", "NUMANode", "L3", "Core", "PU"}));
+  EXPECT_EQ(level_names(tree), (std::vector<std::string>{"Node", "Package", "NUMANode", "L3Cache", "Core", "PU"}));
   const Tree cores = tree.cut_at(Kind::kCore);
   EXPECT_EQ(std::vector<int>(cores.pus(1).begin(), cores.pus(1).end()), (std::vector<int>{1, 17}));
   EXPECT_EQ(cores.distance(0, 1), 2);

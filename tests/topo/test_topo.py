@@ -12,19 +12,19 @@ DATA = Path(__file__).resolve().parent / "data"
 
 CLUSTER_TEXT = """\
 Cluster
-  Switch x2 s0 .. s1
+  Switch0 x2 s0 .. s1
     Node x4 n0 .. n3
       Package x2 0 .. 1
-        L3
+        L3Cache
           Core x4 0 .. 3
             PU 0
 
 64 places, 64 may be used
 meeting on Cluster  8 hops
-meeting on Switch   6 hops
+meeting on Switch0  6 hops
 meeting on Node     4 hops
 meeting on Package  2 hops
-meeting on L3       2 hops
+meeting on L3Cache  2 hops
 meeting on Core     0 hops
 """
 
@@ -46,7 +46,7 @@ def test_a_cluster_as_text(ranktree: Callable) -> None:
 def test_json_holds_every_leaf(ranktree: Callable) -> None:
     """The JSON tree has the levels, their costs and all leaves."""
     document = json.loads(ranktree("topo", DATA / "dual-socket-snc.xml", "--json").stdout)
-    assert [level["kind"] for level in document["levels"]] == ["Node", "Package", "NUMANode", "L3", "Core", "PU"]
+    assert [level["kind"] for level in document["levels"]] == ["Node", "Package", "NUMANode", "L3Cache", "Core", "PU"]
     assert [level["cost"] for level in document["levels"]] == [8, 6, 4, 4, 2, 0]
     assert [leaf["pus"][0] for leaf in leaves(document["tree"])][:4] == [0, 16, 1, 17]
 
@@ -138,16 +138,16 @@ SwitchName=root Switches=leaf[0-1]
 """
 NETWORK_TEXT = """\
 Cluster
-  Switch root
-    Switch x2 leaf0 .. leaf1
+  Switch0 root
+    Switch1 x2 leaf0 .. leaf1
       Node x2 n0 .. n1
         Core x2 0 .. 1
           PU 0
 
 8 places, 8 may be used
 meeting on Cluster  6 hops
-meeting on Switch   6 hops
-meeting on Switch   4 hops
+meeting on Switch0  6 hops
+meeting on Switch1  4 hops
 meeting on Node     2 hops
 meeting on Core     0 hops
 """
@@ -192,7 +192,7 @@ def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path)
     result = ranktree("map", pattern, "--machine", "core:2", "--network", network, "--json")
     assert result.returncode == 0, result.stderr
     document = json.loads(result.stdout)
-    assert document["levels"] == ["Cluster", "Switch", "Switch", "Node", "Core"]
+    assert document["levels"] == ["Cluster", "Switch0", "Switch1", "Node", "Core"]
     weights = {row["placement"]: row["weight"] for row in document["costs"]}
     assert weights["identity"] == [0, 400, 0, 0, 0]
     assert weights["plan"] == [0, 0, 0, 400, 0]

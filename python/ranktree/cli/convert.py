@@ -66,7 +66,7 @@ def command(
     to_name = output_format.value if output_format else patterns.pattern_format(str(output))
     if to_name is None:
         raise BadParameter(f"{output}: unknown extension; name the format by --to ({FORMATS})")
-    pattern, warnings = patterns.load(source, source_format, metric)
+    pattern, warnings = patterns.read(source, source_format, metric)
     if collectives is None and to_name != Format.NPZ and pattern.collectives:
         collectives = Collectives.MODEL
     if collectives is not None:

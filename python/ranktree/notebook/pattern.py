@@ -1,5 +1,6 @@
 """A pattern as an object for notebooks."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,10 @@ class Pattern:
 
     @classmethod
     def load(cls, path: str | Path, collectives: str = "model") -> "Pattern":
-        """Any format of docs/how-to/convert-patterns.md."""
-        core, _ = files.load(str(path))
+        """Any format of docs/how-to/convert-patterns.md, with a warning for what it cannot hold."""
+        core, texts = files.read(str(path))
+        for text in texts:
+            warnings.warn(f"{path}: {text}", stacklevel=2)
         return cls(core, str(path), collectives)
 
     @classmethod

@@ -53,8 +53,13 @@ class Plan:
         return self.core.pus_per_host
 
     @property
+    def described(self) -> bool:
+        """True: the machine was described in words, so its hosts have made-up names; False: hosts are real."""
+        return self.core.described
+
+    @property
     def levels(self) -> list[str]:
-        """Kind of each level, root first."""
+        """Name of each level, root first."""
         return self.core.levels
 
     @property

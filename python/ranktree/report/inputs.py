@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
-from ranktree.pattern import expand, load, named_after, natural_model
+from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_seats, of_tree
 from ranktree.runs import document as runs
 
@@ -67,7 +67,7 @@ class Inputs:
 
 def gather(request: Request) -> Inputs:
     """Reads every file and places the ranks where a machine but no plan is given. ValueError names what is wrong."""
-    recorded, warnings = load(request.pattern)
+    recorded, warnings = read(request.pattern)
     plan = _core.load_plan(request.plan) if request.plan is not None else None
     inputs = combine(request, recorded, plan, load_tree(request))
     inputs.notes[:0] = warnings

@@ -59,7 +59,7 @@ def between_nodes(plan: "_core.Plan", placement: str) -> float:
     """The weight that meets above the nodes."""
     row = next(each for each in plan.costs if each.placement == placement)
     weights = zip(plan.levels, row.weight, strict=True)
-    return sum(weight for level, weight in weights if level.split()[0] in BETWEEN_NODES)
+    return sum(weight for level, weight in weights if level.startswith(BETWEEN_NODES))
 
 
 def machine(inputs: Inputs, pairs: Pairs) -> dict[str, Any] | None:

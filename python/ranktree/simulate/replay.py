@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ranktree.pattern import Pattern, expand, load, natural_model, save
+from ranktree.pattern import Pattern, expand, natural_model, read, save
 from ranktree.simulate.machine import SimulatedMachine
 from ranktree.simulate.run import Result, Settings, simulate
 from ranktree.simulate.tools import built
@@ -40,7 +40,7 @@ def rounds_of(pattern: Pattern, most: int) -> Rounds:
 
 def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
     """The pattern with its collective calls as pairs, and what its format could not say."""
-    traffic, warnings = load(path)
+    traffic, warnings = read(path)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives), warnings
 
 

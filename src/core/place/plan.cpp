@@ -203,10 +203,8 @@ pattern::Affinity weights_by(pattern::Metric metric, const pattern::Pattern& exp
 void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
                 const std::vector<std::pair<const char*, const Evaluated*>>& rows) {
   if (tree.interconnect() == nullptr) {
-    for (int level = 0; level < tree.level_count(); ++level) {
-      plan.levels.emplace_back(kind_name(tree.level(level).kind));
-      plan.level_costs.push_back(tree.cost(level));
-    }
+    plan.levels = topo::level_names(tree);
+    for (int level = 0; level < tree.level_count(); ++level) plan.level_costs.push_back(tree.cost(level));
     for (const auto& [name, row] : rows) plan.costs.push_back({name, row->cost.weight, row->cost.total});
     return;
   }
@@ -223,6 +221,7 @@ void fill_table(Plan& plan, const Tree& tree, const Weights& weights,
 }
 
 void list_hosts(Plan& plan, const Tree& tree) {
+  plan.described = topo::has_described_nodes(tree);
   Object last = -1;
   for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
     const Object node = tree.node_of(leaf);

@@ -31,8 +31,8 @@ struct CostRow {
 
 struct Plan {
   std::vector<Slot> slots;  // by rank
-  // Kind names of the tree's levels, root first; where the network is no tree, "Network" and a distance for each
-  // distance that matters, the farthest first, then the kinds from Node on.
+  // Names of the tree's levels (topo::level_names()), root first; where the network is no tree, "Network" and a
+  // distance for each distance that matters, the farthest first, then the kinds from Node on.
   std::vector<std::string> levels;
   std::vector<double> level_costs;  // tree.cost of each level
   std::vector<std::string> hosts;   // every host of the machine in tree order, used or not

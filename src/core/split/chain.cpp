@@ -44,24 +44,7 @@ Link link_of(std::uint64_t code) {
   return {static_cast<Kind>(code & kKindMask), static_cast<std::int64_t>(code >> kKindBits)};
 }
 
-std::string_view resource_name(Kind kind) {
-  switch (kind) {
-    case Kind::kNode:
-      return "Machine";
-    case Kind::kL5:
-      return "L5Cache";
-    case Kind::kL4:
-      return "L4Cache";
-    case Kind::kL3:
-      return "L3Cache";
-    case Kind::kL2:
-      return "L2Cache";
-    case Kind::kL1:
-      return "L1Cache";
-    default:
-      return topo::kind_name(kind);
-  }
-}
+std::string_view resource_name(Kind kind) { return kind == Kind::kNode ? "Machine" : topo::kind_name(kind); }
 
 std::string type_name(std::span<const Link> chain, std::size_t position) {
   std::string name(resource_name(chain[position].kind));

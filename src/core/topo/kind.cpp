@@ -16,8 +16,9 @@ struct Spelling {
   Kind kind;
 };
 
-constexpr std::array<std::string_view, 14> kNames{"Cluster", "Switch", "Node", "Group", "Package", "Die",  "NUMANode",
-                                                  "L5",      "L4",     "L3",   "L2",    "L1",      "Core", "PU"};
+constexpr std::array<std::string_view, 14> kNames{"Cluster", "Switch",   "Node",    "Group",   "Package",
+                                                  "Die",     "NUMANode", "L5Cache", "L4Cache", "L3Cache",
+                                                  "L2Cache", "L1Cache",  "Core",    "PU"};
 
 // hwloc's synthetic grammar accepts short and long words; Ranktree's grammar adds the first three kinds.
 constexpr std::array kSpellings{Spelling{"cluster", Kind::kCluster},

@@ -25,7 +25,8 @@ enum class Kind : std::uint8_t {
   kPu  // one hardware thread
 };
 
-// hwloc's spelling: "Cluster", "Switch", "Node", "Group", "Package", "Die", "NUMANode", "L3", ..., "Core", "PU".
+// hwloc's spelling: "Cluster", "Switch", "Node", "Group", "Package", "Die", "NUMANode", "L3Cache", ..., "Core",
+// "PU".
 std::string_view kind_name(Kind kind);
 
 // Accepts every spelling hwloc's synthetic grammar accepts ("pack", "numa", "l3", "L3Cache", "pu", ...), in any

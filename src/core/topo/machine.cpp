@@ -63,7 +63,7 @@ class Joiner {
     for (const LevelKey& key : order.merge()) {
       index_[key] = static_cast<int>(levels.size());
       const auto cost = machine.costs.find(key.first);
-      levels.push_back({key.first, {}, {}});
+      levels.push_back({key.first, {}, {}, key.first == Kind::kNode && machine.described});
       if (cost == machine.costs.end()) continue;
       levels.back().latency = cost->second.latency;
       levels.back().bandwidth = cost->second.bandwidth;
@@ -144,6 +144,7 @@ class Splitter {
       if (each.latency || each.bandwidth) machine_.costs[each.kind] = {each.latency, each.bandwidth};
     }
     visit(0, machine_.network);
+    machine_.described = has_described_nodes(tree_);
     return std::move(machine_);
   }
 

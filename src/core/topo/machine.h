@@ -43,6 +43,7 @@ struct Machine {
   // Where the network is not a tree: its hosts, in order, are those of `network`, which then has no switches.
   std::optional<Interconnect> interconnect;
   std::map<Kind, LinkCost> costs;  // between two leaves whose lowest common ancestor is on a level of that kind
+  bool described = false;          // a description made up the names of the hosts
   std::vector<Uplinks> uplinks;    // by level of switches, those below the root first; empty: not oversubscribed
 
   // The index of a node's shape, which is stored unless an equal one is there. Two nodes are equal when kinds, numbers

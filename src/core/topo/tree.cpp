@@ -185,4 +185,26 @@ Tree Tree::cut_at(Kind kind) const {
   return tree;
 }
 
+std::string level_name(const Tree& tree, int level) {
+  const Kind kind = tree.level(level).kind;
+  std::string name(kind_name(kind));
+  if (kind != Kind::kSwitch) return name;
+  int outside = 0;
+  for (int other = 0; other < level; ++other) outside += tree.level(other).kind == Kind::kSwitch ? 1 : 0;
+  return name + std::to_string(outside);
+}
+
+std::vector<std::string> level_names(const Tree& tree) {
+  std::vector<std::string> names;
+  for (int level = 0; level < tree.level_count(); ++level) names.push_back(level_name(tree, level));
+  return names;
+}
+
+bool has_described_nodes(const Tree& tree) {
+  for (int level = 0; level < tree.level_count(); ++level) {
+    if (tree.level(level).kind == Kind::kNode) return tree.level(level).described;
+  }
+  return false;
+}
+
 }  // namespace ranktree::core::topo

@@ -19,6 +19,7 @@ struct Level {
   Kind kind = Kind::kGroup;
   std::optional<double> latency;    // seconds between two leaves whose lowest common ancestor is on this level
   std::optional<double> bandwidth;  // bytes per second, same meaning
+  bool described = false;           // of the nodes: a description made up their names, no host has them
 };
 
 // What distance() measures.
@@ -144,5 +145,14 @@ class TreeBuilder {
 // The symmetric tree: arities[i] children for each object of level i; levels.size() == arities.size() + 1. Leaves get
 // os_index 0.. within their Node (or within the tree when there is none); nodes are named n0, n1, ...
 Tree uniform_tree(std::span<const Level> levels, std::span<const int> arities);
+
+// The name of a level: its kind; levels of switches are numbered from the outside in: "Switch0", "Switch1", ...
+std::string level_name(const Tree& tree, int level);
+
+// The names of all levels, root first.
+std::vector<std::string> level_names(const Tree& tree);
+
+// Whether a description made up the names of the nodes. False for a tree without nodes.
+bool has_described_nodes(const Tree& tree);
 
 }  // namespace ranktree::core::topo

@@ -116,9 +116,9 @@ void check_errors() {
   bool thrown = false;
   try {
     const Hierarchy levels(comm, info);
-  } catch (const ranktree::MpiError& error) {
+  } catch (const ranktree::Error& error) {
     thrown = true;
-    expect(error.error_class() == MPI_ERR_ARG && error.code() != MPI_SUCCESS, "MPI_ERR_ARG");
+    expect(ranktree::mpi_class(error) == MPI_ERR_ARG && error.status() == RANKTREE_ERROR_MPI, "MPI_ERR_ARG");
     expect(std::strstr(error.what(), "ranktree_leftover") != nullptr, "the reason");
   }
   expect(thrown, "an exception for a wrong info value");
@@ -127,8 +127,8 @@ void check_errors() {
   try {
     thrown = false;
     const Hierarchy levels(comm, MPI_INFO_NULL, -1);
-  } catch (const ranktree::MpiError& error) {
-    thrown = error.error_class() == MPI_ERR_ARG;
+  } catch (const ranktree::Error& error) {
+    thrown = ranktree::mpi_class(error) == MPI_ERR_ARG;
   }
   expect(thrown, "an exception for less than no levels");
   MPI_Info_free(&info);

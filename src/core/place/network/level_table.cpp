@@ -59,8 +59,9 @@ LevelTable::LevelTable(const topo::Tree& tree, const pattern::Affinity& affinity
     names_.push_back(name_of(end));
     values_.push_back(tree.cost(1) + end);
   }
+  const std::vector<std::string> names = topo::level_names(tree);
   for (int level = 1; level < tree.level_count(); ++level) {
-    names_.emplace_back(topo::kind_name(tree.level(level).kind));
+    names_.push_back(names[at(level)]);
     values_.push_back(tree.cost(level));
   }
   for (std::size_t i = 0; i < placements.size(); ++i) add(sums[i], evaluate(tree, affinity, *placements[i]), tree);

@@ -1,0 +1,138 @@
+// The C++ handles of reordering and collectives as a program uses them, on any number of ranks. Rank 0 prints "ok".
+#include <mpi.h>
+
+#include <array>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "ranktree/collect.hpp"
+#include "ranktree/reorder.hpp"
+
+namespace {
+
+int failures = 0;
+int rank = 0;
+int size = 0;
+
+void expect(bool holds, const char* what) {
+  if (holds) return;
+  ++failures;
+  std::fprintf(stderr, "rank %d: expected %s\n", rank, what);
+}
+
+int keyval = MPI_KEYVAL_INVALID;
+int freed = 0;
+
+int count_free(MPI_Comm, int, void*, void*) {
+  ++freed;
+  return MPI_SUCCESS;
+}
+
+void mark(MPI_Comm comm) { MPI_Comm_set_attr(comm, keyval, nullptr); }
+
+void check_reordered() {
+  const std::array<int, 1> dims{size};
+  const std::array<int, 1> periods{1};
+  {
+    ranktree::Reordered ring = ranktree::Reordered::cart(MPI_COMM_WORLD, dims, periods);
+    mark(ring.comm());
+    ranktree::Reordered moved(std::move(ring));
+    ranktree::Reordered kept;
+    kept = std::move(moved);
+    int status = MPI_UNDEFINED;
+    MPI_Topo_test(kept.comm(), &status);
+    expect(status == MPI_CART, "a grid");
+    expect(!kept.how().empty(), "how the order was found");
+    expect(kept.how() == "identity" ? !kept.reason().empty() : kept.reason().empty(), "a reason where nothing changed");
+    if (kept.cost_before() && kept.cost_after()) expect(*kept.cost_after() <= *kept.cost_before(), "no higher cost");
+    expect(freed == 0, "nothing freed by moves");
+  }
+  expect(freed == 1, "a communicator freed once");
+  const std::vector<int> sources{rank};
+  const std::vector<int> degrees{1};
+  const std::vector<int> destinations{(rank + 1) % size};
+  const std::vector<int> weights{3};
+  for (const bool weighted : {true, false}) {
+    const auto given = weighted ? std::span<const int>(weights) : std::span<const int>();
+    ranktree::Reordered graph = ranktree::Reordered::graph(MPI_COMM_WORLD, {sources, degrees, destinations, given});
+    int in = 0;
+    int out = 0;
+    int has_weights = 0;
+    MPI_Dist_graph_neighbors_count(graph.comm(), &in, &out, &has_weights);
+    expect(in == 1 && out == 1 && (has_weights != 0) == weighted, "the graph's edges");
+    MPI_Comm mine = graph.release();
+    expect(graph.empty() && mine != MPI_COMM_NULL, "the released communicator");
+    MPI_Comm_free(&mine);
+  }
+}
+
+void check_requests(MPI_Comm comm) {
+  int mine = rank + 1;
+  int sum = 0;
+  ranktree::Request request(ranktree_Iallreduce, &mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+  ranktree::Request moved(std::move(request));
+  moved.wait();
+  moved.wait();  // complete: returns at once
+  expect(sum == size * (size + 1) / 2, "the sum");
+  ranktree::Request persistent(ranktree_Bcast_init, &mine, 1, MPI_INT, 0, comm, MPI_INFO_NULL);
+  for (int turn = 0; turn < 3; ++turn) {
+    mine = rank == 0 ? 10 + turn : -1;
+    persistent.start();
+    while (!persistent.test()) {
+    }
+    expect(mine == 10 + turn, "the root's number");
+  }
+  sum = 0;
+  mine = 1;
+  {
+    const ranktree::Request dropped(ranktree_Iallreduce, &mine, &sum, 1, MPI_INT, MPI_SUM, comm);
+  }
+  expect(sum == size, "a request that its destructor completed");
+}
+
+void check_errors(MPI_Comm comm) {
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const std::array<int, 1> dims{size + 1};
+  const std::array<int, 1> periods{0};
+  bool thrown = false;
+  try {
+    (void)ranktree::Reordered::cart(comm, dims, periods);
+  } catch (const ranktree::Error& error) {
+    thrown = error.status() == RANKTREE_ERROR_MPI && error.mpi_code() != MPI_SUCCESS &&
+             ranktree::mpi_class(error) != MPI_SUCCESS;
+  }
+  expect(thrown, "an exception for a grid that is too large");
+  thrown = false;
+  try {
+    int mine = 0;
+    const ranktree::Request wrong(ranktree_Ibcast, &mine, 1, MPI_INT, size, comm);
+  } catch (const ranktree::Error& error) {
+    thrown = ranktree::mpi_class(error) == MPI_ERR_ROOT;
+  }
+  expect(thrown, "an exception for a root that is none");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_free, &keyval, nullptr);
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  ranktree::Reordered late;
+  check_reordered();
+  check_requests(comm);
+  check_errors(comm);
+  MPI_Comm_free(&comm);
+  MPI_Comm_free_keyval(&keyval);
+  const std::array<int, 1> dims{size};
+  const std::array<int, 1> periods{0};
+  late = ranktree::Reordered::cart(MPI_COMM_WORLD, dims, periods);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) std::puts(failures == 0 ? "ok" : "failed");
+  MPI_Finalize();  // after it, late frees nothing
+  return failures == 0 ? 0 : 1;
+}

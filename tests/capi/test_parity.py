@@ -1,0 +1,140 @@
+"""C, C++, Python and the command line make the same plan of the same input, and the same launch of a plan."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+# Two hardware threads a core: placing by PU and by core gives other plans.
+MACHINE = "switch:2 node:2 package:2 core:2 pu:2"
+NETWORK = "SwitchName=s0 Nodes=a,b\nSwitchName=s1 Nodes=c,d\nSwitchName=top Switches=s0,s1\n"
+LATENCIES = """{"format": "ranktree-machine", "version": 1, "shapes": {"node": "package:2 core:4"},
+ "network": {"hosts": [{"names": "x[0-3]", "shape": "node"}]},
+ "costs": {"Cluster": {"latency_s": 2e-6, "bandwidth_bytes_per_s": 1e9},
+           "Node": {"latency_s": 3e-7, "bandwidth_bytes_per_s": 2e10},
+           "Package": {"latency_s": 1e-7, "bandwidth_bytes_per_s": 4e10},
+           "Core": {"latency_s": 5e-8, "bandwidth_bytes_per_s": 8e10}}}"""
+CASES = [
+    {},
+    {"unit": "pu"},
+    {"metric": "msg"},
+    {"metric": "avg", "preset": "strong"},
+    {"collectives": "none"},
+    {"collectives": "flat", "seed": "7"},
+    {"algorithm": "treematch"},
+    {"algorithm": "round-robin"},
+]
+
+
+def built(compiler: str, source: str, folder: Path, build: Path) -> Path:
+    """A program of programs/, linked with the library of the build tree."""
+    lib = build / "lib"
+    words = [compiler, HERE / "programs" / source, "-o", folder / source.replace(".", "_"), f"-I{ROOT / 'include'}"]
+    words += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lranktree", *(["-std=c++20"] if compiler == "c++" else [])]
+    subprocess.run([str(word) for word in words], check=True, timeout=120)
+    return folder / source.replace(".", "_")
+
+
+@pytest.fixture(scope="module")
+def programs(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """place.c and place.cpp as programs."""
+    folder = tmp_path_factory.mktemp("programs")
+    return {
+        name: built(name, source, folder, build_folder) for name, source in (("cc", "place.c"), ("c++", "place.cpp"))
+    }
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pattern of 16 ranks: rings of several strides, with other messages than bytes, and collective calls."""
+    folder = tmp_path_factory.mktemp("pattern")
+    lines = ["src,dst,messages,bytes,class"]
+    lines += [f"{i},{(i + 6) % 16},{1 + i % 3},{1000 * (1 + i % 5)},p2p" for i in range(16)]
+    lines += [f"{i},{(i + 2) % 16},{90 - 4 * (i % 4)},{700 + 3 * i},p2p" for i in range(16)]
+    lines += [f"{i},{(i + 11) % 16},5,{4000 * (i % 2)},collective" for i in range(16)]
+    (folder / "app.csv").write_text("\n".join(lines) + "\n", encoding="ascii")
+    return folder / "app.csv"
+
+
+def run(*words: object) -> subprocess.CompletedProcess[str]:
+    """A program that must succeed."""
+    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def options_of(case: dict[str, str]) -> list[str]:
+    """As the command line takes them."""
+    return [word for name, value in case.items() for word in (f"--{name}", value)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case.values()) or "defaults")
+def test_the_same_plan(
+    case: dict[str, str], programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """To the last byte of its file, from C, Python and the command line; from C++ with the defaults."""
+    import ranktree  # noqa: PLC0415  the package of the build tree
+
+    run(command, "map", pattern, "--machine", MACHINE, "-o", tmp_path / "cli.json", *options_of(case))
+    run(programs["cc"], pattern, tmp_path / "c.json", f"machine={MACHINE}", *(f"{k}={v}" for k, v in case.items()))
+    options = {name: int(value) if name == "seed" else value for name, value in case.items()}
+    ranktree.place(pattern, MACHINE, **options).save(tmp_path / "python.json")
+    expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+    assert '"described": true' in expected
+    assert (tmp_path / "c.json").read_text(encoding="utf-8") == expected
+    assert (tmp_path / "python.json").read_text(encoding="utf-8") == expected
+    if not case:
+        run(programs["c++"], pattern, tmp_path / "cxx.json", MACHINE)
+        assert (tmp_path / "cxx.json").read_text(encoding="utf-8") == expected
+
+
+def test_a_unit_and_a_metric_change_the_plan(programs: dict[str, Path], pattern: Path, tmp_path: Path) -> None:
+    """So the options of the test above are no decoration."""
+    plans = set()
+    for number, case in enumerate(CASES):
+        path = tmp_path / f"{number}.json"
+        run(programs["cc"], pattern, path, f"machine={MACHINE}", *(f"{k}={v}" for k, v in case.items()))
+        plans.add(path.read_text(encoding="utf-8"))
+    assert len(plans) >= 6
+
+
+@pytest.mark.parametrize("cost", ["hops", "latency", "bandwidth"])
+def test_the_same_costs_and_networks(
+    cost: str, programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """Of a machine file with latencies, and of hosts behind switches."""
+    machine, network = tmp_path / "machine.json", tmp_path / "topology.conf"
+    machine.write_text(LATENCIES, encoding="ascii")
+    network.write_text(NETWORK, encoding="ascii")
+    cases = [{"machine": machine, "cost": cost}]
+    cases += [{"machine": "package:2 core:4", "network": network}] if cost == "hops" else []
+    for case in cases:
+        words = [word for name, value in case.items() for word in (f"--{name}", value)]
+        run(command, "map", pattern, *words, "-o", tmp_path / "cli.json")
+        run(programs["cc"], pattern, tmp_path / "c.json", *(f"{name}={value}" for name, value in case.items()))
+        expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+        assert "described" not in expected
+        assert (tmp_path / "c.json").read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.parametrize("launcher", ["openmpi4", "openmpi5", "mpich", "slurm", "cray", "flux", "generic"])
+def test_the_same_launch(
+    launcher: str, programs: dict[str, Path], pattern: Path, ranktree: Callable, tmp_path: Path
+) -> None:
+    """Files, their modes, command and notes."""
+    plan, ours, theirs = tmp_path / "plan.json", tmp_path / "ours", tmp_path / "theirs"
+    machine = tmp_path / "machine.json"  # whose hosts count as real, as those of a description do not
+    assert ranktree("topo", MACHINE, "-o", machine).returncode == 0
+    words = (f"machine={machine}", "unit=pu", f"launcher={launcher}", f"folder={ours}")
+    made = run(programs["cc"], pattern, plan, *words)
+    emitted = ranktree("emit", plan, "--launcher", launcher, "-o", theirs, "--", "./app", "it's", "-n")
+    assert emitted.returncode == 0, emitted.stderr
+    assert made.stdout == emitted.stdout.replace(str(theirs), str(ours))
+    assert made.stderr == emitted.stderr
+    assert {path.name for path in ours.iterdir()} == {path.name for path in theirs.iterdir()}
+    for path in ours.iterdir():
+        assert path.read_text(encoding="ascii") == (theirs / path.name).read_text(encoding="ascii")
+        assert path.stat().st_mode == (theirs / path.name).stat().st_mode
