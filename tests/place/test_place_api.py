@@ -245,7 +245,7 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("sparse not square", "pattern: expected a square matrix, found the shape 3 x 17"),
         ("one dimension", "pattern: expected a square matrix, found the shape 17"),
         ("ragged", "pattern: expected a matrix of numbers, found list"),
-        ("text", "pattern: expected real numbers"),
+        ("bytes", "pattern: expected real numbers"),
         ("nothing", "pattern: expected real numbers"),
         ("complex", "pattern: expected real numbers, found complex128"),
         ("node", "pattern: expected the nodes 0 .. 0, found 'a'"),
