@@ -34,8 +34,8 @@ typedef struct ranktree_pin {
 
 typedef enum ranktree_algorithm {
   RANKTREE_ALGORITHM_BEST = 0,        /**< "best" (default): the cheapest of the next three and of round-robin */
-  RANKTREE_ALGORITHM_ENGINE = 1,      /**< "engine": multisection and search (docs/place.md) */
-  RANKTREE_ALGORITHM_TREEMATCH = 2,   /**< "treematch": as published (docs/treematch.md) */
+  RANKTREE_ALGORITHM_ENGINE = 1,      /**< "engine": multisection and search (docs/explanation/placement-engine.md) */
+  RANKTREE_ALGORITHM_TREEMATCH = 2,   /**< "treematch": as published (docs/explanation/treematch.md) */
   RANKTREE_ALGORITHM_GREEDY = 3,      /**< "greedy" */
   RANKTREE_ALGORITHM_ROUND_ROBIN = 4, /**< "round-robin": over the nodes in turn */
   RANKTREE_ALGORITHM_RANDOM = 5,      /**< "random" */
@@ -92,7 +92,7 @@ RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ran
                                             const ranktree_place_options* options, ranktree_plan** plan,
                                             ranktree_error* error);
 
-/** Reads a plan (docs/formats/plan.md).
+/** Reads a plan (docs/reference/formats/plan.md).
  * \return RANKTREE_ERROR_SYSTEM where the file cannot be read, RANKTREE_ERROR_INPUT where its content is wrong */
 RANKTREE_API ranktree_status ranktree_plan_load(const char* path, ranktree_plan** plan, ranktree_error* error);
 

@@ -2,7 +2,7 @@
 
     for level in ranktree.mpi.levels(MPI.COMM_WORLD):
         level.comm.Barrier()
-    grid = ranktree.mpi.create_cart(MPI.COMM_WORLD, [4, 4])
+    grid = ranktree.mpi.Create_cart(MPI.COMM_WORLD, [4, 4])
 
 Calls that make communicators are collective over `comm`, and so is freeing what they made. A part that this rank has
 not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's own text is added as a note.
@@ -55,7 +55,7 @@ from ranktree.mpi_collect import (  # noqa: F401
     Scatter_init,
     Scatterv,
     Scatterv_init,
-    set_reproducible,
+    Set_reproducible,
 )
 from ranktree.mpi_library import (  # noqa: F401
     HANDLE,
@@ -105,7 +105,7 @@ class Level:
         """Takes over both communicators."""
         self.comm = comm  # the ranks of this object
         self.roots = roots  # the roots of all parts with the same parent; None where this rank is no root
-        self.type, self.index, self.count = hlevel_info(comm)  # "Package", number index of count with the same parent
+        self.type, self.index, self.count = Get_hlevel_info(comm)  # "Package", index of count with the same parent
 
     def free(self) -> None:
         """Frees the communicators. Collective over each; once is enough."""
@@ -169,21 +169,21 @@ def levels(comm: MPI.Intracomm, info: MPI.Info | None = None) -> Levels:
     found: list[Level] = []
     parent, more = comm, True
     while more:
-        made, roots = hsplit_all(parent, LEVELS_AT_ONCE, info)
+        made, roots = Hsplit_all(parent, LEVELS_AT_ONCE, info)
         found += [Level(level, root) for level, root in zip(made, roots, strict=True)]
         more = len(made) == LEVELS_AT_ONCE  # on all ranks of the deepest one
         parent = made[-1] if made else parent
     return Levels(found)
 
 
-def hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> MPI.Intracomm | None:
+def Hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> MPI.Intracomm | None:
     """One level down, the highest first; `key` orders its ranks. Collective over comm. hsplit-2018 §3.2.1."""
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
     return communicator(made.value)
 
 
-def hsplit_with_roots(
+def Hsplit_with_roots(
     comm: MPI.Intracomm, info: MPI.Info | None = None
 ) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
     """One level down, and at rank 0 of each part the communicator of all of these. Collective. hsplit-2018 §3.2.3."""
@@ -192,7 +192,7 @@ def hsplit_with_roots(
     return communicator(made.value), communicator(roots.value)
 
 
-def hsplit_all(
+def Hsplit_all(
     comm: MPI.Intracomm, most: int, info: MPI.Info | None = None
 ) -> tuple[list[MPI.Intracomm], list[MPI.Intracomm | None]]:
     """The communicators and the roots of `most` levels or fewer. Collective; levels() gives all. hsplit-2018 §3.4."""
@@ -205,7 +205,7 @@ def hsplit_all(
     )
 
 
-def split_type(
+def Split_type(
     comm: MPI.Intracomm, split_type: int, key: int = 0, info: MPI.Info | None = None
 ) -> MPI.Intracomm | None:
     """MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for COMM_TYPE_* and the MPI's own types. Collective over comm."""
@@ -214,7 +214,7 @@ def split_type(
     return communicator(made.value)
 
 
-def hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
+def Get_hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
     """What a communicator stands for: type, index and count of siblings. Local. hsplit-2018 §3.3.1."""
     count, index, length = INT(), INT(), INT()
     name = ctypes.create_string_buffer(MAX_TYPE)
@@ -223,7 +223,7 @@ def hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
     return name.value.decode(), index.value, count.value
 
 
-def min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
+def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
     """The lowest level that these ranks share; "Unknown" where the caller is not among them. hsplit-2018 §3.3.2.
 
     Collective over comm; each rank may ask about other ranks.
@@ -234,7 +234,7 @@ def min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
     return name.value.decode()
 
 
-def location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
+def Get_location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
     """The chain of a rank, outermost first: (type, number). Collective over comm; each rank may ask about another."""
     count = INT()
     names, numbers = (ctypes.c_char * MAX_TYPE * LONGEST_CHAIN)(), (ctypes.c_int64 * LONGEST_CHAIN)()
@@ -242,7 +242,7 @@ def location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
     return [(names[i].value.decode(), numbers[i]) for i in range(min(count.value, LONGEST_CHAIN))]
 
 
-def hw_resource_info() -> dict[str, bool]:
+def Get_hw_resource_info() -> dict[str, bool]:
     """The resources of this machine, and whether the caller is bound within one instance. Local. MPI 5.0 §9.1.2."""
     made = HANDLE(MPI.INFO_NULL.handle)
     check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
@@ -252,7 +252,7 @@ def hw_resource_info() -> dict[str, bool]:
     return found
 
 
-def create_dist_graph(
+def Create_dist_graph(
     comm: MPI.Intracomm,
     sources: Sequence[int],
     degrees: Sequence[int],
@@ -272,7 +272,7 @@ def create_dist_graph(
     return MPI.Distgraphcomm.fromhandle(made.value)
 
 
-def create_dist_graph_adjacent(
+def Create_dist_graph_adjacent(
     comm: MPI.Intracomm,
     sources: Sequence[int],
     destinations: Sequence[int],
@@ -291,7 +291,7 @@ def create_dist_graph_adjacent(
     return MPI.Distgraphcomm.fromhandle(made.value)
 
 
-def create_graph(
+def Create_graph(
     comm: MPI.Intracomm, index: Sequence[int], edges: Sequence[int], reorder: bool = True
 ) -> MPI.Graphcomm | None:
     """MPI_Graph_create with reordering: the whole graph on every rank; None beyond its vertices. Collective."""
@@ -301,7 +301,7 @@ def create_graph(
     return communicator(made.value, MPI.Graphcomm)
 
 
-def create_cart(
+def Create_cart(
     comm: MPI.Intracomm, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = True
 ) -> MPI.Cartcomm | None:
     """MPI_Cart_create, the grid tiled on the machine's tree; None beyond its size. Collective over comm."""
@@ -312,7 +312,7 @@ def create_cart(
     return communicator(made.value, MPI.Cartcomm)
 
 
-def reorder(
+def Reorder(
     comm: MPI.Intracomm,
     sources: Sequence[int],
     degrees: Sequence[int],
@@ -330,7 +330,7 @@ def reorder(
     return MPI.Intracomm.fromhandle(made.value)
 
 
-def reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
+def Get_reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
     """What reordering did to comm: ranktree_reorder, _before, _after, _reason where no rank has changed. Local."""
     made = HANDLE(MPI.INFO_NULL.handle)
     call("Comm_get_info", comm, ctypes.byref(made))
@@ -340,7 +340,7 @@ def reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
     return found
 
 
-def read_pattern(
+def Read_pattern(
     file: str | os.PathLike[str], comm: MPI.Intracomm, metric: str = "size"
 ) -> tuple[list[int], list[int], list[int], list[int]]:
     """The graph of a recorded pattern: sources, degrees, destinations, weights; all at rank 0, empty lists elsewhere.
@@ -359,7 +359,7 @@ def read_pattern(
     return tuple(lists)
 
 
-def rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.Intracomm, list[int]] | None:
+def Rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.Intracomm, list[int]] | None:
     """A better order for the traffic recorded since the last call, with the new rank of every rank of comm.
 
     None where the gain would not exceed the cost; message(comm) tells both. Collective over comm.

@@ -368,6 +368,6 @@ Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init = forms(
 Alltoall, Ialltoall, Alltoall_init = forms("Alltoall", "pnhpnh", alltoall)
 
 
-def set_reproducible(comm: MPI.Comm, flag: bool = True) -> None:
+def Set_reproducible(comm: MPI.Comm, flag: bool = True) -> None:
     """Reductions on comm whose bits depend on the number of ranks only, from here on. Collective over comm."""
     check(library_function("Comm_set_reproducible", HANDLE, INT)(comm.handle, int(flag)), "Comm_set_reproducible", comm)

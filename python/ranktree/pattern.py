@@ -36,8 +36,8 @@ def load(path: "str | os.PathLike[str]", source_format: str | None = None, metri
     Parameters
     ----------
     path : str or os.PathLike
-        A file of any format of docs/formats/pattern.md, a whole matrix (`.npy`, or `.npz` with one array), or a sparse
-        matrix of `scipy.sparse.save_npz` in CSR, CSC or COO form.
+        A file of any format of docs/reference/formats/pattern.md, a whole matrix (`.npy`, or `.npz` with one array),
+        or a sparse matrix of `scipy.sparse.save_npz` in CSR, CSC or COO form.
     source_format : {"npz", "mtx", "mat", "metis", "scotch", "csv", "prof"}, optional
         The format, where the extension does not give it.
     metric : {"size", "msg", "avg"}, optional

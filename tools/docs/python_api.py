@@ -15,9 +15,9 @@ MODULES = (
     ("ranktree", "notebook/machine.py", ["Machine"]),
     ("ranktree", "notebook/plan.py", ["Plan"]),
     ("ranktree", "notebook/report.py", ["Report"]),
-    ("ranktree.pattern", "pattern.py", ["load", "load_matrix"]),
+    ("ranktree.pattern", "pattern.py", ["load", "read", "load_matrix"]),
     ("ranktree.mpi", "mpi.py", None),
-    ("ranktree.mpi", "mpi_collect.py", ["Request", "set_reproducible"]),
+    ("ranktree.mpi", "mpi_collect.py", ["Request", "Set_reproducible"]),
 )
 HEAD = """`import ranktree` needs numpy, `import ranktree.mpi` mpi4py.
 [Patterns](../how-to/convert-patterns.md#from-python),

@@ -38,17 +38,17 @@ def check_splits() -> None:
     """All ways down give the same communicators."""
     levels = hierarchy.levels(WORLD)
     first = levels[0]
-    part = hierarchy.hsplit(WORLD)
-    with_roots, roots = hierarchy.hsplit_with_roots(WORLD)
-    by_type = hierarchy.split_type(WORLD, hierarchy.COMM_TYPE_HW_UNGUIDED)
-    reversed_part = hierarchy.hsplit(WORLD, key=-WORLD.rank)
-    made, made_roots = hierarchy.hsplit_all(WORLD, 1)
+    part = hierarchy.Hsplit(WORLD)
+    with_roots, roots = hierarchy.Hsplit_with_roots(WORLD)
+    by_type = hierarchy.Split_type(WORLD, hierarchy.COMM_TYPE_HW_UNGUIDED)
+    reversed_part = hierarchy.Hsplit(WORLD, key=-WORLD.rank)
+    made, made_roots = hierarchy.Hsplit_all(WORLD, 1)
     expect(all(same(first.comm, other) for other in (part, with_roots, by_type, *made)), "the same part by all calls")
     expect(same(first.roots, roots) and same(roots, made_roots[0]), "the same roots")
     expect((first.roots is None) == (first.comm.rank != 0), "roots at rank 0 of each part")
     expect(reversed_part.rank == part.size - 1 - part.rank, "the key to turn the order round")
     expect(len(levels) == (1, 3, 3, 1)[WORLD.rank] and len(levels[1:]) == len(levels) - 1, "the levels")
-    expect(hierarchy.split_type(WORLD, 987654) is None, "None for an unknown type")
+    expect(hierarchy.Split_type(WORLD, 987654) is None, "None for an unknown type")
     expect(repr(first) == f"<Package {first.index} of 2, {first.comm.size} ranks>", "a text for a level")
     for comm in (made_roots[0], made[0], reversed_part, by_type, roots, with_roots, part):
         if comm is not None:
@@ -75,14 +75,14 @@ def check_long_way() -> None:
 
 def check_queries() -> None:
     """Where ranks are and what they share."""
-    expect(hierarchy.hlevel_info(WORLD) == ("Unknown", 0, 1), "nothing known of the world")
+    expect(hierarchy.Get_hlevel_info(WORLD) == ("Unknown", 0, 1), "nothing known of the world")
     shared = "L3Cache" if WORLD.rank in {1, 2} else "Unknown"
-    expect(hierarchy.min_hlevel(WORLD, [2, 1]) == shared, shared)
-    expect(hierarchy.min_hlevel(WORLD, range(4)) == "Machine", "Machine")
-    expect(hierarchy.min_hlevel(WORLD, []) == "Unknown", "Unknown for no ranks")
-    chain = hierarchy.location(WORLD, 2)
+    expect(hierarchy.Get_min_hlevel(WORLD, [2, 1]) == shared, shared)
+    expect(hierarchy.Get_min_hlevel(WORLD, range(4)) == "Machine", "Machine")
+    expect(hierarchy.Get_min_hlevel(WORLD, []) == "Unknown", "Unknown for no ranks")
+    chain = hierarchy.Get_location(WORLD, 2)
     expect(chain[-4:] == [("Package", 0), ("L3Cache", 0), ("Core", 1), ("PU", 2)], f"another chain than {chain}")
-    resources = hierarchy.hw_resource_info()
+    resources = hierarchy.Get_hw_resource_info()
     expect(resources["hwloc://Package"], "to be within one package")
     expect(resources["hwloc://Core"] == (WORLD.rank != 0), "rank 0 not to be within one core")
 
@@ -104,14 +104,14 @@ def check_info() -> None:
 
 def check_errors() -> None:
     """MPI's exception with the right class."""
-    expect_error(MPI.ERR_RANK, "rank", hierarchy.location, WORLD, 4)
-    expect_error(MPI.ERR_ARG, "max", hierarchy.hsplit_all, WORLD, -1)
+    expect_error(MPI.ERR_RANK, "rank", hierarchy.Get_location, WORLD, 4)
+    expect_error(MPI.ERR_ARG, "max", hierarchy.Hsplit_all, WORLD, -1)
     MPI.COMM_SELF.Set_errhandler(MPI.ERRORS_RETURN)
-    expect_error(MPI.ERR_COMM, "hsplit", hierarchy.hsplit, MPI.COMM_NULL)
+    expect_error(MPI.ERR_COMM, "hsplit", hierarchy.Hsplit, MPI.COMM_NULL)
     half = WORLD.Split(WORLD.rank % 2)
     inter = half.Create_intercomm(0, WORLD, 1 - WORLD.rank % 2)
     inter.Set_errhandler(MPI.ERRORS_RETURN)
-    expect_error(MPI.ERR_COMM, "hsplit", hierarchy.hsplit, inter)
+    expect_error(MPI.ERR_COMM, "hsplit", hierarchy.Hsplit, inter)
     inter.Free()
     half.Free()
 

@@ -34,26 +34,26 @@ def expect_error(error_class: int, reason: str, function, *arguments) -> None:
 def check_pair(comm: MPI.Intracomm) -> None:
     """Vertices 0 and 3 sit where ranks 1 and 2 were, below one cache."""
     expect((comm.rank in {0, 3}) == (WORLD.rank in {1, 2}), "the pair below one cache")
-    said = machine.reorder_info(comm)
+    said = machine.Get_reorder_info(comm)
     expect(said["ranktree_reorder"] == "central" and "ranktree_reorder_reason" not in said, "the mode")
     expect(float(said["ranktree_reorder_after"]) < float(said["ranktree_reorder_before"]), "a lower cost")
 
 
 def check_graphs(pattern: str) -> None:
     """Neighbours as declared for the vertex that this rank owns now."""
-    read = machine.read_pattern(pattern, WORLD)
+    read = machine.Read_pattern(pattern, WORLD)
     expect(
         read == ([0, 1, 2, 3], [1, 0, 0, 1], [3, 0], [1000, 1000]) if WORLD.rank == 0 else not any(read), "the graph"
     )
-    graph = machine.create_dist_graph(WORLD, *read)
+    graph = machine.Create_dist_graph(WORLD, *read)
     check_pair(graph)
     neighbours = [3 - graph.rank] if graph.rank in {0, 3} else []
     weights = [1000] * len(neighbours)
     expect(graph.Get_dist_neighbors() == (neighbours, neighbours, (weights, weights)), "neighbours and weights")
-    unweighted = machine.create_dist_graph(WORLD, *(PAIR if WORLD.rank == 1 else NOTHING))
+    unweighted = machine.Create_dist_graph(WORLD, *(PAIR if WORLD.rank == 1 else NOTHING))
     check_pair(unweighted)
     expect(unweighted.Get_dist_neighbors() == (neighbours, neighbours, None), "no weights")
-    listed = machine.create_graph(WORLD, [1, 1, 1, 2], [3, 0])
+    listed = machine.Create_graph(WORLD, [1, 1, 1, 2], [3, 0])
     check_pair(listed)
     expect(listed.neighbors == neighbours, "the neighbours")
     for comm in (listed, unweighted, graph):
@@ -63,10 +63,10 @@ def check_graphs(pattern: str) -> None:
 def check_ring() -> None:
     """All edges of a vertex declared by its rank, kept in their order."""
     around = [(WORLD.rank + 1) % 4, (WORLD.rank - 1) % 4]
-    ring = machine.create_dist_graph_adjacent(WORLD, around, around, [5, 7], [7, 5])
+    ring = machine.Create_dist_graph_adjacent(WORLD, around, around, [5, 7], [7, 5])
     expected = [(ring.rank + 1) % 4, (ring.rank - 1) % 4]
     expect(ring.Get_dist_neighbors() == (expected, expected, ([5, 7], [7, 5])), "the ring")
-    still = machine.create_dist_graph_adjacent(WORLD, around, around, reorder=False)
+    still = machine.Create_dist_graph_adjacent(WORLD, around, around, reorder=False)
     expect(still.rank == WORLD.rank, "no other rank without reorder")
     still.Free()
     ring.Free()
@@ -74,10 +74,10 @@ def check_ring() -> None:
 
 def check_grid() -> None:
     """A grid of 2 x 1 leaves two ranks out."""
-    grid = machine.create_cart(WORLD, [2, 2], [True, False])
+    grid = machine.Create_cart(WORLD, [2, 2], [True, False])
     expect(grid.Get_topo()[:2] == ([2, 2], [True, False]), "the grid")
     grid.Free()
-    small = machine.create_cart(WORLD, [2, 1])
+    small = machine.Create_cart(WORLD, [2, 1])
     expect((small is None) == (WORLD.rank > 1), "nothing beyond the grid")
     if small is not None:
         small.Free()
@@ -85,11 +85,11 @@ def check_grid() -> None:
 
 def check_order() -> None:
     """An order without a topology, and none for want of a recording."""
-    ordered = machine.reorder(WORLD, *(PAIR if WORLD.rank == 2 else NOTHING), [0.5, 0.5] if WORLD.rank == 2 else [])
+    ordered = machine.Reorder(WORLD, *(PAIR if WORLD.rank == 2 else NOTHING), [0.5, 0.5] if WORLD.rank == 2 else [])
     check_pair(ordered)
     ordered.Free()
-    expect_error(MPI.ERR_UNSUPPORTED_OPERATION, "trace", machine.rebalance, WORLD)
-    expect_error(MPI.ERR_FILE, "no such file", machine.read_pattern, "no such file", WORLD)
+    expect_error(MPI.ERR_UNSUPPORTED_OPERATION, "trace", machine.Rebalance, WORLD)
+    expect_error(MPI.ERR_FILE, "no such file", machine.Read_pattern, "no such file", WORLD)
 
 
 def expect_refusal(field: str, function, *arguments) -> None:
@@ -104,13 +104,13 @@ def expect_refusal(field: str, function, *arguments) -> None:
 
 def check_lengths() -> None:
     """Every list."""
-    expect_refusal("degrees", machine.create_dist_graph, [0], [1, 1], [1, 2])
-    expect_refusal("destinations", machine.create_dist_graph, [0], [5000], [1])
-    expect_refusal("weights", machine.reorder, [0], [2], [1, 2], [1.0])
-    expect_refusal("sourceweights", machine.create_dist_graph_adjacent, [0], [0], [], [1])
-    expect_refusal("destweights", machine.create_dist_graph_adjacent, [0], [0], [1], [1, 1])
-    expect_refusal("edges", machine.create_graph, [1, 2], [1])
-    expect_refusal("periods", machine.create_cart, [1, 1], [True])
+    expect_refusal("degrees", machine.Create_dist_graph, [0], [1, 1], [1, 2])
+    expect_refusal("destinations", machine.Create_dist_graph, [0], [5000], [1])
+    expect_refusal("weights", machine.Reorder, [0], [2], [1, 2], [1.0])
+    expect_refusal("sourceweights", machine.Create_dist_graph_adjacent, [0], [0], [], [1])
+    expect_refusal("destweights", machine.Create_dist_graph_adjacent, [0], [0], [1], [1, 1])
+    expect_refusal("edges", machine.Create_graph, [1, 2], [1])
+    expect_refusal("periods", machine.Create_cart, [1, 1], [True])
 
 
 def main() -> None:
