@@ -202,8 +202,8 @@ def wrapper(expression: object, kind: str) -> str:
         )
         lines = "".join(f"  {line}\n" for line in ("const Call call;", first, *result) if line)
         # The two entries of a send share a body too large for the compiler to inline by itself.
-        inline = "RANKTREE_INLINE " if kind == "send" else ""
-        text = f"{inline}static int {body}(decltype(&{name}) next{declared}) {{\n{lines}}}\n"
+        inline = "RANKTREE_INLINE static" if kind == "send" else "static inline"
+        text = f"{inline} int {body}(decltype(&{name}) next{declared}) {{\n{lines}}}\n"
     entries = f"RANKTREE_ENTRIES({name}, {body}, ({parameters}){', ' if names else ''}{arguments})\n"
     return f"\n#if RANKTREE_HAS_{name}\n{text}{entries}#endif\n"
 

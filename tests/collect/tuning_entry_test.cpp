@@ -45,7 +45,7 @@ using Clock = std::function<double(const Choice&, int call, int rank)>;
 
 Clock seconds_of(double native, double one, double two) {
   return [=](const Choice& choice, int /*call*/, int /*rank*/) {
-    if (choice.way == Way::kNative) return native;
+    if (choice.variant == Variant::kNative) return native;
     return choice == kOne ? one : two;
   };
 }
@@ -189,7 +189,7 @@ TEST(TuningEntry, TheNativeCallStaysWhereNothingIsThreePercentFaster) {
 
 TEST(TuningEntry, TheSlowestRankCounts) {
   const Clock clock = [](const Choice& choice, int /*call*/, int rank) {
-    if (choice.way == Way::kNative) return 10 * kMicro;
+    if (choice.variant == Variant::kNative) return 10 * kMicro;
     return choice == kOne ? (rank == 4 ? 11 * kMicro : kMicro) : 6 * kMicro;
   };
   Ranks ranks(5, kBoth, {});
@@ -258,7 +258,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
     for (std::uint64_t call = 0; call < 3000; ++call) {
       const TuningEntry::Turn turn = entry.next();
       const double begin = now;
-      now += turn.choice->way == Way::kNative ? 10 * kMicro : own;
+      now += turn.choice->variant == Variant::kNative ? 10 * kMicro : own;
       if (turn.timed && entry.record(begin, now, call)) entry.agreed(1, true);
     }
     return entry.winner_is_native();
@@ -273,11 +273,11 @@ TEST(TuningEntry, SomeNanosecondsAreNoReason) {
   const auto winner = [](double native, double own) {
     Ranks ranks(1, {kBoth[0]}, {});
     ranks.make_calls(10000, seconds_of(native, own, 0));
-    return ranks.entry().winner().way;
+    return ranks.entry().winner().variant;
   };
-  EXPECT_EQ(winner(400 * kNano, 300 * kNano), Way::kNative);
-  EXPECT_EQ(winner(400 * kNano, 250 * kNano), Way::kMessages);
-  EXPECT_EQ(winner(40000 * kNano, 36000 * kNano), Way::kMessages);
+  EXPECT_EQ(winner(400 * kNano, 300 * kNano), Variant::kNative);
+  EXPECT_EQ(winner(400 * kNano, 250 * kNano), Variant::kMessages);
+  EXPECT_EQ(winner(40000 * kNano, 36000 * kNano), Variant::kMessages);
 }
 
 TEST(TuningEntry, AgreementsAreFewBesideTheCalls) {

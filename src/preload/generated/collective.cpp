@@ -3,7 +3,7 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Allgather
-static int wrapped_allgather(decltype(&MPI_Allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_allgather(decltype(&MPI_Allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -12,7 +12,7 @@ RANKTREE_ENTRIES(MPI_Allgather, wrapped_allgather, (const void* sendbuf, int sen
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
-static int wrapped_allgather_c(decltype(&MPI_Allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_allgather_c(decltype(&MPI_Allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -21,7 +21,7 @@ RANKTREE_ENTRIES(MPI_Allgather_c, wrapped_allgather_c, (const void* sendbuf, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
-static int wrapped_allgatherv(decltype(&MPI_Allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_allgatherv(decltype(&MPI_Allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -30,7 +30,7 @@ RANKTREE_ENTRIES(MPI_Allgatherv, wrapped_allgatherv, (const void* sendbuf, int s
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv_c
-static int wrapped_allgatherv_c(decltype(&MPI_Allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_allgatherv_c(decltype(&MPI_Allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -39,7 +39,7 @@ RANKTREE_ENTRIES(MPI_Allgatherv_c, wrapped_allgatherv_c, (const void* sendbuf, M
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
-static int wrapped_allreduce(decltype(&MPI_Allreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_allreduce(decltype(&MPI_Allreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -48,7 +48,7 @@ RANKTREE_ENTRIES(MPI_Allreduce, wrapped_allreduce, (const void* sendbuf, void* r
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
-static int wrapped_allreduce_c(decltype(&MPI_Allreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_allreduce_c(decltype(&MPI_Allreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Allreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -57,7 +57,7 @@ RANKTREE_ENTRIES(MPI_Allreduce_c, wrapped_allreduce_c, (const void* sendbuf, voi
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
-static int wrapped_alltoall(decltype(&MPI_Alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_alltoall(decltype(&MPI_Alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -66,7 +66,7 @@ RANKTREE_ENTRIES(MPI_Alltoall, wrapped_alltoall, (const void* sendbuf, int sendc
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
-static int wrapped_alltoall_c(decltype(&MPI_Alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_alltoall_c(decltype(&MPI_Alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -75,7 +75,7 @@ RANKTREE_ENTRIES(MPI_Alltoall_c, wrapped_alltoall_c, (const void* sendbuf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv
-static int wrapped_alltoallv(decltype(&MPI_Alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_alltoallv(decltype(&MPI_Alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -84,7 +84,7 @@ RANKTREE_ENTRIES(MPI_Alltoallv, wrapped_alltoallv, (const void* sendbuf, const i
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv_c
-static int wrapped_alltoallv_c(decltype(&MPI_Alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_alltoallv_c(decltype(&MPI_Alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -93,7 +93,7 @@ RANKTREE_ENTRIES(MPI_Alltoallv_c, wrapped_alltoallv_c, (const void* sendbuf, con
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw
-static int wrapped_alltoallw(decltype(&MPI_Alltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static inline int wrapped_alltoallw(decltype(&MPI_Alltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
@@ -102,7 +102,7 @@ RANKTREE_ENTRIES(MPI_Alltoallw, wrapped_alltoallw, (const void* sendbuf, const i
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw_c
-static int wrapped_alltoallw_c(decltype(&MPI_Alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static inline int wrapped_alltoallw_c(decltype(&MPI_Alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Alltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
@@ -111,7 +111,7 @@ RANKTREE_ENTRIES(MPI_Alltoallw_c, wrapped_alltoallw_c, (const void* sendbuf, con
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
-static int wrapped_barrier(decltype(&MPI_Barrier) next, MPI_Comm comm) {
+static inline int wrapped_barrier(decltype(&MPI_Barrier) next, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Barrier", [&](const Scene& scene) { barrier(scene, comm); });
   return next(comm);
@@ -120,7 +120,7 @@ RANKTREE_ENTRIES(MPI_Barrier, wrapped_barrier, (MPI_Comm comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
-static int wrapped_bcast(decltype(&MPI_Bcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+static inline int wrapped_bcast(decltype(&MPI_Bcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Bcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm);
@@ -129,7 +129,7 @@ RANKTREE_ENTRIES(MPI_Bcast, wrapped_bcast, (void* buffer, int count, MPI_Datatyp
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
-static int wrapped_bcast_c(decltype(&MPI_Bcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+static inline int wrapped_bcast_c(decltype(&MPI_Bcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Bcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm);
@@ -138,7 +138,7 @@ RANKTREE_ENTRIES(MPI_Bcast_c, wrapped_bcast_c, (void* buffer, MPI_Count count, M
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan
-static int wrapped_exscan(decltype(&MPI_Exscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_exscan(decltype(&MPI_Exscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Exscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -147,7 +147,7 @@ RANKTREE_ENTRIES(MPI_Exscan, wrapped_exscan, (const void* sendbuf, void* recvbuf
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan_c
-static int wrapped_exscan_c(decltype(&MPI_Exscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_exscan_c(decltype(&MPI_Exscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Exscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -156,7 +156,7 @@ RANKTREE_ENTRIES(MPI_Exscan_c, wrapped_exscan_c, (const void* sendbuf, void* rec
 #endif
 
 #if RANKTREE_HAS_MPI_Gather
-static int wrapped_gather(decltype(&MPI_Gather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_gather(decltype(&MPI_Gather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -165,7 +165,7 @@ RANKTREE_ENTRIES(MPI_Gather, wrapped_gather, (const void* sendbuf, int sendcount
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
-static int wrapped_gather_c(decltype(&MPI_Gather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_gather_c(decltype(&MPI_Gather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -174,7 +174,7 @@ RANKTREE_ENTRIES(MPI_Gather_c, wrapped_gather_c, (const void* sendbuf, MPI_Count
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
-static int wrapped_gatherv(decltype(&MPI_Gatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_gatherv(decltype(&MPI_Gatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
@@ -183,7 +183,7 @@ RANKTREE_ENTRIES(MPI_Gatherv, wrapped_gatherv, (const void* sendbuf, int sendcou
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv_c
-static int wrapped_gatherv_c(decltype(&MPI_Gatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_gatherv_c(decltype(&MPI_Gatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Gatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
@@ -192,7 +192,7 @@ RANKTREE_ENTRIES(MPI_Gatherv_c, wrapped_gatherv_c, (const void* sendbuf, MPI_Cou
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather
-static int wrapped_iallgather(decltype(&MPI_Iallgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallgather(decltype(&MPI_Iallgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -201,7 +201,7 @@ RANKTREE_ENTRIES(MPI_Iallgather, wrapped_iallgather, (const void* sendbuf, int s
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather_c
-static int wrapped_iallgather_c(decltype(&MPI_Iallgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallgather_c(decltype(&MPI_Iallgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -210,7 +210,7 @@ RANKTREE_ENTRIES(MPI_Iallgather_c, wrapped_iallgather_c, (const void* sendbuf, M
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv
-static int wrapped_iallgatherv(decltype(&MPI_Iallgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallgatherv(decltype(&MPI_Iallgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
@@ -219,7 +219,7 @@ RANKTREE_ENTRIES(MPI_Iallgatherv, wrapped_iallgatherv, (const void* sendbuf, int
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv_c
-static int wrapped_iallgatherv_c(decltype(&MPI_Iallgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallgatherv_c(decltype(&MPI_Iallgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
@@ -228,7 +228,7 @@ RANKTREE_ENTRIES(MPI_Iallgatherv_c, wrapped_iallgatherv_c, (const void* sendbuf,
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce
-static int wrapped_iallreduce(decltype(&MPI_Iallreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallreduce(decltype(&MPI_Iallreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -237,7 +237,7 @@ RANKTREE_ENTRIES(MPI_Iallreduce, wrapped_iallreduce, (const void* sendbuf, void*
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
-static int wrapped_iallreduce_c(decltype(&MPI_Iallreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iallreduce_c(decltype(&MPI_Iallreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iallreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -246,7 +246,7 @@ RANKTREE_ENTRIES(MPI_Iallreduce_c, wrapped_iallreduce_c, (const void* sendbuf, v
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall
-static int wrapped_ialltoall(decltype(&MPI_Ialltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoall(decltype(&MPI_Ialltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -255,7 +255,7 @@ RANKTREE_ENTRIES(MPI_Ialltoall, wrapped_ialltoall, (const void* sendbuf, int sen
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall_c
-static int wrapped_ialltoall_c(decltype(&MPI_Ialltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoall_c(decltype(&MPI_Ialltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -264,7 +264,7 @@ RANKTREE_ENTRIES(MPI_Ialltoall_c, wrapped_ialltoall_c, (const void* sendbuf, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv
-static int wrapped_ialltoallv(decltype(&MPI_Ialltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoallv(decltype(&MPI_Ialltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
@@ -273,7 +273,7 @@ RANKTREE_ENTRIES(MPI_Ialltoallv, wrapped_ialltoallv, (const void* sendbuf, const
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv_c
-static int wrapped_ialltoallv_c(decltype(&MPI_Ialltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoallv_c(decltype(&MPI_Ialltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
@@ -282,7 +282,7 @@ RANKTREE_ENTRIES(MPI_Ialltoallv_c, wrapped_ialltoallv_c, (const void* sendbuf, c
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw
-static int wrapped_ialltoallw(decltype(&MPI_Ialltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoallw(decltype(&MPI_Ialltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
@@ -291,7 +291,7 @@ RANKTREE_ENTRIES(MPI_Ialltoallw, wrapped_ialltoallw, (const void* sendbuf, const
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw_c
-static int wrapped_ialltoallw_c(decltype(&MPI_Ialltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ialltoallw_c(decltype(&MPI_Ialltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ialltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
@@ -300,7 +300,7 @@ RANKTREE_ENTRIES(MPI_Ialltoallw_c, wrapped_ialltoallw_c, (const void* sendbuf, c
 #endif
 
 #if RANKTREE_HAS_MPI_Ibarrier
-static int wrapped_ibarrier(decltype(&MPI_Ibarrier) next, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ibarrier(decltype(&MPI_Ibarrier) next, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibarrier", [&](const Scene& scene) { barrier(scene, comm); });
   return next(comm, request);
@@ -309,7 +309,7 @@ RANKTREE_ENTRIES(MPI_Ibarrier, wrapped_ibarrier, (MPI_Comm comm, MPI_Request* re
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
-static int wrapped_ibcast(decltype(&MPI_Ibcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ibcast(decltype(&MPI_Ibcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm, request);
@@ -318,7 +318,7 @@ RANKTREE_ENTRIES(MPI_Ibcast, wrapped_ibcast, (void* buffer, int count, MPI_Datat
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
-static int wrapped_ibcast_c(decltype(&MPI_Ibcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ibcast_c(decltype(&MPI_Ibcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ibcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
   return next(buffer, count, datatype, root, comm, request);
@@ -327,7 +327,7 @@ RANKTREE_ENTRIES(MPI_Ibcast_c, wrapped_ibcast_c, (void* buffer, MPI_Count count,
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan
-static int wrapped_iexscan(decltype(&MPI_Iexscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iexscan(decltype(&MPI_Iexscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iexscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -336,7 +336,7 @@ RANKTREE_ENTRIES(MPI_Iexscan, wrapped_iexscan, (const void* sendbuf, void* recvb
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan_c
-static int wrapped_iexscan_c(decltype(&MPI_Iexscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iexscan_c(decltype(&MPI_Iexscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iexscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -345,7 +345,7 @@ RANKTREE_ENTRIES(MPI_Iexscan_c, wrapped_iexscan_c, (const void* sendbuf, void* r
 #endif
 
 #if RANKTREE_HAS_MPI_Igather
-static int wrapped_igather(decltype(&MPI_Igather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_igather(decltype(&MPI_Igather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -354,7 +354,7 @@ RANKTREE_ENTRIES(MPI_Igather, wrapped_igather, (const void* sendbuf, int sendcou
 #endif
 
 #if RANKTREE_HAS_MPI_Igather_c
-static int wrapped_igather_c(decltype(&MPI_Igather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_igather_c(decltype(&MPI_Igather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -363,7 +363,7 @@ RANKTREE_ENTRIES(MPI_Igather_c, wrapped_igather_c, (const void* sendbuf, MPI_Cou
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv
-static int wrapped_igatherv(decltype(&MPI_Igatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_igatherv(decltype(&MPI_Igatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
@@ -372,7 +372,7 @@ RANKTREE_ENTRIES(MPI_Igatherv, wrapped_igatherv, (const void* sendbuf, int sendc
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv_c
-static int wrapped_igatherv_c(decltype(&MPI_Igatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_igatherv_c(decltype(&MPI_Igatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Igatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
@@ -381,7 +381,7 @@ RANKTREE_ENTRIES(MPI_Igatherv_c, wrapped_igatherv_c, (const void* sendbuf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce
-static int wrapped_ireduce(decltype(&MPI_Ireduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce(decltype(&MPI_Ireduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
@@ -390,7 +390,7 @@ RANKTREE_ENTRIES(MPI_Ireduce, wrapped_ireduce, (const void* sendbuf, void* recvb
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
-static int wrapped_ireduce_c(decltype(&MPI_Ireduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce_c(decltype(&MPI_Ireduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
@@ -399,7 +399,7 @@ RANKTREE_ENTRIES(MPI_Ireduce_c, wrapped_ireduce_c, (const void* sendbuf, void* r
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter
-static int wrapped_ireduce_scatter(decltype(&MPI_Ireduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce_scatter(decltype(&MPI_Ireduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
@@ -408,7 +408,7 @@ RANKTREE_ENTRIES(MPI_Ireduce_scatter, wrapped_ireduce_scatter, (const void* send
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_c
-static int wrapped_ireduce_scatter_c(decltype(&MPI_Ireduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce_scatter_c(decltype(&MPI_Ireduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
@@ -417,7 +417,7 @@ RANKTREE_ENTRIES(MPI_Ireduce_scatter_c, wrapped_ireduce_scatter_c, (const void* 
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block
-static int wrapped_ireduce_scatter_block(decltype(&MPI_Ireduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce_scatter_block(decltype(&MPI_Ireduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
@@ -426,7 +426,7 @@ RANKTREE_ENTRIES(MPI_Ireduce_scatter_block, wrapped_ireduce_scatter_block, (cons
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block_c
-static int wrapped_ireduce_scatter_block_c(decltype(&MPI_Ireduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ireduce_scatter_block_c(decltype(&MPI_Ireduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ireduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
@@ -435,7 +435,7 @@ RANKTREE_ENTRIES(MPI_Ireduce_scatter_block_c, wrapped_ireduce_scatter_block_c, (
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan
-static int wrapped_iscan(decltype(&MPI_Iscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscan(decltype(&MPI_Iscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -444,7 +444,7 @@ RANKTREE_ENTRIES(MPI_Iscan, wrapped_iscan, (const void* sendbuf, void* recvbuf, 
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan_c
-static int wrapped_iscan_c(decltype(&MPI_Iscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscan_c(decltype(&MPI_Iscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm, request);
@@ -453,7 +453,7 @@ RANKTREE_ENTRIES(MPI_Iscan_c, wrapped_iscan_c, (const void* sendbuf, void* recvb
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter
-static int wrapped_iscatter(decltype(&MPI_Iscatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscatter(decltype(&MPI_Iscatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -462,7 +462,7 @@ RANKTREE_ENTRIES(MPI_Iscatter, wrapped_iscatter, (const void* sendbuf, int sendc
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter_c
-static int wrapped_iscatter_c(decltype(&MPI_Iscatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscatter_c(decltype(&MPI_Iscatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -471,7 +471,7 @@ RANKTREE_ENTRIES(MPI_Iscatter_c, wrapped_iscatter_c, (const void* sendbuf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv
-static int wrapped_iscatterv(decltype(&MPI_Iscatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscatterv(decltype(&MPI_Iscatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -480,7 +480,7 @@ RANKTREE_ENTRIES(MPI_Iscatterv, wrapped_iscatterv, (const void* sendbuf, const i
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv_c
-static int wrapped_iscatterv_c(decltype(&MPI_Iscatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_iscatterv_c(decltype(&MPI_Iscatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Iscatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
@@ -489,7 +489,7 @@ RANKTREE_ENTRIES(MPI_Iscatterv_c, wrapped_iscatterv_c, (const void* sendbuf, con
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
-static int wrapped_reduce(decltype(&MPI_Reduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+static inline int wrapped_reduce(decltype(&MPI_Reduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -498,7 +498,7 @@ RANKTREE_ENTRIES(MPI_Reduce, wrapped_reduce, (const void* sendbuf, void* recvbuf
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
-static int wrapped_reduce_c(decltype(&MPI_Reduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
+static inline int wrapped_reduce_c(decltype(&MPI_Reduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, root, comm);
@@ -507,7 +507,7 @@ RANKTREE_ENTRIES(MPI_Reduce_c, wrapped_reduce_c, (const void* sendbuf, void* rec
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
-static int wrapped_reduce_scatter(decltype(&MPI_Reduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_reduce_scatter(decltype(&MPI_Reduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
@@ -516,7 +516,7 @@ RANKTREE_ENTRIES(MPI_Reduce_scatter, wrapped_reduce_scatter, (const void* sendbu
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_c
-static int wrapped_reduce_scatter_c(decltype(&MPI_Reduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_reduce_scatter_c(decltype(&MPI_Reduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
   return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
@@ -525,7 +525,7 @@ RANKTREE_ENTRIES(MPI_Reduce_scatter_c, wrapped_reduce_scatter_c, (const void* se
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
-static int wrapped_reduce_scatter_block(decltype(&MPI_Reduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_reduce_scatter_block(decltype(&MPI_Reduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -534,7 +534,7 @@ RANKTREE_ENTRIES(MPI_Reduce_scatter_block, wrapped_reduce_scatter_block, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-static int wrapped_reduce_scatter_block_c(decltype(&MPI_Reduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_reduce_scatter_block_c(decltype(&MPI_Reduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Reduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
   return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
@@ -543,7 +543,7 @@ RANKTREE_ENTRIES(MPI_Reduce_scatter_block_c, wrapped_reduce_scatter_block_c, (co
 #endif
 
 #if RANKTREE_HAS_MPI_Scan
-static int wrapped_scan(decltype(&MPI_Scan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_scan(decltype(&MPI_Scan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -552,7 +552,7 @@ RANKTREE_ENTRIES(MPI_Scan, wrapped_scan, (const void* sendbuf, void* recvbuf, in
 #endif
 
 #if RANKTREE_HAS_MPI_Scan_c
-static int wrapped_scan_c(decltype(&MPI_Scan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+static inline int wrapped_scan_c(decltype(&MPI_Scan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
   return next(sendbuf, recvbuf, count, datatype, op, comm);
@@ -561,7 +561,7 @@ RANKTREE_ENTRIES(MPI_Scan_c, wrapped_scan_c, (const void* sendbuf, void* recvbuf
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
-static int wrapped_scatter(decltype(&MPI_Scatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_scatter(decltype(&MPI_Scatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -570,7 +570,7 @@ RANKTREE_ENTRIES(MPI_Scatter, wrapped_scatter, (const void* sendbuf, int sendcou
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
-static int wrapped_scatter_c(decltype(&MPI_Scatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_scatter_c(decltype(&MPI_Scatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -579,7 +579,7 @@ RANKTREE_ENTRIES(MPI_Scatter_c, wrapped_scatter_c, (const void* sendbuf, MPI_Cou
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
-static int wrapped_scatterv(decltype(&MPI_Scatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_scatterv(decltype(&MPI_Scatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -588,7 +588,7 @@ RANKTREE_ENTRIES(MPI_Scatterv, wrapped_scatterv, (const void* sendbuf, const int
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv_c
-static int wrapped_scatterv_c(decltype(&MPI_Scatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+static inline int wrapped_scatterv_c(decltype(&MPI_Scatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Scatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
   return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);

@@ -12,7 +12,7 @@ RANKTREE_ENTRIES(MPI_Cart_sub, passed, (MPI_Comm comm, const int remain_dims[], 
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_accept
-static int wrapped_comm_accept(decltype(&MPI_Comm_accept) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
+static inline int wrapped_comm_accept(decltype(&MPI_Comm_accept) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_accept");
   return next(port_name, info, root, comm, newcomm);
@@ -21,7 +21,7 @@ RANKTREE_ENTRIES(MPI_Comm_accept, wrapped_comm_accept, (const char* port_name, M
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_connect
-static int wrapped_comm_connect(decltype(&MPI_Comm_connect) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
+static inline int wrapped_comm_connect(decltype(&MPI_Comm_connect) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_connect");
   return next(port_name, info, root, comm, newcomm);
@@ -66,7 +66,7 @@ RANKTREE_ENTRIES(MPI_Comm_idup_with_info, passed, (MPI_Comm comm, MPI_Info info,
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_join
-static int wrapped_comm_join(decltype(&MPI_Comm_join) next, int fd, MPI_Comm* intercomm) {
+static inline int wrapped_comm_join(decltype(&MPI_Comm_join) next, int fd, MPI_Comm* intercomm) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_join");
   return next(fd, intercomm);
@@ -75,7 +75,7 @@ RANKTREE_ENTRIES(MPI_Comm_join, wrapped_comm_join, (int fd, MPI_Comm* intercomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn
-static int wrapped_comm_spawn(decltype(&MPI_Comm_spawn) next, const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+static inline int wrapped_comm_spawn(decltype(&MPI_Comm_spawn) next, const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_spawn");
   return next(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
@@ -84,7 +84,7 @@ RANKTREE_ENTRIES(MPI_Comm_spawn, wrapped_comm_spawn, (const char* command, char*
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn_multiple
-static int wrapped_comm_spawn_multiple(decltype(&MPI_Comm_spawn_multiple) next, int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
+static inline int wrapped_comm_spawn_multiple(decltype(&MPI_Comm_spawn_multiple) next, int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   const Call call;
   if (call.outermost()) count_unattributed("MPI_Comm_spawn_multiple");
   return next(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
@@ -97,7 +97,7 @@ RANKTREE_ENTRIES(MPI_Comm_split, passed, (MPI_Comm comm, int color, int key, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split_type
-static int wrapped_comm_split_type(decltype(&MPI_Comm_split_type) next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
+static inline int wrapped_comm_split_type(decltype(&MPI_Comm_split_type) next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   const Call call;
   if (const auto code = split_by_machine(call, comm, split_type, key, info, newcomm)) return *code;
   return next(comm, split_type, key, info, newcomm);
@@ -118,7 +118,7 @@ RANKTREE_ENTRIES(MPI_Graph_create, passed, (MPI_Comm comm_old, int nnodes, const
 #endif
 
 #if RANKTREE_HAS_MPI_Init
-static int wrapped_init(decltype(&MPI_Init) next, int* argc, char*** argv) {
+static inline int wrapped_init(decltype(&MPI_Init) next, int* argc, char*** argv) {
   const Call call;
   const int code = next(argc, argv);
   if (code == MPI_SUCCESS) start_recording();
@@ -128,7 +128,7 @@ RANKTREE_ENTRIES(MPI_Init, wrapped_init, (int* argc, char*** argv), argc, argv)
 #endif
 
 #if RANKTREE_HAS_MPI_Init_thread
-static int wrapped_init_thread(decltype(&MPI_Init_thread) next, int* argc, char*** argv, int required, int* provided) {
+static inline int wrapped_init_thread(decltype(&MPI_Init_thread) next, int* argc, char*** argv, int required, int* provided) {
   const Call call;
   const int code = next(argc, argv, required, provided);
   if (code == MPI_SUCCESS) start_recording();
@@ -150,7 +150,7 @@ RANKTREE_ENTRIES(MPI_Intercomm_merge, passed, (MPI_Comm intercomm, int high, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Session_finalize
-static int wrapped_session_finalize(decltype(&MPI_Session_finalize) next, MPI_Session* session) {
+static inline int wrapped_session_finalize(decltype(&MPI_Session_finalize) next, MPI_Session* session) {
   const Call call;
   end_recording(*session);
   return next(session);
@@ -159,7 +159,7 @@ RANKTREE_ENTRIES(MPI_Session_finalize, wrapped_session_finalize, (MPI_Session* s
 #endif
 
 #if RANKTREE_HAS_MPI_Session_init
-static int wrapped_session_init(decltype(&MPI_Session_init) next, MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+static inline int wrapped_session_init(decltype(&MPI_Session_init) next, MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   const Call call;
   const int code = next(info, errhandler, session);
   if (code == MPI_SUCCESS) start_recording(*session);
@@ -169,7 +169,7 @@ RANKTREE_ENTRIES(MPI_Session_init, wrapped_session_init, (MPI_Info info, MPI_Err
 #endif
 
 #if RANKTREE_HAS_MPI_Type_free
-static int wrapped_type_free(decltype(&MPI_Type_free) next, MPI_Datatype* datatype) {
+static inline int wrapped_type_free(decltype(&MPI_Type_free) next, MPI_Datatype* datatype) {
   const Call call;
   forget_types();
   return next(datatype);

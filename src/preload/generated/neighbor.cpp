@@ -3,7 +3,7 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgather
-static int wrapped_ineighbor_allgather(decltype(&MPI_Ineighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_allgather(decltype(&MPI_Ineighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -12,7 +12,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_allgather, wrapped_ineighbor_allgather, (const vo
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgather_c
-static int wrapped_ineighbor_allgather_c(decltype(&MPI_Ineighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_allgather_c(decltype(&MPI_Ineighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -21,7 +21,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_allgather_c, wrapped_ineighbor_allgather_c, (cons
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv
-static int wrapped_ineighbor_allgatherv(decltype(&MPI_Ineighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_allgatherv(decltype(&MPI_Ineighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
@@ -30,7 +30,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv, wrapped_ineighbor_allgatherv, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv_c
-static int wrapped_ineighbor_allgatherv_c(decltype(&MPI_Ineighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_allgatherv_c(decltype(&MPI_Ineighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
@@ -39,7 +39,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv_c, wrapped_ineighbor_allgatherv_c, (co
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall
-static int wrapped_ineighbor_alltoall(decltype(&MPI_Ineighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoall(decltype(&MPI_Ineighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -48,7 +48,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoall, wrapped_ineighbor_alltoall, (const void
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall_c
-static int wrapped_ineighbor_alltoall_c(decltype(&MPI_Ineighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoall_c(decltype(&MPI_Ineighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
@@ -57,7 +57,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoall_c, wrapped_ineighbor_alltoall_c, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv
-static int wrapped_ineighbor_alltoallv(decltype(&MPI_Ineighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoallv(decltype(&MPI_Ineighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
@@ -66,7 +66,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv, wrapped_ineighbor_alltoallv, (const vo
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv_c
-static int wrapped_ineighbor_alltoallv_c(decltype(&MPI_Ineighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoallv_c(decltype(&MPI_Ineighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
@@ -75,7 +75,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv_c, wrapped_ineighbor_alltoallv_c, (cons
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw
-static int wrapped_ineighbor_alltoallw(decltype(&MPI_Ineighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoallw(decltype(&MPI_Ineighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
@@ -84,7 +84,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw, wrapped_ineighbor_alltoallw, (const vo
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw_c
-static int wrapped_ineighbor_alltoallw_c(decltype(&MPI_Ineighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ineighbor_alltoallw_c(decltype(&MPI_Ineighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Ineighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
@@ -93,7 +93,7 @@ RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw_c, wrapped_ineighbor_alltoallw_c, (cons
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather
-static int wrapped_neighbor_allgather(decltype(&MPI_Neighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_allgather(decltype(&MPI_Neighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -102,7 +102,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgather, wrapped_neighbor_allgather, (const void
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_c
-static int wrapped_neighbor_allgather_c(decltype(&MPI_Neighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_allgather_c(decltype(&MPI_Neighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -111,7 +111,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgather_c, wrapped_neighbor_allgather_c, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init
-static int wrapped_neighbor_allgather_init(decltype(&MPI_Neighbor_allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_allgather_init(decltype(&MPI_Neighbor_allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -121,7 +121,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgather_init, wrapped_neighbor_allgather_init, (
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init_c
-static int wrapped_neighbor_allgather_init_c(decltype(&MPI_Neighbor_allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_allgather_init_c(decltype(&MPI_Neighbor_allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -131,7 +131,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgather_init_c, wrapped_neighbor_allgather_init_
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv
-static int wrapped_neighbor_allgatherv(decltype(&MPI_Neighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_allgatherv(decltype(&MPI_Neighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -140,7 +140,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgatherv, wrapped_neighbor_allgatherv, (const vo
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_c
-static int wrapped_neighbor_allgatherv_c(decltype(&MPI_Neighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_allgatherv_c(decltype(&MPI_Neighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -149,7 +149,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_c, wrapped_neighbor_allgatherv_c, (cons
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init
-static int wrapped_neighbor_allgatherv_init(decltype(&MPI_Neighbor_allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_allgatherv_init(decltype(&MPI_Neighbor_allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -159,7 +159,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init, wrapped_neighbor_allgatherv_init,
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init_c
-static int wrapped_neighbor_allgatherv_init_c(decltype(&MPI_Neighbor_allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_allgatherv_init_c(decltype(&MPI_Neighbor_allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -169,7 +169,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init_c, wrapped_neighbor_allgatherv_ini
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall
-static int wrapped_neighbor_alltoall(decltype(&MPI_Neighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoall(decltype(&MPI_Neighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -178,7 +178,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoall, wrapped_neighbor_alltoall, (const void* 
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_c
-static int wrapped_neighbor_alltoall_c(decltype(&MPI_Neighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoall_c(decltype(&MPI_Neighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
   return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -187,7 +187,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoall_c, wrapped_neighbor_alltoall_c, (const vo
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init
-static int wrapped_neighbor_alltoall_init(decltype(&MPI_Neighbor_alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoall_init(decltype(&MPI_Neighbor_alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -197,7 +197,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init, wrapped_neighbor_alltoall_init, (co
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init_c
-static int wrapped_neighbor_alltoall_init_c(decltype(&MPI_Neighbor_alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoall_init_c(decltype(&MPI_Neighbor_alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
@@ -207,7 +207,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init_c, wrapped_neighbor_alltoall_init_c,
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv
-static int wrapped_neighbor_alltoallv(decltype(&MPI_Neighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoallv(decltype(&MPI_Neighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -216,7 +216,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallv, wrapped_neighbor_alltoallv, (const void
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_c
-static int wrapped_neighbor_alltoallv_c(decltype(&MPI_Neighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoallv_c(decltype(&MPI_Neighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -225,7 +225,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_c, wrapped_neighbor_alltoallv_c, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init
-static int wrapped_neighbor_alltoallv_init(decltype(&MPI_Neighbor_alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoallv_init(decltype(&MPI_Neighbor_alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
@@ -235,7 +235,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init, wrapped_neighbor_alltoallv_init, (
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init_c
-static int wrapped_neighbor_alltoallv_init_c(decltype(&MPI_Neighbor_alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoallv_init_c(decltype(&MPI_Neighbor_alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
@@ -245,7 +245,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init_c, wrapped_neighbor_alltoallv_init_
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw
-static int wrapped_neighbor_alltoallw(decltype(&MPI_Neighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoallw(decltype(&MPI_Neighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
@@ -254,7 +254,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallw, wrapped_neighbor_alltoallw, (const void
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_c
-static int wrapped_neighbor_alltoallw_c(decltype(&MPI_Neighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+static inline int wrapped_neighbor_alltoallw_c(decltype(&MPI_Neighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const Call call;
   if (call.outermost()) record("MPI_Neighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
   return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
@@ -263,7 +263,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_c, wrapped_neighbor_alltoallw_c, (const 
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init
-static int wrapped_neighbor_alltoallw_init(decltype(&MPI_Neighbor_alltoallw_init) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoallw_init(decltype(&MPI_Neighbor_alltoallw_init) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
@@ -273,7 +273,7 @@ RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_init, wrapped_neighbor_alltoallw_init, (
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init_c
-static int wrapped_neighbor_alltoallw_init_c(decltype(&MPI_Neighbor_alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_neighbor_alltoallw_init_c(decltype(&MPI_Neighbor_alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });

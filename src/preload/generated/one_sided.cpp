@@ -3,7 +3,7 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Accumulate
-static int wrapped_accumulate(decltype(&MPI_Accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static inline int wrapped_accumulate(decltype(&MPI_Accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Accumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -12,7 +12,7 @@ RANKTREE_ENTRIES(MPI_Accumulate, wrapped_accumulate, (const void* origin_addr, i
 #endif
 
 #if RANKTREE_HAS_MPI_Accumulate_c
-static int wrapped_accumulate_c(decltype(&MPI_Accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static inline int wrapped_accumulate_c(decltype(&MPI_Accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Accumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -21,7 +21,7 @@ RANKTREE_ENTRIES(MPI_Accumulate_c, wrapped_accumulate_c, (const void* origin_add
 #endif
 
 #if RANKTREE_HAS_MPI_Compare_and_swap
-static int wrapped_compare_and_swap(decltype(&MPI_Compare_and_swap) next, const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+static inline int wrapped_compare_and_swap(decltype(&MPI_Compare_and_swap) next, const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Compare_and_swap", [&](const Scene& scene) { get_and_put(scene, MPI_OP_NULL, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
   return next(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
@@ -30,7 +30,7 @@ RANKTREE_ENTRIES(MPI_Compare_and_swap, wrapped_compare_and_swap, (const void* or
 #endif
 
 #if RANKTREE_HAS_MPI_Fetch_and_op
-static int wrapped_fetch_and_op(decltype(&MPI_Fetch_and_op) next, const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+static inline int wrapped_fetch_and_op(decltype(&MPI_Fetch_and_op) next, const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Fetch_and_op", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
   return next(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
@@ -39,7 +39,7 @@ RANKTREE_ENTRIES(MPI_Fetch_and_op, wrapped_fetch_and_op, (const void* origin_add
 #endif
 
 #if RANKTREE_HAS_MPI_Get
-static int wrapped_get(decltype(&MPI_Get) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static inline int wrapped_get(decltype(&MPI_Get) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
@@ -48,7 +48,7 @@ RANKTREE_ENTRIES(MPI_Get, wrapped_get, (void* origin_addr, int origin_count, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Get_c
-static int wrapped_get_c(decltype(&MPI_Get_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static inline int wrapped_get_c(decltype(&MPI_Get_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
@@ -57,7 +57,7 @@ RANKTREE_ENTRIES(MPI_Get_c, wrapped_get_c, (void* origin_addr, MPI_Count origin_
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate
-static int wrapped_get_accumulate(decltype(&MPI_Get_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static inline int wrapped_get_accumulate(decltype(&MPI_Get_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -66,7 +66,7 @@ RANKTREE_ENTRIES(MPI_Get_accumulate, wrapped_get_accumulate, (const void* origin
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate_c
-static int wrapped_get_accumulate_c(decltype(&MPI_Get_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+static inline int wrapped_get_accumulate_c(decltype(&MPI_Get_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Get_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
@@ -75,7 +75,7 @@ RANKTREE_ENTRIES(MPI_Get_accumulate_c, wrapped_get_accumulate_c, (const void* or
 #endif
 
 #if RANKTREE_HAS_MPI_Put
-static int wrapped_put(decltype(&MPI_Put) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static inline int wrapped_put(decltype(&MPI_Put) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Put", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
@@ -84,7 +84,7 @@ RANKTREE_ENTRIES(MPI_Put, wrapped_put, (const void* origin_addr, int origin_coun
 #endif
 
 #if RANKTREE_HAS_MPI_Put_c
-static int wrapped_put_c(decltype(&MPI_Put_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+static inline int wrapped_put_c(decltype(&MPI_Put_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
   const Call call;
   if (call.outermost()) record("MPI_Put_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
@@ -93,7 +93,7 @@ RANKTREE_ENTRIES(MPI_Put_c, wrapped_put_c, (const void* origin_addr, MPI_Count o
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate
-static int wrapped_raccumulate(decltype(&MPI_Raccumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_raccumulate(decltype(&MPI_Raccumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Raccumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
@@ -102,7 +102,7 @@ RANKTREE_ENTRIES(MPI_Raccumulate, wrapped_raccumulate, (const void* origin_addr,
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate_c
-static int wrapped_raccumulate_c(decltype(&MPI_Raccumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_raccumulate_c(decltype(&MPI_Raccumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Raccumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
@@ -111,7 +111,7 @@ RANKTREE_ENTRIES(MPI_Raccumulate_c, wrapped_raccumulate_c, (const void* origin_a
 #endif
 
 #if RANKTREE_HAS_MPI_Rget
-static int wrapped_rget(decltype(&MPI_Rget) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rget(decltype(&MPI_Rget) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
@@ -120,7 +120,7 @@ RANKTREE_ENTRIES(MPI_Rget, wrapped_rget, (void* origin_addr, int origin_count, M
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_c
-static int wrapped_rget_c(decltype(&MPI_Rget_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rget_c(decltype(&MPI_Rget_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
@@ -129,7 +129,7 @@ RANKTREE_ENTRIES(MPI_Rget_c, wrapped_rget_c, (void* origin_addr, MPI_Count origi
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate
-static int wrapped_rget_accumulate(decltype(&MPI_Rget_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rget_accumulate(decltype(&MPI_Rget_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
@@ -138,7 +138,7 @@ RANKTREE_ENTRIES(MPI_Rget_accumulate, wrapped_rget_accumulate, (const void* orig
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate_c
-static int wrapped_rget_accumulate_c(decltype(&MPI_Rget_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rget_accumulate_c(decltype(&MPI_Rget_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rget_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
   return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
@@ -147,7 +147,7 @@ RANKTREE_ENTRIES(MPI_Rget_accumulate_c, wrapped_rget_accumulate_c, (const void* 
 #endif
 
 #if RANKTREE_HAS_MPI_Rput
-static int wrapped_rput(decltype(&MPI_Rput) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rput(decltype(&MPI_Rput) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rput", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
@@ -156,7 +156,7 @@ RANKTREE_ENTRIES(MPI_Rput, wrapped_rput, (const void* origin_addr, int origin_co
 #endif
 
 #if RANKTREE_HAS_MPI_Rput_c
-static int wrapped_rput_c(decltype(&MPI_Rput_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
+static inline int wrapped_rput_c(decltype(&MPI_Rput_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
   const Call call;
   if (call.outermost()) record("MPI_Rput_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
   return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);

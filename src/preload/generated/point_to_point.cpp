@@ -22,7 +22,7 @@ RANKTREE_ENTRIES(MPI_Bsend_c, wrapped_bsend_c, (const void* buf, MPI_Count count
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init
-static int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
@@ -32,7 +32,7 @@ RANKTREE_ENTRIES(MPI_Bsend_init, wrapped_bsend_init, (const void* buf, int count
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init_c
-static int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
@@ -150,7 +150,7 @@ RANKTREE_ENTRIES(MPI_Issend_c, wrapped_issend_c, (const void* buf, MPI_Count cou
 #endif
 
 #if RANKTREE_HAS_MPI_Precv_init
-static int wrapped_precv_init(decltype(&MPI_Precv_init) next, void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_precv_init(decltype(&MPI_Precv_init) next, void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(buf, partitions, count, datatype, source, tag, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Precv_init", *request, [](const Scene& scene) { (void)scene; });
@@ -160,7 +160,7 @@ RANKTREE_ENTRIES(MPI_Precv_init, wrapped_precv_init, (void* buf, int partitions,
 #endif
 
 #if RANKTREE_HAS_MPI_Psend_init
-static int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+static inline int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   const Call call;
   const int code = next(buf, partitions, count, datatype, dest, tag, comm, info, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kPsendInit, {buf, partitions * count, datatype}, dest, comm); });
@@ -170,7 +170,7 @@ RANKTREE_ENTRIES(MPI_Psend_init, wrapped_psend_init, (const void* buf, int parti
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init
-static int wrapped_recv_init(decltype(&MPI_Recv_init) next, void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_recv_init(decltype(&MPI_Recv_init) next, void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, source, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init", *request, [](const Scene& scene) { (void)scene; });
@@ -180,7 +180,7 @@ RANKTREE_ENTRIES(MPI_Recv_init, wrapped_recv_init, (void* buf, int count, MPI_Da
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init_c
-static int wrapped_recv_init_c(decltype(&MPI_Recv_init_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_recv_init_c(decltype(&MPI_Recv_init_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, source, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init_c", *request, [](const Scene& scene) { (void)scene; });
@@ -190,7 +190,7 @@ RANKTREE_ENTRIES(MPI_Recv_init_c, wrapped_recv_init_c, (void* buf, MPI_Count cou
 #endif
 
 #if RANKTREE_HAS_MPI_Request_free
-static int wrapped_request_free(decltype(&MPI_Request_free) next, MPI_Request* request) {
+static inline int wrapped_request_free(decltype(&MPI_Request_free) next, MPI_Request* request) {
   const Call call;
   if (call.outermost()) free_request(*request);
   return next(request);
@@ -217,7 +217,7 @@ RANKTREE_ENTRIES(MPI_Rsend_c, wrapped_rsend_c, (const void* buf, MPI_Count count
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init
-static int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
@@ -227,7 +227,7 @@ RANKTREE_ENTRIES(MPI_Rsend_init, wrapped_rsend_init, (const void* buf, int count
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init_c
-static int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
@@ -255,7 +255,7 @@ RANKTREE_ENTRIES(MPI_Send_c, wrapped_send_c, (const void* buf, MPI_Count count, 
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init
-static int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
@@ -265,7 +265,7 @@ RANKTREE_ENTRIES(MPI_Send_init, wrapped_send_init, (const void* buf, int count, 
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init_c
-static int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
@@ -329,7 +329,7 @@ RANKTREE_ENTRIES(MPI_Ssend_c, wrapped_ssend_c, (const void* buf, MPI_Count count
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init
-static int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
@@ -339,7 +339,7 @@ RANKTREE_ENTRIES(MPI_Ssend_init, wrapped_ssend_init, (const void* buf, int count
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init_c
-static int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
+static inline int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
   const Call call;
   const int code = next(buf, count, datatype, dest, tag, comm, request);
   if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
@@ -349,7 +349,7 @@ RANKTREE_ENTRIES(MPI_Ssend_init_c, wrapped_ssend_init_c, (const void* buf, MPI_C
 #endif
 
 #if RANKTREE_HAS_MPI_Start
-static int wrapped_start(decltype(&MPI_Start) next, MPI_Request* request) {
+static inline int wrapped_start(decltype(&MPI_Start) next, MPI_Request* request) {
   const Call call;
   if (call.outermost()) start_request(*request);
   return next(request);
@@ -358,7 +358,7 @@ RANKTREE_ENTRIES(MPI_Start, wrapped_start, (MPI_Request* request), request)
 #endif
 
 #if RANKTREE_HAS_MPI_Startall
-static int wrapped_startall(decltype(&MPI_Startall) next, int count, MPI_Request array_of_requests[]) {
+static inline int wrapped_startall(decltype(&MPI_Startall) next, int count, MPI_Request array_of_requests[]) {
   const Call call;
   for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i]);
   return next(count, array_of_requests);
