@@ -208,7 +208,7 @@ def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int
     pairs = read_pairs(programs, pattern)
     hosts = {ROUND_ROBIN: [f"n{rank % NODES}" for rank in range(RANKS)]}
     for metric, path in plans.items():
-        hosts[metric] = [seat["host"] for seat in json.loads(path.read_text(encoding="utf-8"))["slots"]]
+        hosts[metric] = [slot["host"] for slot in json.loads(path.read_text(encoding="utf-8"))["slots"]]
     figures = {name: measured.get(name, {}) | modelled(pairs, hosts[name], ITERATIONS[size]) for name in hosts}
     before = figures[ROUND_ROBIN]
     ratios = {metric: {name: before[name] / value for name, value in figures[metric].items()} for metric in plans}

@@ -1,4 +1,4 @@
-// A key of MPI's attributes that exists while somebody uses it: a program may end MPI's last session and begin another,
+// A key of MPI's attributes that exists while it is in use: a program may end MPI's last session and begin another,
 // in which an old key would mean something else (docs/explanation/architecture.md).
 #pragma once
 

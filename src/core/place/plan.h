@@ -41,9 +41,9 @@ struct Plan {
   std::string metric;               // "size", "msg", "avg"
   std::uint64_t seed = 1;
   std::vector<CostRow> costs;  // identity, round-robin, [traced], plan
-  bool described = false;      // the machine was described in words: its hosts have made-up names
-  bool gain = false;           // false: nothing beats identity; the plan is identity and says so
-  // No placement costs less (lower_bound()). Nothing in plans read from files that are older than it.
+  bool described = false;      // the machine was described in words: its hosts have invented names
+  bool gain = false;           // false: no placement found is cheaper than identity, which the plan is
+  // No placement costs less (lower_bound()). Nothing in plans read from older files.
   std::optional<double> bound;
   // The plan's cost on each level, where that is not its weight times the level's cost because several distances share
   // a level; else empty, as in plans read from a file.
@@ -56,8 +56,8 @@ struct Plan {
 // Error(kInput) when there are several.
 Plan on_this_node(Plan plan);
 
-// (cost - bound) / bound: how much there may be left to gain. Nothing when there is no bound, no row "plan", or the
-// bound is 0 and the cost is not.
+// (cost - bound) / bound: an upper limit of the gain that is left. Nothing when there is no bound, no row "plan", or
+// the bound is 0 and the cost is not.
 std::optional<double> gap(const Plan& plan);
 
 // A row of the plan's table. Throws Error(kInput) when it has none of this name.

@@ -13,9 +13,9 @@ struct BlockTimes {
 
 // A sequential sign test. In each pair the challenger wins where its block takes less than 1/1.03 of the other one's.
 // A bettor stakes on the winner of the next pair. Where the challenger wins no more than half of the pairs, the chance
-// that the stake ever grows by a factor of `odds` is at most 1/odds, at whatever pairs somebody looks (Ville's
-// inequality). So looks cost nothing, and no distribution of times is assumed. The order of the blocks within a pair
-// must be drawn at random.
+// that the stake ever grows by a factor of `odds` is at most 1/odds, after whichever pairs the test is evaluated
+// (Ville's inequality). So looks cost nothing, and no distribution of times is assumed. The order of the blocks within
+// a pair must be drawn at random.
 //
 // Calls that are at least half of the time are judged by the elapsed time of blocks, which sees ranks that run ahead.
 // Others are judged by the time inside calls, and the elapsed time must not have become longer.
@@ -30,7 +30,7 @@ class PairedTest {
   [[nodiscard]] std::size_t pairs() const { return pairs_; }
 
   static constexpr double kMargin = 1.03;
-  static constexpr double kOddsAgainst = 20;     // at which a challenger is dropped
+  static constexpr double kOddsAgainst = 20;       // at which a challenger is dropped
   static constexpr std::size_t kMostPairs = 1000;  // then it is dropped without evidence
 
  private:

@@ -67,9 +67,8 @@ inline bool is_counted(Waiting& waiting, const Kind& kind) {
   return true;
 }
 
-// One call of the program. `describe` makes the operation for a communicator of so many ranks; each time anew, so that
-// nothing of it need exist where little is asked of it. Inlined into each wrapper, for which the collective is a
-// constant.
+// One call of the program. `describe` makes the operation for a communicator of so many ranks, anew at each use, so
+// that parts that are not needed are never computed. Inlined into each wrapper, for which the collective is a constant.
 template <typename Next, typename Describe, typename... Arguments>
 [[gnu::always_inline]] inline int serve(MPI_Comm comm, Next next, Describe describe, Arguments... arguments) {
   const PreloadFunctions* const served_by = serving.load(std::memory_order_relaxed);
@@ -82,7 +81,8 @@ template <typename Next, typename Describe, typename... Arguments>
   CallTable* table = slot == nullptr ? nullptr : slot->table;
   if (slot != nullptr && slot->waiting != nullptr) {
     Waiting& waiting = *slot->waiting;
-    const Kind kind = mpi::collect::kind_of(describe(static_cast<std::size_t>(waiting.size)), waiting.rank, thread.types);
+    const Kind kind =
+        mpi::collect::kind_of(describe(static_cast<std::size_t>(waiting.size)), waiting.rank, thread.types);
     if (is_counted(waiting, kind)) {
       const int code = next(arguments...);
       if (code != MPI_SUCCESS) [[unlikely]] {
