@@ -55,13 +55,15 @@ class Ranks {
  public:
   struct Use {
     std::int64_t bytes = 8;
-    double between = 0;       // seconds of the program between calls
+    double between = 0;         // seconds of the program between calls
     double native_between = 0;  // of other collective calls
-    double share = 0.02;      // of the time, for trials
-    double grace = 1e-3;      // seconds
+    double share = 0.02;        // of the time, for trials
+    double grace = 1e-3;        // seconds
   };
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
-      : use_(use), candidates_(std::move(candidates)), entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true)) {
+      : use_(use),
+        candidates_(std::move(candidates)),
+        entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true)) {
     follow(entries_[0].start(true));
     for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start(true);
   }
