@@ -57,9 +57,7 @@ def page() -> str:
 def served_calls() -> dict[str, str]:
     """Calls that the wrappers pass to the chooser."""
     text = (PRELOAD / "generated" / "collect.cpp").read_text(encoding="utf-8")
-    bodies = re.findall(r"RANKTREE_ENTRY int (MPI_\w+)\([^{]*\{\n(.*?)\n\}", text, re.DOTALL)
-    served = {}
-    for name, body in bodies:
-        if "serve" in body:
-            served[name] = "yes *" if name.startswith("MPI_I") else "yes"
-    return served
+    return {
+        name: "yes *" if nonblocking else "yes"
+        for nonblocking, name in re.findall(r"^RANKTREE_SERVED(_NONBLOCKING)?\((MPI_\w+),", text, re.MULTILINE)
+    }
