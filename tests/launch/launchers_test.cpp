@@ -60,7 +60,7 @@ TEST(OpenMpi4, GetsARankfileOfPhysicalPus) {
   EXPECT_TRUE(launch.wrapper.empty());
 }
 
-TEST(OpenMpi4, IsToldWhenRanksShareAPu) {
+TEST(OpenMpi4, OversubscribesWhereRanksShareAPu) {
   const Launch launch = make_launch(plan_of({{"n0", {1}}, {"n0", {0, 1}}}), Launcher::kOpenMpi4, "/d", {});
   EXPECT_EQ(launch.options.back(), "--oversubscribe");
   const Launch apart = make_launch(plan_of({{"n0", {1}}, {"n1", {1}}}), Launcher::kOpenMpi4, "/d", {});
@@ -102,7 +102,7 @@ TEST(Intel, BindsSharedAndSeveralPusByTheWrapper) {
   }
 }
 
-TEST(Intel, RefusesWhatItsFileCannotSay) {
+TEST(Intel, RefusesWhatItsFileCannotExpress) {
   EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", {}), Error);
   const std::vector<std::string> program = {"./app", "two words"};
   EXPECT_THROW(make_launch(plan(), Launcher::kIntel, "/d", program), Error);

@@ -41,7 +41,7 @@ TEST(CheckOccupancy, TakesTheUsablePusNotTheHostsForTheWhole) {
 
 TEST(CheckOccupancy, CallsARankOnAOnePuHostBound) { EXPECT_EQ(found({{"n0", {0}}}, {{"n0", {{0}}}}), Lines{}); }
 
-TEST(CheckOccupancy, NamesRanksThatShareThoughThereIsRoom) {
+TEST(CheckOccupancy, NamesRanksThatShareWhilePusAreFree) {
   EXPECT_EQ(found({{"n0", {0, 2}}, {"n0", {1}}, {"n0", {2}}}), Lines{"overlapping n0: 0 2 | 0 2"});
 }
 

@@ -112,7 +112,7 @@ TEST(ReadPlan, TakesAMachineWithoutHosts) {
   EXPECT_EQ(read_plan(text, "p.json").slots[2].host, "");
 }
 
-TEST(ReadPlan, SaysWhereATruncatedFileEnds) {
+TEST(ReadPlan, NamesTheEndOfATruncatedFile) {
   for (std::size_t length = 0; length + 2 < kDocument.size(); ++length) {
     EXPECT_NE(refusal(std::string(kDocument.substr(0, length))), "accepted") << length;
   }

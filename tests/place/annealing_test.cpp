@@ -129,7 +129,7 @@ TEST(Annealing, LeavesWhatIsBestAsItIs) {
   EXPECT_EQ(annealed(graph, kCliques, 200, 1, first), first);
 }
 
-TEST(Annealing, ChangesNothingWhenItIsToldToStop) {
+TEST(Annealing, ChangesNothingWhenItIsToStop) {
   const Guide graph = grid_guide(64, 64, 9);
   const std::vector<Vertex> first = stripes(graph, 32);
   std::vector<Vertex> part_of = first;

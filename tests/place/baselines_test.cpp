@@ -61,7 +61,7 @@ TEST(Greedy, PutsPartnersSideBySide) {
   EXPECT_EQ(tree.common_level(placement.leaf_of[1], placement.leaf_of[2]), 1);
 }
 
-TEST(Greedy, PlacesRanksThatTalkToNobody) {
+TEST(Greedy, PlacesRanksWithoutPartners) {
   const auto tree = machine({2, 3});
   const auto placement = greedy(tree, random_affinity(6, 0, 9, 1), {});
   EXPECT_NO_THROW(validate(tree, placement, 6, {}));

@@ -110,7 +110,7 @@ TEST(Coarsening, JoinsWhoIsTiedToLittleElse) {
   }
 }
 
-// A ring with chords, weights 1 to 9; a tenth of the vertices have most of the chords.
+// A ring with chords, weights 1 to 9; 10 % of the vertices have most of the chords.
 Guide large_guide(int vertices, int chords, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::map<Vertex, float>> rows(static_cast<std::size_t>(vertices));
@@ -165,7 +165,7 @@ TEST(Pieces, KeepWhatIsWithinThemInOrder) {
     name.push_back(100 + vertex);
   }
   ranktree::core::Workers workers(2);
-  const std::vector<Piece> pieces = pieces_of(graph, name, part_of, 4, workers);  // nobody is in the last one
+  const std::vector<Piece> pieces = pieces_of(graph, name, part_of, 4, workers);  // the last one is empty
   ASSERT_EQ(pieces.size(), 4U);
   EXPECT_EQ(pieces[3].graph.vertices(), 0);
   std::map<std::pair<Vertex, Vertex>, float> expected;

@@ -46,9 +46,9 @@ int draw(Random& random, int limit) { return static_cast<int>(random.below(stati
 class EveryPlacement {
  public:
   EveryPlacement(const Tree& tree, const Affinity& affinity, const Constraints& constraints)
-      : tree_(tree), affinity_(affinity), room_(static_cast<std::size_t>(tree.leaf_count()), constraints.capacity) {
+      : tree_(tree), affinity_(affinity), free_(static_cast<std::size_t>(tree.leaf_count()), constraints.capacity) {
     for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
-      if (!tree.allowed(leaf)) room_[static_cast<std::size_t>(leaf)] = 0;
+      if (!tree.allowed(leaf)) free_[static_cast<std::size_t>(leaf)] = 0;
     }
   }
 
@@ -66,13 +66,13 @@ class EveryPlacement {
       return;
     }
     for (Leaf leaf = 0; leaf < tree_.leaf_count(); ++leaf) {
-      if (room_[static_cast<std::size_t>(leaf)] == 0) continue;
-      --room_[static_cast<std::size_t>(leaf)];
+      if (free_[static_cast<std::size_t>(leaf)] == 0) continue;
+      --free_[static_cast<std::size_t>(leaf)];
       const double more = cost_of(rank, leaf);
       placement_.leaf_of.push_back(leaf);
       try_next(cost + more);
       placement_.leaf_of.pop_back();
-      ++room_[static_cast<std::size_t>(leaf)];
+      ++free_[static_cast<std::size_t>(leaf)];
     }
   }
 
@@ -88,7 +88,7 @@ class EveryPlacement {
 
   const Tree& tree_;
   const Affinity& affinity_;
-  std::vector<int> room_;
+  std::vector<int> free_;
   Placement placement_;
   double least_ = std::numeric_limits<double>::infinity();
 };
@@ -196,7 +196,7 @@ TEST(LowerBound, TakesWeightsUpToTwoToThe53) {
 }
 
 // Nodes of 16 hold all four neighbours of every rank, but not of all their ranks. Sixteen 4 x 4 squares cut 3 lines of
-// 16 pairs each way, so that no bound is more than 96.
+// 16 pairs in each direction, so that no bound is more than 96.
 TEST(LowerBound, SeesWhatNoSingleRankDoes) {
   const Tree tree = machine({16, 16}).with_costs(std::vector<double>{1, 0});
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {

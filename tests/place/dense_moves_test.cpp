@@ -66,7 +66,7 @@ void expect_ties(const Case& given, const DenseTies<double>& ties) {
   }
 }
 
-const Exchanged kNobodyAsks = [](std::int32_t, std::int32_t, std::int32_t) {};
+const Exchanged kIgnored = [](std::int32_t, std::int32_t, std::int32_t) {};
 
 TEST(DenseTies, AreWhatTheyWouldBeAnewAfterEachExchange) {
   for (const bool symmetric : {true, false}) {
@@ -89,21 +89,21 @@ TEST(DensePairs, KeepMoreWithinChildrenAndTheirSizes) {
   DenseTies<double> ties(given.weights, given.division);
   ranktree::core::Workers workers(1);
   Random random(3);
-  DensePairs<double>(ties, {}, kNobodyAsks).run({20, 4}, workers, random);
+  DensePairs<double>(ties, {}, kIgnored).run({20, 4}, workers, random);
   EXPECT_GT(given.kept(), before);
   expect_ties(given, ties);
   for (std::int32_t child = 0; child < 5; ++child) EXPECT_EQ(ties.held(child).size(), 12U);
 }
 
 // Each partner is in the other child: one exchange is enough, and the one after it would undo it.
-TEST(DensePairs, KeepTheBestStateOnTheWay) {
+TEST(DensePairs, KeepTheBestStatePassed) {
   Case given(4, 2, true, 4);
   given.values = {0, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 9, 0, 0, 0};  // 0 with 3, 1 with 2; children {0, 2}, {1, 3}
   given.weights.matrix.values = given.values.data();
   DenseTies<double> ties(given.weights, given.division);
   ranktree::core::Workers workers(1);
   Random random(5);
-  DensePairs<double>(ties, {}, kNobodyAsks).run({3, 2}, workers, random);
+  DensePairs<double>(ties, {}, kIgnored).run({3, 2}, workers, random);
   EXPECT_EQ(given.division.child_of[0], given.division.child_of[3]);
   EXPECT_EQ(given.division.child_of[1], given.division.child_of[2]);
 }
@@ -116,7 +116,7 @@ TEST(DensePairs, LeaveThoseWhoStay) {
   DenseTies<double> ties(given.weights, given.division);
   ranktree::core::Workers workers(1);
   Random random(7);
-  DensePairs<double>(ties, fixed, kNobodyAsks).run({20, 4}, workers, random);
+  DensePairs<double>(ties, fixed, kIgnored).run({20, 4}, workers, random);
   for (const std::size_t i : {0U, 7U, 22U}) EXPECT_EQ(given.division.child_of[i], before[i]);
 }
 

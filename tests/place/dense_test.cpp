@@ -192,7 +192,7 @@ TEST(DenseScan, SeesNothingInWhatIsAlikeEverywhere) {
 }
 
 // All ranks of a ring exchange the same.
-TEST(DenseScan, TellsWhetherRanksCanBeNamed) {
+TEST(DenseScan, FindsWhetherRanksCanBeNamed) {
   Numbers<> ring(300);
   for (int i = 0; i < ring.ranks; ++i) {
     for (int j = 0; j < ring.ranks; ++j) {
@@ -218,7 +218,7 @@ Numbers<> torus_and_all(int side, double all, double more) {
   return matrix;
 }
 
-TEST(DenseScan, TellsWhetherTheStrongestAreAllThatIsMore) {
+TEST(DenseScan, FindsWhetherTheStrongestAreAllThatIsMore) {
   const Numbers<> torus = torus_and_all(20, 3, 50);  // four partners each
   EXPECT_TRUE(engine::scan(torus.view(), 5).whole);
   EXPECT_FALSE(engine::scan(torus.view(), 4).whole);
@@ -231,7 +231,7 @@ TEST(DenseScan, TellsWhetherTheStrongestAreAllThatIsMore) {
   EXPECT_FALSE(engine::scan(one_less.view(), 5).whole);
 }
 
-// 8 nodes of 2 packages of 4 pairs of cores; every pair of ranks meets as deep as its blocks nest.
+// 8 nodes of 2 packages of 4 pairs of cores; every pair of ranks exchanges by the depth of its common block.
 TEST(DenseEngine, FindsBlocksThatNestAsTheMachineDoes) {
   const Tree tree = machine({8, 2, 4, 8}).with_costs(std::vector<double>{1000, 100, 10, 1});
   const Numbers<> natural = blocks({8, 2, 4, 8}, {1, 10, 100, 1000, 0});
@@ -392,7 +392,7 @@ TEST(DenseEngine, GivesTheSameAnswerHoweverManyThreads) {
   EXPECT_EQ(place(tree, matrix.view(), options).leaf_of, one);
 }
 
-TEST(DenseEngine, StopsWhenItIsTold) {
+TEST(DenseEngine, StopsWhenItIsToStop) {
   const Tree tree = machine({8, 64});
   const Numbers<> matrix = gravity(512, 17);
   EngineOptions options;

@@ -93,7 +93,7 @@ TEST(Table2, EveryEntryOfThePaperIsComputed) {
   }
 }
 
-// The table says "all k up to 128 that are not prime" but leaves 121 out.
+// The table has "all k up to 128 that are not prime" but leaves 121 out.
 TEST(Table2, TheOnlyCompositeArityItLacksIs121) {
   const auto table = paper_table();
   for (int arity = 4; arity <= 128; ++arity) {

@@ -56,8 +56,9 @@ TEST(Engine, HonoursTheMachineAndNeverCostsMoreThanTheStart) {
     options.seed = seed;
     options.preset = kPresets[seed % 3];
     options.constraints.capacity = 1 + static_cast<int>(seed % 3);
-    const int room = slots(tree) * options.constraints.capacity;
-    const int ranks = seed % 4 == 0 ? room : 1 + static_cast<int>(Random(seed).below(static_cast<std::uint64_t>(room)));
+    const int capacity = slots(tree) * options.constraints.capacity;
+    const int ranks =
+        seed % 4 == 0 ? capacity : 1 + static_cast<int>(Random(seed).below(static_cast<std::uint64_t>(capacity)));
     const Affinity affinity = random_affinity(ranks, static_cast<int>(seed % 60), 1000, seed);
     if (seed % 2 == 0) options.start = random(tree, ranks, options.constraints, seed);
     const Placement start = options.start ? *options.start : identity(tree, ranks, options.constraints);
@@ -159,7 +160,7 @@ TEST(Engine, HardlyDependsOnTheNumberingOfTheRanks) {
   }
 }
 
-TEST(Engine, KeepsTheStartWhenItIsToldToStop) {
+TEST(Engine, KeepsTheStartWhenItIsToStop) {
   EngineOptions options;
   options.keep_going = [] { return false; };
   const Tree tree = machine({8, 8});
@@ -199,26 +200,26 @@ TEST(Engine, SharesALargePatternWithHubsWithTheSameAnswer) {
   }
 }
 
-TEST(Engine, AsksOneThreadAndPassesOnWhatItThrows) {
+TEST(Engine, CallsKeepGoingOnOneThreadAndPassesOnWhatItThrows) {
   const Tree tree = machine({16, 4, 16});
   const Affinity halo = halo_of(32, 32, 3);
   const auto caller = std::this_thread::get_id();
-  int asked = 0;
+  int calls = 0;
   bool elsewhere = false;
   EngineOptions options;
   options.threads = 3;
   options.preset = Preset::kStrong;
   options.keep_going = [&] {
     elsewhere = elsewhere || std::this_thread::get_id() != caller;
-    return ++asked < 4;
+    return ++calls < 4;
   };
   const Placement start = identity(tree, 1024, {});
   const Placement stopped = run_engine(tree, halo, options);
   validate(tree, stopped, 1024, {});
   EXPECT_LE(cost(tree, halo, stopped), cost(tree, halo, start));
   EXPECT_FALSE(elsewhere);
-  options.keep_going = [&asked]() -> bool {
-    if (++asked > 6) throw std::runtime_error("enough");
+  options.keep_going = [&calls]() -> bool {
+    if (++calls > 6) throw std::runtime_error("enough");
     return true;
   };
   EXPECT_THROW(run_engine(tree, halo, options), std::runtime_error);

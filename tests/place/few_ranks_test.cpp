@@ -97,8 +97,8 @@ TEST(FewRanks, UpToEightRanksAreAsGoodAsTryingEverything) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Tree tree = random_tree(seed);
     const int leaves = slots(tree);
-    const int room = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);
-    const int ranks = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(room));
+    const int most = std::min(leaves, leaves > 20 ? 4 : leaves > 9 ? 5 : 8);
+    const int ranks = 1 + static_cast<int>(seed % static_cast<std::uint64_t>(most));
     const Affinity affinity = random_affinity(ranks, seed % 3 == 0 ? 100 : 50, 20, seed);
     for (const Preset preset : kPresets) {
       EngineOptions options;
@@ -136,7 +136,7 @@ Tree binary(const std::vector<double>& costs) {
   return ranktree::core::topo::uniform_tree(levels, std::vector<int>(costs.size(), 2)).with_costs(costs);
 }
 
-// Costs that grow towards the root by next to nothing, where no bound tells one placement from another.
+// Costs that grow towards the root by next to nothing, where no bound separates one placement from another.
 std::vector<double> nearly_equal(int levels) {
   std::vector<double> costs;
   for (int level = levels; level > 0; --level) costs.push_back(1 + 0.01 * level);
@@ -217,7 +217,7 @@ TEST(FewRanks, CostsBeyondADoubleLeaveAValidPlacement) {
   }
 }
 
-TEST(FewRanks, KeepsTheStartWhenItIsToldToStop) {
+TEST(FewRanks, KeepsTheStartWhenItIsToStop) {
   const Tree tree = binary({4, 3, 2, 1});
   const Affinity affinity = random_affinity(8, 80, 20, 1);
   EngineOptions options;

@@ -115,7 +115,7 @@ TEST(Lattice, NothingElseIsTakenForOne) {
   for (auto& row : matrix) row.pop_back();
   EXPECT_FALSE(is_lattice(matrix));
   matrix = whole;
-  matrix.emplace_back(30, 0);  // a rank that talks to nobody
+  matrix.emplace_back(30, 0);  // a rank without partners
   for (auto& row : matrix) row.resize(31, 0);
   EXPECT_FALSE(is_lattice(matrix));
   EXPECT_FALSE(find_lattice(graph_of(random_affinity(40, 10, 9, 1))));
@@ -182,26 +182,26 @@ std::vector<std::vector<int>> steps(int dimensions, int least, int most) {
   return result;
 }
 
-// keep_going is asked every so many vertices: how much is looked at.
+// keep_going is called every so many vertices, so its calls count the visited ones.
 TEST(Lattice, WhatIsClearlyNoneIsNotLookedAtForLong) {
   const std::vector<Graph> graphs{rings(30000, 5, 1), torus({175, 175}, steps(2, 1, 2)),
                                   torus({32, 32, 32}, steps(3, 2, 2))};
   for (const Graph& graph : graphs) {
-    int asked = 0;
-    EXPECT_FALSE(find_lattice(graph, [&] { return ++asked > 0; }));
-    EXPECT_LE(asked, 6) << graph.vertices();
+    int calls = 0;
+    EXPECT_FALSE(find_lattice(graph, [&] { return ++calls > 0; }));
+    EXPECT_LE(calls, 6) << graph.vertices();
   }
-  int asked = 0;
-  EXPECT_TRUE(find_lattice(torus({32, 32, 32}, steps(3, 1, 1)), [&] { return ++asked > 0; }));
-  EXPECT_GT(asked, 8);
+  int calls = 0;
+  EXPECT_TRUE(find_lattice(torus({32, 32, 32}, steps(3, 1, 1)), [&] { return ++calls > 0; }));
+  EXPECT_GT(calls, 8);
 }
 
-TEST(Lattice, NothingIsFoundWhenToldToStop) {
+TEST(Lattice, NothingIsFoundWhenItIsToStop) {
   const Graph graph = torus({150, 150}, steps(2, 1, 1));
   for (const int last : {0, 1, 3}) {
-    int asked = 0;
-    EXPECT_FALSE(find_lattice(graph, [&] { return asked++ < last; }));
-    EXPECT_LE(asked, last + 3);
+    int calls = 0;
+    EXPECT_FALSE(find_lattice(graph, [&] { return calls++ < last; }));
+    EXPECT_LE(calls, last + 3);
   }
 }
 
@@ -339,7 +339,7 @@ TEST(Engine, CostsTheSameHoweverRanksThatDifferAreNumbered) {
   }
 }
 
-// The first questions are asked while grids are sought; who has said stop is not asked again.
+// The first calls come while grids are sought; keep_going is not called again after it has returned false.
 TEST(Engine, KeepsToItsTimeWhileGridsAreSought) {
   const Tree tree = machine({6, 2, 4, 5});
   const Affinity affinity = renumbered(lattice({16, 15}, {0, 0}, 1), 3);
@@ -347,10 +347,10 @@ TEST(Engine, KeepsToItsTimeWhileGridsAreSought) {
     for (const int last : {0, 1, 2}) {
       EngineOptions options;
       options.preset = preset;
-      int asked = 0;
-      options.keep_going = [&] { return asked++ < last; };
+      int calls = 0;
+      options.keep_going = [&] { return calls++ < last; };
       EXPECT_EQ(run_engine(tree, affinity, options).leaf_of, identity(tree, 240, {}).leaf_of);
-      EXPECT_EQ(asked, last + 1);
+      EXPECT_EQ(calls, last + 1);
     }
   }
 }

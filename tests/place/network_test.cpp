@@ -145,14 +145,15 @@ TEST(NetworkEngine, GridsThatTileAreFoundExactlyWhateverTheNumbering) {
     bool wraps;
     double best;
   };
-  const std::vector<Case> cases{{on(torus({8, 8, 8}), {1}), {8, 8, 8}, true, 3 * 512},
-                                {on(torus({8, 8, 8}, false), {1}), {8, 8, 8}, false, 3 * 7 * 64},
-                                {on(torus({4, 6, 8}), {1}), {8, 6, 4}, false, 7 * 24 + 5 * 32 + 3 * 48},
-                                {on(torus({7, 7}), {1}), {7, 7}, true, 98},
-                                {on(torus({31}), {1}), {31}, true, 31},
-                                {on(torus({4, 4, 4, 3}), {1}), {3, 4, 4, 4}, true, 4 * 192},
-                                // 2x2 a node: 4 pairs inside at 2 hops, 2 x 2 to the next at the way out, 2, and 1 hop
-                                {on(torus({6, 4}), {4}), {12, 8}, true, 24 * (4 * 2 + 4 * 3)}};
+  const std::vector<Case> cases{
+      {on(torus({8, 8, 8}), {1}), {8, 8, 8}, true, 3 * 512},
+      {on(torus({8, 8, 8}, false), {1}), {8, 8, 8}, false, 3 * 7 * 64},
+      {on(torus({4, 6, 8}), {1}), {8, 6, 4}, false, 7 * 24 + 5 * 32 + 3 * 48},
+      {on(torus({7, 7}), {1}), {7, 7}, true, 98},
+      {on(torus({31}), {1}), {31}, true, 31},
+      {on(torus({4, 4, 4, 3}), {1}), {3, 4, 4, 4}, true, 4 * 192},
+      // 2x2 a node: 4 pairs inside at 2 hops, 2 x 2 to the next by the links of both nodes, 2, and 1 hop
+      {on(torus({6, 4}), {4}), {12, 8}, true, 24 * (4 * 2 + 4 * 3)}};
   for (const Case& each : cases) {
     const Affinity affinity = grid(each.sizes, each.wraps);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -196,7 +197,7 @@ TEST(NetworkEngine, TheBoundCountsTheNearestSlots) {
   EXPECT_EQ(lower_bound(on(torus({5}), {1}), star, {}), (5 + 4 + 3 * 2 + 5 + 4 + 3) / 2.0);
 }
 
-TEST(NetworkEngine, NeverDearerThanTheOrderOfRanksAndTheSameEveryTime) {
+TEST(NetworkEngine, NeverMoreExpensiveThanTheOrderOfRanksAndTheSameEveryTime) {
   std::vector<Tree> trees = small_networks();
   trees.push_back(on(torus({5, 6}), {2, 3}));
   trees.push_back(on(Dragonfly{7, 3, 2}, {4}));
@@ -226,7 +227,7 @@ TEST(NetworkEngine, SeveralRanksShareAPlaceWhereTheyMay) {
   EXPECT_LE(lower_bound(tree, affinity, options.constraints), cost(tree, affinity, found));
 }
 
-TEST(NetworkEngine, StopsWhenToldTo) {
+TEST(NetworkEngine, StopsWhenItIsToStop) {
   const Tree tree = on(torus({8, 8}), {2});
   const Affinity affinity = random_affinity(128, 10, 30, 7);
   EngineOptions options;
@@ -248,23 +249,23 @@ TEST(NetworkEngine, GivesUpAfterSoMuchWorkWithTheSameAnswer) {
   EXPECT_EQ(run_engine(tree, affinity, options).leaf_of, found.leaf_of);
 }
 
-TEST(NetworkEngine, StopsInTheMiddleOfAFewRanksAndDoesNotAskAgain) {
+TEST(NetworkEngine, StopsInTheMiddleOfAFewRanksAndNeverCallsAgain) {
   const Tree tree = on(random_table(120, 3), {2});
   const Affinity affinity = random_affinity(8, 100, 20, 11);
-  int asked = 0;
+  int calls = 0;
   EngineOptions options;
   options.keep_going = [&] {
-    ++asked;
+    ++calls;
     return true;
   };
   run_engine(tree, affinity, options);
-  const int questions = asked;
-  ASSERT_GT(questions, 20);
-  for (const int last : {1, questions / 2, questions - 1}) {
-    asked = 0;
-    options.keep_going = [&] { return ++asked < last; };
+  const int all_calls = calls;
+  ASSERT_GT(all_calls, 20);
+  for (const int last : {1, all_calls / 2, all_calls - 1}) {
+    calls = 0;
+    options.keep_going = [&] { return ++calls < last; };
     const Placement found = run_engine(tree, affinity, options);
-    EXPECT_EQ(asked, last);
+    EXPECT_EQ(calls, last);
     validate(tree, found, affinity.ranks, {});
     EXPECT_LE(cost(tree, affinity, found), cost(tree, affinity, identity(tree, affinity.ranks, {})));
   }
@@ -306,7 +307,7 @@ TEST(NetworkEngine, HugeWeightsAndNone) {
   EXPECT_EQ(run_engine(tree, affinity, {}).leaf_of, identity(tree, 2, {}).leaf_of);
 }
 
-TEST(NetworkPlan, TellsTrafficByDistance) {
+TEST(NetworkPlan, ListsTrafficByDistance) {
   // A ring of 6; pairs 3, 2 and 1 apart with identity.
   const Tree tree = on(torus({6}), {1});
   const Affinity affinity = from_matrix({{0, 4, 0, 9}, {4, 0, 0, 2}, {0, 0, 0, 0}, {9, 2, 0, 0}});

@@ -39,7 +39,7 @@ Pattern crossed() {
   return from_entries(4, std::vector<Entry>{{0, 2, Class::kPointToPoint, 1, 100}, {3, 1, Class::kPointToPoint, 1, 50}});
 }
 
-TEST(Plan, BringsPartnersTogetherAndSaysWhatThatBuys) {
+TEST(Plan, BringsPartnersTogetherAndStatesTheGain) {
   const Plan plan = make_plan(machine({2, 2}), crossed(), {});
   EXPECT_TRUE(plan.gain);
   EXPECT_EQ(cost_of(plan, "identity"), 150 * 4);
@@ -110,7 +110,7 @@ TEST(Plan, NoRanksAreRefused) {
   EXPECT_THROW((void)make_plan(machine({2, 2}), ranktree::core::pattern::Affinity{}, {}), Error);
 }
 
-TEST(Plan, NoGainKeepsIdentityAndSaysSo) {
+TEST(Plan, NoGainKeepsIdentityAndStatesIt) {
   const auto pattern = from_entries(4, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1, 100}});
   for (const char* algorithm : {"best", "treematch", "greedy", "random", "round-robin", "identity"}) {
     PlanOptions options;

@@ -1,5 +1,5 @@
-// Machines and patterns at the edges of what there is: each placed by every preset, checked, never dearer than in
-// order.
+// Machines and patterns at the edges of what there is: each placed by every preset, checked, never more expensive than
+// in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(Robustness, PatternsOfNothing) {
   EXPECT_EQ(placed(machine({1}), pairs(3, {{0, 1}, {1, 2}}), 3), 0);
 }
 
-TEST(Robustness, RanksThatTalkToNobodyGiveWay) {
+TEST(Robustness, RanksWithoutPartnersYield) {
   // 0 and 11 talk, the ten between them do not.
   EXPECT_EQ(placed(machine({3, 4}), pairs(12, {{0, 11}}, 7)), 7 * 2.0);
 }

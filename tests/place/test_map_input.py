@@ -195,4 +195,4 @@ def test_no_place_at_all_is_said_so(ranktree: Callable, tmp_path: Path) -> None:
     for options in (("--forbid", "0-1"), ("--threads-per-rank", 3)):
         for shared in ((), ("--oversubscribe",)):
             text = refusal_of(ranktree, "map", path, *MACHINE, *options, *shared)
-            assert "machine: expected a place that may be used, found none" in text
+            assert "machine: expected an allowed slot, found none" in text

@@ -152,4 +152,4 @@ def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
     assert seats[5] == {"host": "n2", "pus": [3, 4, 5]}
     result = ranktree(*arguments[:4], "--threads-per-rank", "17")
     assert result.returncode == 1
-    assert "expected a place that may be used, found none" in result.stderr
+    assert "expected an allowed slot, found none" in result.stderr

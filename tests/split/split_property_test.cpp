@@ -1,4 +1,4 @@
-// Random machines, bindings and communicators: what summaries decide is what the definition says, in any order of
+// Random machines, bindings and communicators: summaries decide as the definition does, in any order of
 // merging, and every part is a strict subset.
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ Case random_case(Random& random) {
   return made;
 }
 
-// Children are disjoint, strict subsets, and cover their parent when leftovers are grouped and anybody has a part.
+// Children are disjoint, strict subsets, and cover their parent when leftovers are grouped and any rank has a part.
 void expect_partition(const std::vector<Outcome>& outcomes, bool covering) {
   std::set<std::vector<int>> parts;
   std::size_t served = 0;
@@ -147,7 +147,7 @@ void check_all_levels(const std::vector<Spot>& spots, const std::vector<int>& ke
   }
 }
 
-TEST(Split, IsWhatTheDefinitionSays) {
+TEST(Split, FollowsTheDefinition) {
   Random random(20181);
   for (int round = 0; round < 400; ++round) {
     const Case one = random_case(random);

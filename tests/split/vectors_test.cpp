@@ -79,7 +79,7 @@ Step split_all(const Groups& parents, const std::vector<Spot>& spots, Leftover l
 
 class Vectors : public testing::TestWithParam<std::string> {};
 
-TEST_P(Vectors, SplitAsThePaperAndTheIssuesSay) {
+TEST_P(Vectors, SplitAsThePaperAndTheIssuesState) {
   const json one = vector_named(GetParam());
   const Tree tree = ranktree::hw::synthetic_node(one["topo"]);
   const std::vector<Spot> spots = spots_of(one, tree);

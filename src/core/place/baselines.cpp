@@ -134,11 +134,11 @@ void require_slots(const Tree& tree, Rank ranks, const Constraints& constraints)
   }
   if (slots == 0) {
     throw Error(Fault::kMismatch,
-                "machine: expected a place that may be used, found none: all are forbidden, or fewer are together than "
+                "machine: expected an allowed slot, found none: all are forbidden, or fewer are together than "
                 "the threads of a rank");
   }
   throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
-                                    " places for the pattern's ranks, found " + std::to_string(slots) +
+                                    " slots for the pattern's ranks, found " + std::to_string(slots) +
                                     "; name a larger machine or allow oversubscription");
 }
 

@@ -1,4 +1,4 @@
-// Ranks whose place is given.
+// Ranks with a prescribed slot.
 #pragma once
 
 #include <vector>

@@ -50,7 +50,7 @@ bool follows(const Shape& shape, std::size_t depth, std::vector<int>& arities, s
 
 Shape shape_of(const topo::Tree& tree) {
   Shape shape = gather(tree, 0);
-  if (shape.leaves == 0) throw Error(Fault::kMismatch, "machine: no place may be used");
+  if (shape.leaves == 0) throw Error(Fault::kMismatch, "machine: no slot is allowed");
   return shape;
 }
 

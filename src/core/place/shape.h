@@ -1,5 +1,4 @@
-// The part of a machine tree that may be used, as pure structure: forbidden leaves and levels that do not branch left
-// out.
+// The structure of the allowed part of a machine tree, without forbidden leaves and levels that do not branch.
 #pragma once
 
 #include <cstdint>

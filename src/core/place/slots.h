@@ -1,4 +1,4 @@
-// The slots of a machine: its allowed leaves, each as often as it takes ranks.
+// The slots of a machine: its allowed leaves, each once for every rank that it can hold.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Random bindings, sub-communicators, rank orders and keys, level by level: every rank compares what it got from MPI
-// with the definition. Usage: random_splits SEED ROUNDS. The machine is what hwloc says it is.
+// with the definition. Usage: random_splits SEED ROUNDS. The machine is the one that hwloc reports.
 #include <mpi.h>
 #include <sched.h>
 

@@ -11,16 +11,17 @@ namespace ranktree::core::place::engine {
 
 struct AnnealingEffort {
   int trials;          // for each vertex on a border, about
-  std::int64_t steps;  // arcs looked at, at most, which makes trials fewer
+  std::int64_t steps;  // limit of visited arcs, which may reduce the trials
   std::uint64_t seed;
 };
 
 // D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon. Optimization by Simulated Annealing: An Experimental
 // Evaluation; Part I, Graph Partitioning. Operations Research 37(6), 1989. Vertices on borders move to a neighbour's
-// part; what makes the cut larger is accepted the less often the further it has cooled down. Sizes of parts are soft
-// meanwhile and in the end what they were (vertices are of size 1). The division is kept unless the new one cuts less,
-// and left alone where it falls to pieces at first, or where there is no time for enough trials. Of many vertices,
-// regions of neighbouring parts are annealed at the same time, other ones every now and then. True when it changed.
+// part; moves that raise the cut are accepted the less often the lower the temperature. Sizes of parts may vary
+// meanwhile and are restored in the end (vertices are of size 1). The new division replaces the old one only if it cuts
+// less; nothing is tried where the division falls to pieces at first, or where there is no time for enough trials. With
+// many vertices, regions of neighbouring parts are annealed at the same time, with other regions in each round. True
+// when the division changed.
 bool anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of);
 
 }  // namespace ranktree::core::place::engine

@@ -1,4 +1,4 @@
-// Gives parts that are too large or too small their size again.
+// Restores the sizes of parts that are too large or too small.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace ranktree::core::place::engine {
 
-// By single moves along the cheapest chains of parts from one that is too large to one that is too small; vertices are
-// of size 1. `surplus`: by how many vertices each part is too large. False when no chain is left though some are
-// needed. O(parts^2) memory.
+// Moves single vertices along the cheapest chains of parts, from one that is too large to one that is too small;
+// vertices are of size 1. `surplus`: the vertices that each part has too many. False when parts remain unequal without
+// a chain. O(parts^2) memory.
 bool balance(const Guide& graph, Workers& workers, std::vector<std::int32_t>& surplus, std::vector<Vertex>& part_of);
 
 }  // namespace ranktree::core::place::engine

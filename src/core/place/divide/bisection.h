@@ -25,7 +25,7 @@ class Bisection {
  public:
   explicit Bisection(Workers& workers) : workers_(workers), random_(0), coarsening_(workers), refinement_(workers) {}
 
-  // What follows depends on the seed only, not on what went before.
+  // Later results depend on the seed only, not on earlier calls.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
 
   // Divides the graph from scratch and returns the cut. `total`: the weight of each vertex's arcs; `aim`: the size to
@@ -49,7 +49,7 @@ class Bisection {
   Random random_;
   Coarsening coarsening_;
   Refinement refinement_;
-  std::deque<Coarse> coarse_;  // by level, graphs of falling size; a deque, as they stay where they are
+  std::deque<Coarse> coarse_;  // by level, graphs of falling size; a deque, since references to them must stay valid
   std::int64_t size_ = 0;
   std::span<const double> total_;  // weight of all arcs of each vertex of the graph itself
   std::vector<std::uint8_t> inner_;

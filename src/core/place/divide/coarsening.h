@@ -11,23 +11,23 @@
 
 namespace ranktree::core::place::engine {
 
-// A graph made smaller, and the vertex that each of the larger one's vertices became.
+// A coarser graph, and the vertex that each vertex of the finer graph became part of.
 struct Coarse {
   Guide graph;
   std::vector<double> total;  // weight of all arcs of each vertex
   std::vector<Vertex> part_of;
 };
 
-// Joins pairs by heavy edges, vertices of low degree first, in random order otherwise; vertices left alone that share a
-// neighbour are joined where few found a partner. An edge is heavy by the square of its weight over both ends' sizes
-// and all that they are tied to (M. Holtgrewe, P. Sanders, C. Schulz, Engineering a Scalable High Quality Graph
-// Partitioner, IPDPS 2010). No vertex gets larger than `most`. Keeps memory between calls.
+// Joins pairs by heavy edges, vertices of low degree first, in random order otherwise; unmatched vertices that share a
+// neighbour are joined where few have found a partner. An edge is rated by the square of its weight over the sizes and
+// total weights of both ends (M. Holtgrewe, P. Sanders, C. Schulz, Engineering a Scalable High Quality Graph
+// Partitioner, IPDPS 2010). No vertex becomes larger than `most`. Keeps memory between calls.
 class Coarsening {
  public:
   explicit Coarsening(Workers& workers) : workers_(workers) {}
 
   // `ties`: the weight of all arcs of each vertex. O(vertices + arcs). Replaces `coarse`,
-  // whose memory is used again. The workers share large graphs: the same result, however many they are.
+  // whose memory is used again. The workers share large graphs; the result does not depend on their number.
   void run(const Guide& graph, std::span<const double> ties, std::int64_t most, Random& random, Coarse& coarse);
 
  private:
@@ -49,7 +49,7 @@ class Coarsening {
   std::int64_t most_ = 0;
   std::vector<Vertex> order_, shuffled_;
   std::vector<Vertex> next_;  // the other one of a pair; itself: alone
-  std::vector<float> worth_;  // what arcs to it count by; 0: it has a partner
+  std::vector<float> worth_;  // factor of the weight of arcs to it; 0: it has a partner
   std::size_t joined_ = 0;    // pairs
 };
 

@@ -1,5 +1,5 @@
-// Hierarchical multisection: from the root down, the ranks of a subtree are divided among its children, each taking no
-// more than it has slots.
+// Hierarchical multisection: from the root down, divides the ranks of each subtree among its children, at most as many
+// to a child as it has slots.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ enum class Spread : std::uint8_t {
   kLoose    // wherever the cut is the smallest
 };
 
-// Subtrees, and what is tried several times, are shared among the workers; each has a seed by where it is, so that the
+// Subtrees and repeated attempts are shared among the workers. Each has a seed by its position in the tree, so that the
 // result does not depend on the threads. When the workers are to stop, the remaining ranks are placed in order.
 class Multisection {
  public:
@@ -55,7 +55,7 @@ class Multisection {
   Workers& workers_;
   Bisections bisections_;
   bool hubs_ = false;                    // in what is divided
-  std::atomic<bool> unsettled_ = false;  // the two best of some bisections were not alike
+  std::atomic<bool> unsettled_ = false;  // the two best cuts of some bisections differ clearly
   std::vector<SlotTree::Slot> slot_of_;
 };
 

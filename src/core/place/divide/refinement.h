@@ -1,4 +1,4 @@
-// Refinement of a division in two by moving one vertex at a time, with an exact balance at the end.
+// Refines a bisection by moving one vertex at a time, with an exact balance at the end.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace ranktree::core::place::engine {
 
 using Sides = std::vector<std::uint8_t>;  // by vertex: 0 or 1
 
-// What the vertices on side 0 may weigh together.
+// The limits of the total size of the vertices on side 0.
 struct Window {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -29,23 +29,24 @@ double cut_of(const Guide& graph, const Sides& sides);
 
 // C. M. Fiduccia and R. M. Mattheyses. A Linear-Time Heuristic for Improving Network Partitions. DAC 1982. Gains are
 // cached. Vertices wait in buckets by gain, whose widths grow with it (16 to each power of two), so that any weights
-// will do: who came last leaves a bucket first. A pass may leave the window by `slack`; its best prefix is kept: the
-// smallest excess over the window, then the smallest cut.
+// are allowed; a bucket is a stack. A pass may leave the window by `slack`; its best prefix is kept: the smallest
+// excess over the window, then the smallest cut.
 class Refinement {
  public:
   explicit Refinement(Workers& workers) : workers_(workers) {}
 
-  // What is known of the vertices beforehand: the weight of all arcs of each, which have none to the other side (empty:
-  // unknown), and what pulls each from outside of the graph: to side 1, or to side 0 where it is negative (empty:
-  // nothing does). Pulls count as arcs in `total`.
+  // Known properties of the vertices: the weight of all arcs of each; which have no arc to the other side (empty:
+  // unknown); and the weight that pulls each from outside the graph to side 1, or to side 0 where it is negative
+  // (empty: none). Pulls count as arcs in `total`.
   struct Known {
     std::span<const double> total;
     std::span<const std::uint8_t> inner = {};
     std::span<const double> pull = {};
   };
-  // The cut afterwards. Keeps memory between calls. O(passes x vertices + arcs of what moves, or is not known inner).
+  // Returns the new cut. Keeps memory between calls. O(passes x vertices + arcs of vertices that move or are not known
+  // to be inner).
   double run(const Guide& graph, const Known& known, Window window, std::int64_t slack, int passes, Sides& sides);
-  // Of the graph of the last run: whether all that a vertex is tied to is on its side.
+  // True when all neighbours of a vertex of the last run's graph are on its side.
   [[nodiscard]] bool is_inner(Vertex vertex) const { return is_inner(nodes_[static_cast<std::size_t>(vertex)]); }
 
  private:
@@ -70,7 +71,7 @@ class Refinement {
   };
 
   static bool is_inner(const Node& node) {
-    constexpr double kNearly = 1 - 1e-6;  // what rounding may hide
+    constexpr double kNearly = 1 - 1e-6;  // for rounding
     return node.gain <= -kNearly * node.total && node.total != 0;
   }
   struct Sums {

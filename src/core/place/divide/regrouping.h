@@ -1,4 +1,4 @@
-// Neighbouring parts of a division thrown together and divided anew.
+// Divides sets of neighbouring parts of a division anew.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ranktree::core::place::engine {
 
-// Divides a graph among parts, which are named by their numbers: the part of each vertex.
+// Divides a graph among the given parts. Returns the part of each vertex.
 using DivideAmong =
     std::function<std::vector<Vertex>(std::span<const Vertex> parts, const Guide& graph, std::uint64_t seed)>;
 
@@ -20,9 +20,9 @@ struct RegroupEffort {
   std::uint64_t seed;
 };
 
-// Each part with the few that it is tied to most is divided anew, which is kept where less is cut then; sets without a
-// common part at the same time. Ends after so many rounds, or one that brought nothing. Unlike the refinement of two
-// parts, that may turn whole borders around.
+// Divides each part together with the few that it is tied to most anew, and keeps the result where it cuts less. Sets
+// without a common part are divided at the same time. Stops after so many rounds, or after one without a gain. Unlike
+// the refinement of two parts, this can change the direction of whole borders.
 void regroup(const Guide& graph, Vertex parts, RegroupEffort effort, Workers& workers, const DivideAmong& divide,
              std::vector<Vertex>& part_of);
 

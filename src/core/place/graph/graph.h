@@ -68,7 +68,7 @@ using Guide = BasicGraph<float>;
 Graph contract(const Graph& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
 Guide contract(const Guide& graph, std::span<const Vertex> part_of, Vertex parts, Workers& workers);
 
-// A graph and what its vertices are called elsewhere.
+// A graph, and the name of each vertex in the graph that it is a piece of.
 struct Piece {
   Guide graph;
   std::vector<Vertex> name;
@@ -77,11 +77,11 @@ struct Piece {
 // The weight of all arcs of each vertex. O(arcs).
 std::vector<double> totals_of(const Guide& graph, Workers& workers);
 
-// The same graph, scaled so that the heaviest arc is about 1; vertices are called as in it. O(vertices + arcs).
+// The same graph, scaled so that the heaviest arc is about 1; vertices keep their numbers as names. O(vertices + arcs).
 Piece guide_of(const Graph& graph, Workers& workers);
 
-// The pieces that `part_of` cuts a graph into, vertices in the order they had; arcs between pieces are dropped. The
-// graph's vertices are called `name`. O(vertices + arcs + parts).
+// The pieces into which `part_of` cuts a graph, with vertices in their order; arcs between pieces are dropped. `name`
+// has the names of the graph's vertices. O(vertices + arcs + parts).
 std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
                              Vertex parts, Workers& workers);
 

@@ -1,4 +1,4 @@
-// In which order the vertices of a graph are visited.
+// The order in which the vertices of a graph are visited.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace ranktree::core::place::engine {
 
-// Puts what comes in an order of memory into random order; much of it only in runs, and those in random order, so that
-// what is visited one after the other is often near in memory.
+// Shuffles vertices that are in the order of memory. Many are shuffled in runs only, and the runs among each other, so
+// that consecutive visits are often near in memory.
 inline void shuffle(std::vector<Vertex>& order, Random& random) {
   constexpr std::size_t kMuch = 16384;
   constexpr std::size_t kRun = 64;

@@ -1,4 +1,4 @@
-// What each node holds, as one vertex, and back.
+// The contents of each node as one vertex of a graph, and the slots of ranks once these vertices have moved.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class Contents {
   Contents(const SearchInput& input, const std::vector<Slot>& slot_of);
 
   [[nodiscard]] const engine::Graph& graph() const { return graph_; }
-  // Where each vertex is; what the search changes.
+  // The node of each vertex, which the search changes.
   std::vector<int>& node_of() { return node_of_; }
   // Vertices that hold a pinned rank; empty: none does.
   [[nodiscard]] std::vector<std::uint8_t> fixed() const;
-  // Where the ranks are now that the contents have moved.
+  // The slots of the ranks after the contents have moved.
   [[nodiscard]] std::vector<Slot> slots() const;
 
  private:

@@ -8,9 +8,9 @@
 
 namespace ranktree::core::place::network {
 
-// As run_engine(), of a tree with an interconnect: the cheapest of the start, of placements in which all neighbours are
-// a step apart, and of what the engine makes of trees that stand for the network, each improved on the true distances.
-// The start is a placement.
+// As run_engine(), of a tree with an interconnect: the cheapest of the start, of placements with all neighbours one
+// step apart, and of the engine's placements on trees that approximate the network, each improved on the true
+// distances. The start is a placement.
 Placement place_on_network(const topo::Tree& tree, const pattern::Affinity& affinity, const EngineOptions& options,
                            const Placement& start);
 

@@ -53,7 +53,7 @@ class Aggregates {
 
   [[nodiscard]] bool known() const { return !weight_.empty(); }
 
-  // One of the vertex's partners goes from a position to another one.
+  // A partner of the vertex moves from one position to another.
   void move(Vertex vertex, Group from, Group to, double weight) {
     const SlotTree::Slot here = tree_.first_slot(level_, from);
     const SlotTree::Slot there = tree_.first_slot(level_, to);
@@ -64,7 +64,7 @@ class Aggregates {
     }
   }
 
-  // Arcs that end in the position's home cost what they cost within it.
+  // Arcs that end in the position's home have the cost within it.
   [[nodiscard]] double cost_at(Vertex vertex, Group position) const {
     const SlotTree::Slot slot = tree_.first_slot(level_, position);
     double cost = 0;

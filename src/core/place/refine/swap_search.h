@@ -1,4 +1,4 @@
-// Local search on the true cost: two subtrees' contents are swapped, or one moves to where nothing is.
+// Local search on the true cost: swaps the contents of two subtrees, or moves the contents of one to an empty one.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ranktree::core::place::engine {
 
-// What each occupied group of a level holds as one vertex, numbered in the order of the ranks.
+// The contents of each occupied group of a level as one vertex, numbered in the order of the ranks.
 struct Contents {
   Vertex vertices = 0;
   std::vector<Vertex> vertex_of;  // by rank

@@ -29,12 +29,13 @@ SlotTree::SlotTree(const Tree& tree, const Constraints& constraints) {
 }
 
 void SlotTree::collect_slots(const Tree& tree, const Constraints& constraints) {
-  std::int64_t places = 0;
-  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) places += tree.allowed(leaf) ? 1 : 0;
+  std::int64_t leaves = 0;
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) leaves += tree.allowed(leaf) ? 1 : 0;
   constexpr std::int64_t kMost = std::numeric_limits<Slot>::max();
-  if (constraints.capacity > 0 && places > kMost / constraints.capacity) {
+  if (constraints.capacity > 0 && leaves > kMost / constraints.capacity) {
     throw Error(Fault::kMismatch, "machine: expected at most " + std::to_string(kMost) + " slots, found " +
-                                      std::to_string(places) + " places of " + std::to_string(constraints.capacity));
+                                      std::to_string(leaves) + " leaves with " + std::to_string(constraints.capacity) +
+                                      " each");
   }
   for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
     if (tree.allowed(leaf)) leaf_.insert(leaf_.end(), at(constraints.capacity), leaf);

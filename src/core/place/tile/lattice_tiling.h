@@ -19,7 +19,7 @@ struct LatticeTiling {
 };
 
 // The cheapest tiling (core/place/tiling.h), arcs that are no links of the grid counted, too; nothing where there are
-// slots to spare, subtrees differ, or no tiling comes out even. O(arcs) and the search.
+// slots to spare, subtrees differ, or no tiling is even. O(arcs) and the search.
 std::optional<LatticeTiling> tile_lattice(const SlotTree& tree, const Graph& graph, const Lattice& lattice);
 
 }  // namespace ranktree::core::place::engine
