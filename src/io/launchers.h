@@ -1,5 +1,5 @@
-// The files and options by which each MPI launcher follows a plan. Nothing is run or written here. docs/how-to/rerun-by-a-plan.md
-// states how each launcher was verified.
+// The files and options by which each MPI launcher follows a plan. Nothing is run or written here.
+// docs/how-to/rerun-by-a-plan.md states how each launcher was verified.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ struct AttributeKey::ByRank {
     *flag = 0;
     if (own == values.end()) return MPI_SUCCESS;
     void* value = nullptr;
-    const int code = static_cast<AttributeKey*>(key)->copy_(comm, keyval, nullptr, own->second, static_cast<void*>(&value), flag);
+    const int code =
+        static_cast<AttributeKey*>(key)->copy_(comm, keyval, nullptr, own->second, static_cast<void*>(&value), flag);
     if (*flag != 0) *static_cast<ByRank**>(out) = new ByRank{{{own->first, value}}};
     return code;
   }

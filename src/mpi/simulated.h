@@ -5,7 +5,8 @@
 
 namespace ranktree::mpi {
 
-// Ranks of SMPI take turns on one thread: a rank that waits in a loop, or holds a lock in a call of MPI, stops them all.
+// Ranks of SMPI take turns on one thread: a rank that waits in a loop, or holds a lock in a call of MPI, stops them
+// all.
 #ifdef SMPI_H
 inline constexpr bool kRanksShareProcess = true;
 #else

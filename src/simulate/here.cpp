@@ -1,4 +1,5 @@
-// hw/node_here.h and hw/place_here.h for a rank of a simulation: the machine says which objects contain its host.
+// hw/node_here.h and hw/place_here.h for a rank of a simulation: the objects that contain its host come from the
+// machine file.
 //
 // The simulated host's properties "machine" (a machine file), "unit" (the kind of a leaf) and "leaf" name its place
 // (platform_library.cpp). What is kept is one machine a file, which no rank changes.
@@ -71,7 +72,8 @@ topo::Leaf leaf_here() {
   topo::Leaf leaf = -1;
   std::from_chars(text.data(), text.data() + text.size(), leaf);
   if (leaf < 0 || leaf >= machine_here().tree.leaf_count()) {
-    throw Error(Fault::kInput, "the simulated host's property 'leaf': expected a leaf of the machine, found '" + text + "'");
+    throw Error(Fault::kInput,
+                "the simulated host's property 'leaf': expected a leaf of the machine, found '" + text + "'");
   }
   return leaf;
 }

@@ -1,4 +1,4 @@
-// What a host of a simulation tells of its place on the machine.
+// The properties of a simulated host that give its place on the machine.
 #pragma once
 
 namespace ranktree::simulate {

@@ -184,7 +184,8 @@ void load() {
   const auto unit = topo::kind_from_name(unit_name);
   const topo::Machine machine = ranktree::io::load_machine(file);
   const auto simulation = std::make_shared<Simulation>(machine, unit.value_or(topo::Kind::kCore), read_hosts(hosts));
-  auto* zone = new MachineZone(simulation->platform(), file, unit_name);  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
+  auto* zone =
+      new MachineZone(simulation->platform(), file, unit_name);  // NOLINT(cppcoreguidelines-owning-memory): SimGrid's
   zone->fill(simulation->used_leaves());
   // The public callback that sees the size of a message: SimGrid calls it once for each message, for a factor of the
   // bandwidth.
