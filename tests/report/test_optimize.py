@@ -18,7 +18,14 @@ from tests.helpers.reports import left_of, save_stencil, script
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option
-from ranktree.optimize.candidates import candidates, gain_of, without_placement, worth_measuring
+from ranktree.optimize.candidates import (
+    candidates,
+    gain_of,
+    reorderings,
+    used_slots,
+    without_placement,
+    worth_measuring,
+)
 from ranktree.optimize.steps import Result, Wishes, conclude
 from ranktree.runs.document import Series, document
 from ranktree.where.hosts import hosts_in
@@ -88,7 +95,7 @@ def test_options_that_place_ranks_are_replaced_and_named() -> None:
             [1.0, 1.01, 0.99, 1.0, 1.0],
             [1.5, 1.51, 1.49, 1.5, 1.5],
             "slower",
-            "Nothing to gain: by the plan it is slower",
+            "Nothing to gain: by the plan for bytes it is slower",
         ),
     ],
 )
@@ -265,8 +272,42 @@ def test_on_a_cluster_the_plan_is_verified_and_measured(
     result = ranktree("optimize", *options, "-o", tmp_path / "out", "--json", "--", *words, cwd=tmp_path, timeout=550)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
-    assert set(found["model_gains"]) == {"plan for bytes", "plan for messages"}
+    whats = {f"{kind} for {what}" for kind in ("plan", "reordering") for what in ("bytes", "messages")}
+    assert set(found["model_gains"]) == whats
     assert min(found["model_gains"].values()) > 0.02
     assert [len(series["values"]) for series in found["runs"]["series"]] == [2, 2, 2]
-    assert found["replaced_options"] == ["--map-by node"]
+    measured = [series["name"] for series in found["runs"]["series"]]
+    assert {"plan for bytes", "reordering for bytes"} < set(measured)
+    best = measured[-1]  # the fastest, which the verdict is about
+    assert found["replaced_options"] == ([] if best.startswith("reordering") else ["--map-by node"])
     assert found["result"] == "too few runs"
+
+
+def test_other_orders_of_ranks_are_candidates(tmp_path: Path) -> None:
+    """Ranks dealt round robin that talk to their neighbours: an order without a relaunch saves as much as a plan."""
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    recorded = pattern_of(rings(1, 1000), rings(1, 1))
+    recorded.metadata = {"hosts": [f"n{rank % 4}" for rank in range(16)]}
+    plans = candidates(tree, recorded, tmp_path, 1)
+    orders = reorderings(tree, recorded, tmp_path, 1)
+    assert [each.name for each in orders] == ["reordering for bytes", "reordering for messages"]
+    assert all(each.reorders for each in orders)
+    assert orders[0].gain == pytest.approx(plans[0].gain)
+    assert [each.name for each in worth_measuring([*plans, *orders], 0.02)] == [
+        "plan for bytes",
+        "reordering for bytes",
+    ]
+
+
+def test_orders_keep_the_slots_of_the_launch(tmp_path: Path) -> None:
+    """Six ranks on two of four nodes: a plan may use all nodes, an order only the slots that are used."""
+    tree = _core.load_machine("node:4 core:4").cut_at("Core")
+    ring = np.roll(np.eye(6), 3, axis=1)
+    recorded = pattern_of(ring * 1000, ring)
+    recorded.metadata = {"hosts": ["n1", "n1", "n1", "n3", "n3", "n3"]}
+    for each in reorderings(tree, recorded, tmp_path, 1):
+        assert {host for host, _ in each.seats} == {"n1", "n3"}
+        assert each.gain > 0.3
+    assert used_slots(tree, ["n1"] * 5) is None
+    assert used_slots(tree, ["elsewhere"]) is None
+    assert used_slots(tree, []) is None

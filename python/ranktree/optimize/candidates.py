@@ -1,8 +1,9 @@
-"""The plans worth measuring: one for bytes, one for messages, ranked by what they save on the model."""
+"""What may make a launch faster, ranked by what it saves on the model: plans, and other orders of the ranks."""
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ranktree import _core
@@ -22,6 +23,7 @@ class Candidate:
     plan: "_core.Plan"
     gain: float  # fraction of the cost of the placement before
     path: Path
+    reorders: bool = False  # the processes stay where they are, MPI_COMM_WORLD gets another order
 
     @property
     def seats(self) -> list[tuple[str, list[int]]]:
@@ -45,6 +47,38 @@ def candidates(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed
     return sorted(found, key=lambda each: -each.gain)
 
 
+def reorderings(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:
+    """Other orders of the ranks in the slots that the launch uses, for each metric; those that save something."""
+    used = used_slots(tree, list(recorded.metadata["hosts"]))
+    if used is None:
+        return []
+    found = candidates(tree.with_allowed(used), recorded, folder, seed)
+    return [
+        replace(
+            each,
+            name=f"reordering for {METRIC_WORDS[each.plan.metric]}",
+            path=folder / f"reorder.{each.plan.metric}.json",
+            reorders=True,
+        )
+        for each in found
+        if each.gain > 0
+    ]
+
+
+def used_slots(tree: "_core.Tree", hosts: Sequence[str]) -> list[int] | None:
+    """The first free slots of each traced host, as many as it had ranks; None where the machine does not have them."""
+    free: dict[str, list[int]] = {}
+    for leaf in range(tree.leaf_count):
+        if tree.allowed(leaf):
+            free.setdefault(tree.host(leaf), []).append(leaf)
+    used = []
+    for host, count in Counter(hosts).items():
+        if len(free.get(host, [])) < count:
+            return None
+        used += free[host][:count]
+    return sorted(used) or None
+
+
 METRIC_WORDS = {"size": "bytes", "msg": "messages"}
 
 
@@ -56,10 +90,11 @@ def gain_of(plan: "_core.Plan") -> float:
 
 
 def worth_measuring(found: Sequence[Candidate], worthwhile: float) -> list[Candidate]:
-    """Those that save enough on the model, each placement once, two at most."""
+    """Those that save enough on the model, each placement once for plans and for orders, the two best."""
     chosen: list[Candidate] = []
-    for each in found:
-        if each.gain >= worthwhile and all(each.seats != other.seats for other in chosen):
+    for each in sorted(found, key=lambda one: -one.gain):
+        known = [other.seats for other in chosen if other.reorders == each.reorders]
+        if each.gain >= worthwhile and each.seats not in known:
             chosen.append(each)
     return chosen[:MOST_MEASURED]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from ranktree import _core, verify
 from ranktree.allocation import Allocation
-from ranktree.cli.run import placing
+from ranktree.cli.run import placing, with_libraries
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
-from ranktree.optimize.candidates import Candidate, candidates, without_placement, worth_measuring
+from ranktree.optimize.candidates import Candidate, candidates, reorderings, without_placement, worth_measuring
 from ranktree.report.document import build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
@@ -27,9 +27,11 @@ from ranktree.rewrite import launcher_for
 from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
+from ranktree.shim import choose, read_command
 from ranktree.usable_machine import nodes_of, usable_machine
 from ranktree.where import launch as where
 from ranktree.where.machine import machine_of
+from ranktree.world import Reorder
 
 FORMAT, VERSION = "ranktree-optimize", 1
 BEFORE = "before"
@@ -91,23 +93,41 @@ def optimize(wishes: Wishes, result: Result, tell: Tell) -> None:
     recorded, _ = _core.load_pattern(str(pattern))
     tell("placing")
     found = candidates(tree, recorded, wishes.folder, wishes.seed)
+    if can_reorder(wishes):
+        found += reorderings(tree, recorded, wishes.folder, wishes.seed)
     for each in found:
         _core.save_plan(str(each.path), each.plan)
         result.files.append(each.path)
     result.gains = {each.name: each.gain for each in found}
     chosen = worth_measuring(found, wishes.worthwhile)
     words, result.dropped = without_placement(command)
-    best = found[0]
+    best = max(found, key=lambda each: each.gain)
     if chosen:
         best = measured(wishes, result, words, chosen, tell)
+    if best.reorders:
+        result.dropped = []
     conclude(wishes, result, words, best, measured_any=bool(chosen))
     write_report(wishes, result, pattern, machine, best)
+
+
+def can_reorder(wishes: Wishes) -> bool:
+    """Whether there is a library that gives this command's ranks another order."""
+    try:
+        choose(read_command(wishes.words), wishes.mpi).preloads({"RANKTREE_REORDER": ""})
+    except ValueError:
+        return False
+    return True
+
+
+def pattern_path(wishes: Wishes) -> Path:
+    """The recorded pattern, where it stays."""
+    return wishes.pattern or wishes.folder / "pattern.npz"
 
 
 def traced(wishes: Wishes, tell: Tell) -> Path:
     """The pattern of one run with tracing on, by `ranktree trace`."""
     tell("tracing one run")
-    path = wishes.folder / "pattern.npz"
+    path = pattern_path(wishes)
     options = ["--mpi", wishes.mpi] if wishes.mpi else []
     words = [*OURSELVES, "trace", "-q", "-o", str(path), *options, "--", *wishes.words]
     outcome = run_once(words, os.environ, wishes.folder / "trace.output", wishes.limit)
@@ -140,6 +160,10 @@ def measured(wishes: Wishes, result: Result, words: list[str], chosen: Sequence[
     series = [Series(BEFORE, list(wishes.words))]
     what = Measurement(series, wishes.runs, compiled(wishes.metric_regex), wishes.limit)
     for each in chosen:
+        if each.reorders:
+            order = Reorder(pattern_path(wishes), each.plan.metric, ())
+            series.append(Series(each.name, with_libraries(wishes.words, wishes.mpi, order.variables())))
+            continue
         place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
         launched, prepare = placing(words, each.path, place)
         if wishes.check != "nothing":
@@ -190,7 +214,9 @@ def conclude(wishes: Wishes, result: Result, words: list[str], best: Candidate, 
     elif result.result == "not worthwhile":
         result.sentence = f"Nothing worth changing: {comparison['ratio']:.2f}x faster {interval}."
     elif result.result == "slower":
-        result.sentence = f"Nothing to gain: by the plan it is slower, {comparison['ratio']:.2f}x as fast {interval}."
+        result.sentence = (
+            f"Nothing to gain: by the {best.name} it is slower, {comparison['ratio']:.2f}x as fast {interval}."
+        )
     else:
         result.sentence = comparison["sentence"]
 
@@ -206,7 +232,11 @@ def unmeasured(best: Candidate, worthwhile: float) -> str:
 
 
 def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate) -> None:
-    """plan.json, the launcher's own files, and the command that uses the plan."""
+    """plan.json, the launcher's own files, and the command that uses the plan; for another order the command alone."""
+    if best.reorders:
+        metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
+        result.command = ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
+        return
     from ranktree.cli.emit import command_line  # noqa: PLC0415  asks the core for its launchers when imported
 
     plan = wishes.folder / "plan.json"
