@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import resource
 import subprocess
 from pathlib import Path
@@ -222,3 +223,22 @@ def test_a_small_gain_is_nothing_worth_changing(ranktree, tmp_path: Path) -> Non
     text = ranktree("map", tmp_path / "large.npy", *machine, "--worthwhile", 90).stdout
     assert "Nothing worth changing: the plan saves" in text
     assert "below 90 % a rerun is unlikely to show it." in text
+
+
+def test_man_pages_are_made_of_the_same_texts(ranktree, tmp_path: Path) -> None:
+    """groff accepts each page without a warning, and every option is on it."""
+    assert ranktree("manual", "-o", tmp_path / "man1").returncode == 0
+    assert {path.stem for path in (tmp_path / "man1").iterdir()} == {
+        "ranktree",
+        *(f"ranktree-{verb}" for verb in VERBS),
+    }
+    for verb in VERBS:
+        page = tmp_path / "man1" / f"ranktree-{verb}.1"
+        words = ["groff", "-man", "-ww", "-Tascii", "-rLL=1000n", str(page)]
+        result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+        assert result.stderr == ""
+        shown = re.sub(r".\x08", "", result.stdout)  # bold letters are struck twice
+        for parameter in parameters_of(load_verb(verb).function):
+            if isinstance(parameter.declared, Option):
+                assert names_of(parameter)[0].partition("/")[0] in shown
+                assert " ".join(parameter.declared.help.split())[:40] in " ".join(shown.split())

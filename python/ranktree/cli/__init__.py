@@ -31,5 +31,6 @@ VERBS = {
     "predict": "Predict what each algorithm costs, which hierarchy is best, and how many groups.",
     "simulate": "Run a program, or replay a pattern, with any number of ranks on a simulated machine.",
     "completion": "Print what completes ranktree's commands and options in bash, zsh or fish.",
+    "manual": "Write man pages of ranktree and of each command.",
     "tune": "Measure which variants of collectives are faster, and write rules for them.",
 }

@@ -57,14 +57,9 @@ def require_tools() -> None:
 def make(folder: Path, name: str, compiler: str, jobs: int, tell: Tell) -> None:
     """Configures and builds the targets of one MPI."""
     tell(f"configuring for {name}, {compiler}")
-    options = {
-        "RANKTREE_MPIS": f"{name}={compiler}",
-        "RANKTREE_PYTHON": "OFF",
-        "RANKTREE_TESTS": "OFF",
-        "CMAKE_BUILD_WITH_INSTALL_RPATH": "ON",
-    }
-    words = ["cmake", "-S", str(SOURCE.resolve()), "-B", str(folder)]
-    run([*words, *(f"-D{key}={value}" for key, value in options.items())], "configuring")
+    options = ["-DRANKTREE_PYTHON=OFF", "-DRANKTREE_TESTS=OFF", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
+    words = ["cmake", "-S", str(SOURCE.resolve()), "-B", str(folder), f"-DRANKTREE_MPIS={name}={compiler}"]
+    run([*words, *options], "configuring")
     tell(f"building for {name}, which takes some minutes")
     targets = [target.format(name) for target in TARGETS]
     run(["cmake", "--build", str(folder), "--parallel", str(jobs), "--target", *targets], "building")
