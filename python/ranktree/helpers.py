@@ -12,8 +12,8 @@ FALLBACK = {"intel": "mpich"}  # one binary interface
 SECONDS = 30
 TABLE = "mpis.json"  # written by cmake/RanktreeMpi.cmake
 HOW_TO_BUILD = (
-    "to build for an MPI: pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc, "
-    "or cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
+    "to build for an MPI: ranktree doctor --build /path/of/mpicc, "
+    "or pip install . -C cmake.define.RANKTREE_MPIS=NAME=/path/of/mpicc, or cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
 )
 
 

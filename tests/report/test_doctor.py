@@ -59,7 +59,7 @@ def test_launchers_are_found_once_and_served_by_their_libraries(system: Callable
     assert "Open MPI 4.1.4" in found["launcher mpiexec"].found
     assert found["launcher mpiexec.hydra"].status == "warning"
     assert "no library serves it" in found["launcher mpiexec.hydra"].found
-    assert "RANKTREE_MPIS" in found["launcher mpiexec.hydra"].mend
+    assert "ranktree doctor --build" in found["launcher mpiexec.hydra"].mend
     assert found["launcher mpirun.other"].status == "warning"
 
 

@@ -15,7 +15,7 @@ KINDS = {
 }
 FAMILIES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
 INTERFACE = {"intel": "mpich"}  # one binary interface
-BUILD = "build for it: cmake -DRANKTREE_MPIS=NAME=/path/of/mpicc"
+BUILD = "build for it: ranktree doctor --build /path/of/mpicc"
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 

@@ -1,0 +1,103 @@
+"""`ranktree doctor --build` adds an MPI to a package: with a stand-in for CMake, and really, for an MPI of a wheel."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_without_libraries import package, refusal, run  # noqa: F401  a fixture, and two ways to run a command
+
+ROOT = Path(__file__).resolve().parents[2]
+MPICH5 = ROOT / ".mpis/mpich5/bin"
+# Stands in for CMake: notes its words, and makes what a build of one MPI makes.
+CMAKE = """#!/bin/sh
+echo "$*" >>{log}
+[ "$1" = --build ] || { mkdir -p "$4/lib"; name=$(echo "$*" | sed 's/.*RANKTREE_MPIS=\\([^=]*\\)=.*/\\1/')
+  echo "$name" >"$4/name"; exit 0; }
+name=$(cat "$2/name")
+touch "$2/lib/libranktree_preload_$name.so" "$2/lib/ranktree-ranks-$name" "$2/lib/libranktree_preload_other.so"
+printf '{"mpis": [{"name": "%s", "family": "mpich", "version": "9.1", "abi": "mpich"}], "names": [], "folders": []}' \\
+  "$name" >"$2/lib/mpis.json"
+"""
+MPICC = """#!/bin/sh
+echo '#define MPICH_VERSION "9.1.2"'
+"""
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder with a stand-in for CMake and a compiler wrapper of an unknown release."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name, text in {"cmake": CMAKE.replace("{log}", str(tmp_path / "log")), "mpicc": MPICC}.items():
+        (folder / name).write_text(text, encoding="ascii")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def test_what_is_built_goes_beside_the_others(package: Path, tools: Path, tmp_path: Path) -> None:  # noqa: F811
+    """Named after the product and its major version; only its own files are taken; the table keeps what it had."""
+    path = f"{tools}:{os.environ['PATH']}"
+    lib = package / "ranktree/lib"
+    result = run(package, "doctor", "--build", tools / "mpicc", PATH=path)
+    assert result.returncode == 0, result.stderr
+    assert {Path(line).name for line in result.stdout.split()} == {
+        "libranktree_preload_mpich9.so",
+        "ranktree-ranks-mpich9",
+    }
+    assert {file.name for file in lib.iterdir()} == {
+        "libranktree_preload_mpich9.so",
+        "ranktree-ranks-mpich9",
+        "mpis.json",
+    }
+    table = json.loads((lib / "mpis.json").read_text(encoding="utf-8"))
+    assert table["names"] == ["mpicc.openmpi", "mpicc"]
+    assert [entry["name"] for entry in table["mpis"]] == ["mpich9"]
+    log = (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+    assert f"-DRANKTREE_MPIS=mpich9={tools / 'mpicc'}" in log[0]
+    assert "ranktree_preload_mpich9 ranktree_world_mpich9" in log[1]
+    assert run(package, "doctor", "--build", f"site={tools / 'mpicc'}", PATH=path).returncode == 0
+    assert run(package, "doctor", "--build", tools / "mpicc", PATH=path).returncode == 0
+    table = json.loads((lib / "mpis.json").read_text(encoding="utf-8"))
+    assert [entry["name"] for entry in table["mpis"]] == ["mpich9", "site", "mpich9_1_2"]
+
+
+def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> None:  # noqa: F811
+    path = f"{tools}:{os.environ['PATH']}"
+    assert "nosuch: no such compiler wrapper" in refusal(package, "doctor", "--build", "nosuch", PATH=path)
+    assert "letters, digits and _, found 'A b'" in refusal(
+        package, "doctor", "--build", f"A b={tools / 'mpicc'}", PATH=path
+    )
+    (tools / "mpicc").write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+    text = refusal(package, "doctor", "--build", str(tools / "mpicc"), PATH=path)
+    assert f"write --build NAME={tools / 'mpicc'}" in text
+    (tools / "cmake").write_text("#!/bin/sh\necho 'CMake Error: no hwloc'\nexit 1\n", encoding="ascii")
+    result = run(package, "doctor", "--build", f"x={tools / 'mpicc'}", PATH=path)
+    assert (result.returncode, result.stderr) == (
+        1,
+        "ranktree: --build: configuring failed:\n  CMake Error: no hwloc\n",
+    )
+
+
+@pytest.mark.timeout(1800)
+def test_an_mpi_of_a_wheel_is_served(package: Path, tmp_path: Path) -> None:  # noqa: F811
+    """The package has no libraries before; afterwards a program of that MPI is traced."""
+    if not (MPICH5 / "mpicc").exists():
+        pytest.skip(f"{MPICH5} is not installed (make mpis)")
+    program = tmp_path / "app"
+    source = ROOT / "tests/trace/programs/sizes.c"
+    subprocess.run([MPICH5 / "mpicc", source, "-o", program], check=True, timeout=120)
+    launch = (str(MPICH5 / "mpiexec"), "-n", "2", str(program))
+    assert "built without an MPI" in refusal(package, "trace", "-o", "app.npz", "--", *launch)
+    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
+    environment = {**os.environ, "CMAKE_BUILD_TYPE": "RelWithDebInfo"}  # as the build tree, for a compiler cache
+    words = [sys.executable, "-I", "-c", code, "doctor", "--build", str(MPICH5 / "mpicc")]
+    built = subprocess.run(words, capture_output=True, text=True, timeout=1700, check=False, env=environment)
+    assert built.returncode == 0, built.stderr
+    path = tmp_path / "app.npz"
+    result = run(package, "trace", "-o", path, "--", *launch)
+    assert result.returncode == 0, result.stderr
+    assert "2 ranks" in result.stderr
+    assert path.exists()
