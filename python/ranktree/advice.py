@@ -30,9 +30,9 @@ LIMIT = {
 
 
 def launcher_family(environment: Mapping[str, str]) -> str | None:
-    """Who started this process as a rank: openmpi, intel, mpich or slurm; None when nobody did.
+    """Who started this process as a rank: openmpi, intel, mpich or slurm; None when no launcher did.
 
-    A launcher inside a Slurm job inherits Slurm's variables, so Slurm is asked last.
+    A launcher inside a Slurm job inherits Slurm's variables, so Slurm's are read last.
     """
     if "OMPI_COMM_WORLD_RANK" in environment:
         return "openmpi"

@@ -84,7 +84,7 @@ def of_job(variables: Mapping[str, str]) -> Allocation | None:
 
 
 def of_flux() -> Allocation | None:
-    """The hosts of the Flux instance around this process; None where the flux command cannot be asked."""
+    """The hosts of the Flux instance around this process; None where the flux command does not answer."""
     if shutil.which("flux") is None:
         return None
     words = ["flux", "getattr", "hostlist"]

@@ -33,11 +33,11 @@ class Child:
         """Nothing is started yet."""
         self.arguments = list(arguments)
         self.environment = dict(environment)
-        self.ended_by: int | None = None  # the signal that asked us to end
+        self.ended_by: int | None = None  # the signal that this process was sent
         self.late = False  # it did not end in time
 
     def run(self, seconds: float | None = None, output: Path | None = None, errors: Path | None = None) -> int:
-        """The exit code, or minus the signal that ended it; both streams may go to files."""
+        """The exit code, or minus the signal of its termination; both streams may go to files."""
         redirected = [(output, 1), (errors, 2)]
         actions = [
             (os.POSIX_SPAWN_OPEN, number, path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -85,7 +85,7 @@ class Child:
 
 
 def run_through(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Runs a command to its end, signals passed on; its exit code, or minus the signal that ended it."""
+    """Runs a command to its end, signals passed on; its exit code, or minus the signal of its termination."""
     return Child(arguments, environment).run()
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-WAYS = ("auto", "native", "messages", "shared", "levels")
+VARIANTS = ("auto", "native", "messages", "shared", "levels")
 NAMES = (
     "all",
     "bcast",
@@ -29,23 +29,23 @@ ENTRY = re.compile(r"([^:=/.\s]*)=(.*)")
 
 def is_inline(text: str) -> bool:
     """Whether a text says itself what is wanted; otherwise it names a file of rules (src/mpi/collect/settings.cpp)."""
-    return bool(ENTRY.match(text)) or re.split(r"[:;\s]", text, maxsplit=1)[0] in {"", *WAYS}
+    return bool(ENTRY.match(text)) or re.split(r"[:;\s]", text, maxsplit=1)[0] in {"", *VARIANTS}
 
 
 def wrong_setting(text: str) -> str | None:
-    """What is wrong with a text for --collectives; None where nothing is that can be told without the ranks."""
+    """What is wrong with a text for --collectives; None where nothing is, as far as is known without the ranks."""
     if not entries(text):
         return "--collectives: expected auto, native, a choice, COLLECTIVE=CHOICE;... or a file of rules"
     if not is_inline(text):
-        known = ", ".join(WAYS)
+        known = ", ".join(VARIANTS)
         return None if Path(text).is_file() else f"--collectives: {text}: no such file, and not one of {known}"
     for entry in entries(text):
         named = ENTRY.match(entry)
         if named and named[1] not in NAMES:
             return f"--collectives: '{entry}': expected one of {', '.join(NAMES)}, found '{named[1]}'"
-        way = (named[2] if named else entry).partition(":")[0]
-        if way not in WAYS:
-            return f"--collectives: '{entry}': expected one of {', '.join(WAYS)}, found '{way}'"
+        variant = (named[2] if named else entry).partition(":")[0]
+        if variant not in VARIANTS:
+            return f"--collectives: '{entry}': expected one of {', '.join(VARIANTS)}, found '{variant}'"
     return None
 
 
@@ -63,7 +63,7 @@ def cache_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def variables(text: str, log: Path | None, cache: Path | None = None) -> dict[str, str]:
-    """What tells the library. The log begins empty, since every process puts its lines at the end."""
+    """The variables that the library reads. The log begins empty, since every process puts its lines at the end."""
     found = {"RANKTREE_COLL": text} | ({} if log is None else {"RANKTREE_COLL_LOG": str(log)})
     if cache is not None and "auto" in text:
         found["RANKTREE_COLL_CACHE"] = str(cache)

@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """One row: a cost, or a note that says why there is none."""
+    """One row: a cost, or a note with the reason why there is none."""
 
     name: str
     cost: float | None

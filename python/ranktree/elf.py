@@ -20,7 +20,7 @@ MAX_PROGRAM_HEADERS = 4096
 
 @dataclass
 class Elf:
-    """One ELF file; `needed` are the names of the libraries it asks the loader for."""
+    """One ELF file; `needed` are the names of the libraries that the loader gives it."""
 
     path: Path
     kind: tuple[int, int, int]  # class (32 or 64 bits), byte order, machine: equal for files that fit together
@@ -111,7 +111,7 @@ def file_offset(segments: list[Segment], address: int) -> int:
 
 
 def text_at(data: mmap.mmap, offset: int) -> str:
-    """A text that ends with a zero byte."""
+    """A text up to its zero byte."""
     end = data.find(b"\0", offset)
     if end < 0:
         raise ValueError(offset)
@@ -137,20 +137,20 @@ def loader_cache() -> dict[str, list[str]]:
     return known
 
 
-def find_library(name: str, asked_by: Elf) -> Elf | None:
-    """The library that the loader would take for a name, of the same kind as the file that asks for it."""
+def find_library(name: str, user: Elf) -> Elf | None:
+    """The library that the loader would take for a name, of the same kind as the file that needs it."""
     if "/" in name:
         candidates = [name]
     else:
         listed = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
-        candidates = [f"{folder}/{name}" for folder in (*asked_by.folders, *listed)]
+        candidates = [f"{folder}/{name}" for folder in (*user.folders, *listed)]
         candidates += loader_cache().get(name, [])
         candidates += [f"{folder}/{name}" for folder in SYSTEM_FOLDERS]
     for candidate in candidates:
         path = Path(candidate)
         if path.is_file():
             found = read_elf(path)
-            if found is not None and found.kind == asked_by.kind:
+            if found is not None and found.kind == user.kind:
                 return found
     return None
 

@@ -12,7 +12,7 @@ SHOW_CURSOR = "\x1b[?25h"
 
 
 class Interruption:
-    """Within its `with`, `requested` says whether Ctrl-C was pressed.
+    """Within its `with`, `requested` is whether Ctrl-C was pressed.
 
     Python runs signal handlers between its own instructions only, of which a long computation in C++ has none. So the
     signals' numbers go through a pipe to a thread, which can end the program at once. For the main thread only.

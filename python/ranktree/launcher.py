@@ -51,7 +51,7 @@ def version_numbers(text: str) -> tuple[int, ...]:
 
 @functools.cache
 def identify(starter: str) -> tuple[str, tuple[int, ...]]:
-    """Family and version of a launcher, from what it says itself."""
+    """Family and version of a launcher, from its own --version."""
     if shutil.which(starter) is None:
         raise ValueError(f"{starter}: no such launcher")
     if Path(starter).name.startswith("srun"):
@@ -74,7 +74,7 @@ def identify(starter: str) -> tuple[str, tuple[int, ...]]:
             return family, version_numbers(after)
     if "PRRTE" in said or "prte" in said:
         return "openmpi", (5,)  # PRRTE 3 is Open MPI 5's runtime
-    raise ValueError(f"{starter}: unknown launcher: '{starter} --version' says: {said.strip().splitlines()[:1]}")
+    raise ValueError(f"{starter}: unknown launcher: '{starter} --version' prints: {said.strip().splitlines()[:1]}")
 
 
 def find_starter(words: Sequence[str]) -> int:
@@ -112,7 +112,7 @@ def table_words(word: str, table: dict[str, int]) -> int:
 
 
 def slurm_words(word: str) -> int:
-    """The same for srun, which reads options the GNU way."""
+    """The same for srun, which reads options as GNU programs do."""
     if word.startswith("--"):
         name, equals, _ = word[2:].partition("=")
         return 0 if equals or name in SLURM_FLAGS else 1
@@ -130,7 +130,7 @@ def option_from(words: Sequence[str], family: str) -> Option:
 
 
 def check_program(command: LaunchCommand) -> None:
-    """Refuses a command without a program, with several, or whose program cannot be told from its options."""
+    """Refuses a command without a program, with several, or whose program cannot be distinguished from its options."""
     if not command.program:
         raise ValueError(f"{command.starter}: the command names no program")
     if command.family != "slurm" and ":" in command.program:

@@ -29,7 +29,7 @@ TABLES = {
     "mpich": HYDRA,
     "intel": HYDRA,
 }
-# srun reads options the GNU way: these short ones are followed by a word, and all long ones but these.
+# srun reads options as GNU programs do: these short ones are followed by a word, and all long ones but these.
 SLURM_SHORT_WITH_WORD = frozenset("ABCcDdeFGiJLMmNnopqrStTUwWx")
 SLURM_FLAGS = words(
     """disable-status exclusive exact get-user-env help hold immediate join kill-on-bad-exit label mpi-combine
@@ -45,7 +45,7 @@ COUNTS = {
     "intel": words("n np"),
     "slurm": words("n ntasks"),
 }
-# What a plan decides: a command with one of these says something else.
+# What a plan decides: a command with one of these contradicts it.
 HYDRA_PLACEMENT = words("map-by bind-to binding ppn perhost grr rr rankmap configfile order-nodes")
 PLACEMENT = {
     "openmpi": words(

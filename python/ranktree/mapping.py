@@ -19,7 +19,7 @@ from ranktree.report.inputs import METRICS
 from ranktree.report.verdict import modelled, percent
 
 FORMAT, VERSION = "ranktree-map", 1
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def change(before: float, after: float) -> str:
@@ -32,7 +32,7 @@ def change(before: float, after: float) -> str:
 def print_table(plan: _core.Plan, cost: str) -> None:
     """Cost by level, one column a placement, each total with its change against identity."""
     unit = "hop-bytes" if (cost, plan.metric) == ("hops", "size") else f"cost ({METRICS[plan.metric]} x {cost})"
-    table = Table(title=f"{METRICS[plan.metric]} by the level on which ranks meet")
+    table = Table(title=f"{METRICS[plan.metric]} by level of the machine")
     table.add_column("level")
     for each in plan.costs:
         table.add_column(each.placement, justify="right")
@@ -78,7 +78,9 @@ def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result], 
     return dictionary
 
 
-def load_expanded(path: str, metric: str, collectives: str, whole: bool, tell: Tell) -> "_core.Pattern | np.ndarray":
+def load_expanded(
+    path: str, metric: str, collectives: str, whole: bool, notify: Notify
+) -> "_core.Pattern | np.ndarray":
     """The pattern, collective calls as pairs, or a whole matrix as it is where it may be one.
 
     The one number of a format that has only one is taken for messages where these are wanted.
@@ -89,11 +91,11 @@ def load_expanded(path: str, metric: str, collectives: str, whole: bool, tell: T
         return square(matrix)
     traffic, warnings = read(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
-        tell(f"{path}: {warning}")
+        notify(f"{path}: {warning}")
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives)
 
 
-def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, tell: Tell) -> None:
+def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, notify: Notify) -> None:
     """Reports traced hosts that the machine lacks, and takes them for its nodes in order, so that the plan is compared
     with what ran; where they do not fit in, with the current rank order.
     """
@@ -105,9 +107,9 @@ def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, tell: Tel
     listed = f"the hosts of the trace ({shown(tuple(dict.fromkeys(traced)))}) are not hosts of the machine"
     names = nodes_in_order(traced, nodes)
     if names is None:
-        tell(f"{listed}, and their ranks do not fit on its nodes: the plan is compared with the current rank order")
+        notify(f"{listed}, and their ranks do not fit on its nodes: the plan is compared with the current rank order")
         return
-    tell(f"{listed}: the traced placement is that on its nodes in order ({shown(tuple(dict.fromkeys(names)))})")
+    notify(f"{listed}: the traced placement is that on its nodes in order ({shown(tuple(dict.fromkeys(names)))})")
     traffic.metadata = traffic.metadata | {"hosts": names}
 
 

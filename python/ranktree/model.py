@@ -147,10 +147,10 @@ def seconds_text(seconds: float) -> str:
 
 def text_of(choice: str) -> str:
     """A choice as it is shown in a table: without the word that all of them have, equal levels once."""
-    way, _, rest = choice.partition(":")
+    variant, _, rest = choice.partition(":")
     algorithms, _, fields = rest.partition(":")
     levels = "/".join(word for word, _ in itertools.groupby(algorithms.split("/")))
-    words = [*([] if way == "messages" else [way]), levels, *fields.removeprefix("form=").split(":")]
+    words = [*([] if variant == "messages" else [variant]), levels, *fields.removeprefix("form=").split(":")]
     return " ".join(word for word in words if word)
 
 

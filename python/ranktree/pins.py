@@ -27,7 +27,7 @@ def leaf_of(tree: _core.Tree, place: str, what: str) -> int:
     if not found:
         raise ValueError(f"{what}: the machine has no such PU")
     if len(found) > 1:
-        raise ValueError(f"{what}: {len(found)} hosts have PU {number}: say HOST:{number}")
+        raise ValueError(f"{what}: {len(found)} hosts have PU {number}: write HOST:{number}")
     return found[0]
 
 

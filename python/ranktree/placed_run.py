@@ -9,8 +9,8 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.launcher import take_apart
-from ranktree.pattern import expand, natural_model, read
-from ranktree.usable_machine import Tell, usable_machine
+from ranktree.pattern import expand, load, natural_model
+from ranktree.usable_machine import Notify, usable_machine
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Placing:
     hostfile: Path | None = None
 
 
-def make_plan(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -> Path:
+def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
     recorded, warnings = read(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
     for warning in warnings:
-        tell(f"{wanted.pattern}: {warning}")
-    tree, described = machine_of_launch(wanted, words, folder, tell)
+        notify(f"{wanted.pattern}: {warning}")
+    tree, described = machine_of_launch(wanted, words, folder, notify)
     plan = _core.make_plan(tree.cut_at("Core"), expand(recorded, natural_model(recorded)), "best", wanted.metric, 1)
     plan.described = described
     path = folder / "plan.json"
@@ -38,14 +38,14 @@ def make_plan(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -
     return path
 
 
-def machine_of_launch(wanted: Placing, words: Sequence[str], folder: Path, tell: Tell) -> tuple[_core.Tree, bool]:
+def machine_of_launch(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> tuple[_core.Tree, bool]:
     """The machine that the user names, without other hosts; else the hosts on which the launch puts its ranks."""
     if wanted.machine is not None or wanted.network is not None:
         allowed = hosts_of_launch(words, wanted.hosts, wanted.hostfile)
-        return usable_machine(wanted.machine, wanted.network, allowed, tell)
+        return usable_machine(wanted.machine, wanted.network, allowed, notify)
     allowed = allocation(wanted.hosts, wanted.hostfile) if wanted.hosts or wanted.hostfile else None
     if allowed is not None:
-        return usable_machine(None, None, allowed, tell)
+        return usable_machine(None, None, allowed, notify)
     return _core.load_machine(found_machine(words, folder)), False
 
 

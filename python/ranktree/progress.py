@@ -1,4 +1,4 @@
-"""Long work on a terminal: a bar that shows it is going on."""
+"""Long work on a terminal: a progress bar."""
 
 import sys
 import threading
@@ -8,12 +8,12 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-PATIENCE = 1.0  # seconds without a bar
+PATIENCE = 1.0  # seconds without a progress bar
 REFRESH = 0.1
 
 
 class LongWork:
-    """Within its `with`: after a second a bar on stderr, if that is a terminal."""
+    """Within its `with`: after a second a progress bar on stderr, if that is a terminal."""
 
     def __init__(self, description: str, limit: float | None = None) -> None:
         """What is done, and for how many seconds at most."""
@@ -31,7 +31,7 @@ class LongWork:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Takes the bar away."""
+        """Removes the progress bar."""
         self._done.set()
         if self._thread:
             self._thread.join()

@@ -22,7 +22,7 @@ def choose_helper() -> Path:
     return helper
 
 
-def ask(helper: Path) -> str:
+def places_text(helper: Path) -> str:
     """Runs the helper as this rank (it inherits the launcher's variables and descriptors); its text at rank 0."""
     try:
         result = subprocess.run(

@@ -1,4 +1,4 @@
-"""The preload library for a command: chosen by program and launcher, handed to every rank and to nobody else."""
+"""The preload library for a command: chosen by program and launcher, passed to the ranks only."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from ranktree.launcher import find_starter, identify, slurm_words, table_words
 from ranktree.launcher_options import TABLES
 
 PRELOAD = "LD_PRELOAD"
-# What the caller tells the libraries.
+# Variables of the caller that the libraries read.
 HANDED_ON = (
     "RANKTREE_VERBOSE",
     "RANKTREE_SPLIT",
@@ -35,7 +35,7 @@ ENVIRONMENT_LIST = "mca_base_env_list"
 PREFIX = "libranktree_preload_"
 WORLD_PREFIX = "libranktree_world_"
 COLLECT_PREFIX = "libranktree_collect_"
-# The MPI libraries, by the name under which a program asks the loader for them: one binary interface a line.
+# The MPI libraries, by the name by which the loader gives them to a program: one binary interface a line.
 INTERFACES = {
     "libmpi.so.40": "openmpi",
     "libmpi.so.12": "mpich",
@@ -85,7 +85,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Library:
-    """An MPI library: the name under which a file asks the loader for it, and the file that the loader finds."""
+    """An MPI library: the name by which the loader gives it to a file, and the file that the loader finds."""
 
     name: str
     file: Path | None
@@ -100,7 +100,7 @@ class Shim:
     library: Library
 
     def preloads(self, variables: Mapping[str, str]) -> str:
-        """The libraries that `variables` ask for. The tracing library in front: it counts in the new order of ranks.
+        """The libraries that `variables` are for. The tracing library in front: it counts in the new order of ranks.
         That of collectives last: they are the program's in its new order."""
         wanted = ((PREFIX, TRACING), (WORLD_PREFIX, WORLD), (COLLECT_PREFIX, COLLECTIVES))
         paths = [
@@ -212,7 +212,7 @@ def mpi_library(path: Path) -> Library | None:
 
 
 def program_library(command: Command) -> tuple[Library | None, str]:
-    """The one MPI library of a command's programs, and the program that asks for it."""
+    """The one MPI library of a command's programs, and the program that needs it."""
     library, owner = None, command.parts[0].program[0]
     for part in command.parts:
         found = mpi_library(find_program(part))
@@ -230,7 +230,7 @@ def fitting_shims(known: list[Shim], library: Library | None, command: Command, 
     if library is not None:
         found = [shim for shim in known if shim.library.name == library.name]
     else:
-        # A program of the standard ABI may run under any launcher, which does not tell it.
+        # A program of the standard ABI may run under any launcher, which does not show it.
         abi = [shim for shim in known if shim.name == wanted and interface(shim.library, known) == "abi"]
         found = abi or [shim for shim in known if family in {None, interface(shim.library, known)}]
     return sorted(found, key=lambda shim: strangeness(shim, library, command))
@@ -258,24 +258,24 @@ def strangeness(shim: Shim, library: Library | None, command: Command) -> tuple[
 
 
 def choose(command: Command, wanted: str | None) -> Shim:
-    """The library for a command; `wanted` names one where nothing else tells. ValueError says why there is none."""
+    """The library for a command; `wanted` names one where nothing else does. ValueError: why there is none."""
     library, program = program_library(command)
     known = shims()
     if not known:
         raise ValueError(f"{PREFIX}<mpi>.so: {not_built()}")
     check_agreement(library, program, command, known)
     fitting = fitting_shims(known, library, command, wanted)
-    asked_by = library.name if library is not None else command.starter
+    user = library.name if library is not None else command.starter
     built = ", ".join(f"{shim.name} ({shim.library.name})" for shim in known)
     if wanted is not None:
         fitting = [shim for shim in fitting if shim.name == wanted]
         if not fitting:
-            raise ValueError(f"no preload library '{wanted}' that fits {asked_by}; built are {built}")
+            raise ValueError(f"no preload library '{wanted}' that fits {user}; built are {built}")
     if not fitting:
-        raise ValueError(f"{program}: no preload library for {asked_by}; built are {built}; {HOW_TO_BUILD}")
+        raise ValueError(f"{program}: no preload library for {user}; built are {built}; {HOW_TO_BUILD}")
     if library is None and wanted is None and command.family not in FAMILIES:
         raise ValueError(
-            f"{program} is linked with no MPI and {command.starter or 'no launcher'} tells none: name one with --mpi"
+            f"{program} is linked with no MPI and {command.starter or 'no launcher'} shows none: name one with --mpi"
         )
     check_kind(fitting[0], command)
     return fitting[0]

@@ -9,7 +9,7 @@ from typing import Any
 from ranktree import _core
 from ranktree.allocation import Allocation, shown
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def is_described(machine: str | None, network: str | None) -> bool:
@@ -20,7 +20,7 @@ def is_described(machine: str | None, network: str | None) -> bool:
 
 
 def usable_machine(
-    machine: str | None, network: str | None, allowed: Allocation | None, tell: Tell
+    machine: str | None, network: str | None, allowed: Allocation | None, notify: Notify
 ) -> tuple[_core.Tree, bool]:
     """The tree, and whether its hosts have made-up names. ValueError names hosts that the machine does not have."""
     described = is_described(machine, network)
@@ -29,10 +29,10 @@ def usable_machine(
     tree = _core.load_machine(machine or "live", network)
     nodes = nodes_of(tree)
     if network is None and len(nodes) == 1 and (described or machine in {None, "", "live"}):
-        return alike(machine or "live", tree, nodes, allowed, tell), False
+        return alike(machine or "live", tree, nodes, allowed, notify), False
     if described:
         return renamed(tree, nodes, allowed), False
-    return restricted(tree, nodes, allowed, tell), False
+    return restricted(tree, nodes, allowed, notify), False
 
 
 def nodes_of(tree: _core.Tree) -> dict[str, list[int]]:
@@ -43,12 +43,16 @@ def nodes_of(tree: _core.Tree) -> dict[str, list[int]]:
     return nodes
 
 
-def alike(machine: str, tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, tell: Tell) -> _core.Tree:
+def alike(
+    machine: str, tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, notify: Notify
+) -> _core.Tree:
     """Every host of the allocation is taken to be like the one node that is known."""
     if len(allowed.hosts) == 1 and allowed.holds(next(iter(nodes))):
         return tree
     if machine == "live":
-        tell(f"{allowed.source}: each of {shown(allowed.hosts)} is taken to be like this node (--machine names others)")
+        notify(
+            f"{allowed.source}: each of {shown(allowed.hosts)} is taken to be like this node (--machine names others)"
+        )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hosts"
         path.write_text("".join(f"{host} allocation\n" for host in allowed.hosts), encoding="ascii")
@@ -84,14 +88,14 @@ def parts(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from parts(inside)
 
 
-def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, tell: Tell) -> _core.Tree:
+def restricted(tree: _core.Tree, nodes: dict[str, list[int]], allowed: Allocation, notify: Notify) -> _core.Tree:
     """Only the leaves of the allocation's hosts may be used. A job elsewhere leaves the machine as it is."""
     short = {name.partition(".")[0]: name for name in nodes}
     owner = {host: short.get(host.partition(".")[0], "") for host in allowed.hosts}
     absent = [host for host, name in owner.items() if not name or not _core.same_host(host, name)]
     used = [name for host, name in owner.items() if host not in absent]
     if not used and not allowed.named:
-        tell(f"{allowed.source}: {shown(allowed.hosts)} are not in the machine: all of its hosts are used")
+        notify(f"{allowed.source}: {shown(allowed.hosts)} are not in the machine: all of its hosts are used")
         return tree
     if absent:
         raise ValueError(f"{allowed.source}: the machine ({shown(tuple(nodes))}) has no host {shown(tuple(absent))}")

@@ -19,7 +19,7 @@ Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 
 class Interrupted(Exception):
-    """A signal asked us to end while the verification ran."""
+    """A signal requested the end of this process while the verification ran."""
 
 
 def require(seats: Seats, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
@@ -71,8 +71,8 @@ def launch(child: Child, folder: Path) -> list[tuple[str, list[int]]]:
     found = places(output.read_text(encoding="utf-8", errors="replace"))
     if not found:
         said = errors.read_text(encoding="utf-8", errors="replace").splitlines()
-        told = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
-        raise RuntimeError(f"--verify: the launch failed with exit code {code}: {told or 'no message'}")
+        reason = " | ".join([line.strip() for line in said if line.strip("- ")][:SHOWN])
+        raise RuntimeError(f"--verify: the launch failed with exit code {code}: {reason or 'no message'}")
     return found
 
 

@@ -27,14 +27,14 @@ Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 @dataclass(frozen=True)
 class Reorder:
-    """What is asked for: the recorded pattern, its metric, and info keys `key=value` of ranktree/mpi.h."""
+    """What is wanted: the recorded pattern, its metric, and info keys `key=value` of ranktree/mpi.h."""
 
     pattern: Path
     metric: str
     keys: tuple[str, ...]
 
     def variables(self) -> dict[str, str]:
-        """What tells the world library."""
+        """The variables that the world library reads."""
         variables = {
             "RANKTREE_REORDER": os.path.abspath(self.pattern),  # noqa: PTH100 - links stay as the user wrote them
             "RANKTREE_REORDER_METRIC": self.metric,
@@ -63,7 +63,7 @@ def wrong_setting(keys: Sequence[str]) -> str | None:
 
 
 def count_of(command: Command) -> int | None:
-    """How many ranks a command says it starts; None where it does not say."""
+    """How many ranks a command starts, as far as its options show; else None."""
     if not command.starter:
         return 1
     total = 0
@@ -130,8 +130,8 @@ def launch(child: Child, folder: Path) -> dict:
     if start >= 0:
         return json.JSONDecoder().raw_decode(text[start:])[0]
     said = [line.strip() for line in errors.read_text(encoding="utf-8", errors="replace").splitlines()]
-    told = next((line for line in said if line.startswith("ranktree-reorder: ")), "") or " | ".join(
+    reason = next((line for line in said if line.startswith("ranktree-reorder: ")), "") or " | ".join(
         filter(None, said[:9])
     )
     late = f"the launch did not end in {SECONDS} s" if child.late else f"the launch failed with exit code {code}"
-    raise RuntimeError(f"--dry-run: {late}: {told or 'no message'}")
+    raise RuntimeError(f"--dry-run: {late}: {reason or 'no message'}")

@@ -36,9 +36,9 @@ inline void add_size(layout::SendCell& sends, std::uint64_t bytes) noexcept {
   count.bytes += bytes;
 }
 
-// Counts one message; one to MPI_PROC_NULL does not count. O(1); a few loads when this thread has sent to that rank of
-// that communicator, by that call and with that datatype, before. Always inline: a call out of the wrapper would spill
-// its arguments.
+// Counts one message; none to MPI_PROC_NULL. O(1); a few loads when this thread has sent to that rank of that
+// communicator, by that call and with that datatype, before.
+// Always inline: a call out of the wrapper would spill its arguments.
 RANKTREE_INLINE void count_send(SendCall call, MPI_Count count, MPI_Datatype type, int dest, MPI_Comm comm) noexcept {
   Thread* thread = this_thread;
   if (thread != nullptr) [[likely]] {

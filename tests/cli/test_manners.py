@@ -56,7 +56,7 @@ def test_every_help_has_an_example_and_whole_lines(ranktree, verb: str) -> None:
             assert " ".join(parameter.declared.help.split()) in text
 
 
-def test_help_is_quick(ranktree) -> None:
+def test_help_takes_a_quarter_of_a_second(ranktree) -> None:
     """In processor time, which other work on the machine does not stretch."""
     for words in (["--help"], ["map", "--help"], ["run", "--help"]):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -69,8 +69,8 @@ def completed(ranktree, *words: str) -> list[str]:
     """What bash offers for the last word."""
     script = ranktree("completion", "bash").stdout
     typed = " ".join(f"'{word}'" for word in words)
-    ask = f'{script}\nCOMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _ranktree; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, timeout=60, check=True).stdout.split()
+    line = f'{script}\nCOMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _ranktree; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60, check=True).stdout.split()
 
 
 def test_bash_completes_commands_and_options(ranktree) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_without_libraries import package, refusal, run  # noqa: F401  a fixture, and two ways to run a command
+from test_without_libraries import package, refusal, run  # noqa: F401  a fixture, and two functions that run a command
 
 ROOT = Path(__file__).resolve().parents[2]
 MPICH5 = ROOT / ".mpis/mpich5/bin"

@@ -42,7 +42,7 @@ def test_words_that_are_no_pins_are_wrong_usage(pattern, word):
 @pytest.mark.parametrize(
     ("word", "text"),
     [
-        ("3=2", "2 hosts have PU 2: say HOST:2"),
+        ("3=2", "2 hosts have PU 2: write HOST:2"),
         ("3=n7:2", "--pin 3=n7:2: the machine has no such PU"),
         ("6=n0:0", "expected ranks in 0..5, found 6"),
     ],

@@ -204,7 +204,7 @@ def test_refusals(ranktree: Callable, mpi: Any, tmp_path: Path) -> None:
     start = ["--", f"mpiexec.{mpi.name}", "-n", 2]
     bad = script(tmp_path / "bad", "echo wrong >&2; exit 5")
     cases = (
-        ((*start, bad), "ended with exit code 5: "),
+        ((*start, bad), "failed with exit code 5: "),
         (("--metric-regex", "x", *start, bad), "one group"),
         (("-o", tmp_path / "full", *start, bad), "not an empty folder"),
         (("--pattern", tmp_path / "none.npz", *start, "true"), "none.npz"),

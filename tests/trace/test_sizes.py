@@ -10,7 +10,7 @@ CALLS += ("Isendrecv", "Isendrecv_replace", "Send_init", "Bsend_init", "Ssend_in
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_messages_are_counted_by_call_size_and_communicator(mpi, ranks, ranktree, tmp_path) -> None:
-    """Rank 0 of the reversed communicator never sends, so nobody writes its members down."""
+    """Rank 0 of the reversed communicator never sends, so no rank writes its members down."""
     path = tmp_path / "sizes.npz"
     result = ranktree("trace", "-o", path, "--", *mpi.launch(ranks, mpi.program("trace_sizes")))
     assert result.returncode == 0, result.stderr

@@ -37,7 +37,7 @@ def command(
     mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="Which MPI's program to start.")] = None,
     json: Annotated[bool, Option("--json", help="The lines of the program as they are.")] = False,
 ) -> None:
-    """Start ranks that call a collective in several ways, taking turns in one process: native beside hierarchical.
+    """Start ranks that call a collective by several variants, taking turns in one process: native beside hierarchical.
 
     Microseconds of one call, from the moment all ranks are ready until the slowest is done: median (least - nine of
     ten). `x` is native's time over a variant's, turn by turn; `cpu` the same for the processor time of all ranks.
@@ -45,8 +45,8 @@ def command(
     program, words = choose(launcher or [], mpi)
     if ranks is not None:
         words = [*words, "-n", str(ranks)]
-    asked = [word for text in (NATIVE, *(variants or ["auto"])) for word in ("--variant", text)]
-    options = ["--sizes", sizes, "--seconds", str(seconds), *asked]
+    chosen = [word for text in (NATIVE, *(variants or ["auto"])) for word in ("--variant", text)]
+    options = ["--sizes", sizes, "--seconds", str(seconds), *chosen]
     lines = run([*words, str(program), collectives, *options])
     if json:
         for line in lines:
@@ -98,7 +98,7 @@ def of_launcher(starter: str, known: dict[str, Path]) -> str:
     """The MPI of a launcher."""
     family, version = identify(starter)
     if family == "slurm":
-        raise ValueError("srun starts any MPI: say which with --mpi")
+        raise ValueError("srun starts any MPI: name it with --mpi")
     names = fitting(family, version, known)
     if not names:
         raise ValueError(f"no program is built for {family}; built: {', '.join(known)}; {HOW_TO_BUILD}")

@@ -36,7 +36,7 @@ def printed(words: Sequence[str], kind: str) -> dict[str, Any]:
 def table_of(found: dict[str, Any]) -> Table:
     """The levels, outermost first."""
     table = Table(title=f"{found['ranks']} ranks on {found['nodes']} node(s), {found['mpi']}")
-    table.add_column("ranks meet across")
+    table.add_column("link across")
     for name in ("latency", "bandwidth", "o send", "o receive", "gap"):
         table.add_column(name, justify="right")
     for level in found["levels"]:

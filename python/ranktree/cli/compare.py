@@ -31,8 +31,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
 ) -> None:
     """Compare two commands by interleaved runs, or two files of runs, or two plans.
 
-    Says "no difference" where the 95 % interval of the ratio of the medians contains 1. Interrupted, it keeps the
-    complete rounds and leaves no run behind.
+    The result is "no difference" where the 95 % interval of the ratio of the medians contains 1. Interrupted, it keeps
+    the complete rounds and leaves no run behind.
     """
     # #lizard forgives the number of parameters: every option is one
     from ranktree.cli.output import require_writable  # noqa: PLC0415  numpy, for this verb only
@@ -105,7 +105,7 @@ def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[st
 
     try:
         with ends_cleanly():
-            measure(what, tell_progress(what.runs))
+            measure(what, show_progress(what.runs))
     except (Interrupted, RuntimeError, ValueError) as error:
         if output is not None and what.series[0].values:
             save(output, result())
@@ -116,14 +116,14 @@ def measure_all(what: Any, unit: str, seed: int, output: Path | None) -> dict[st
     return result()
 
 
-def tell_progress(runs: int) -> Any:
+def show_progress(runs: int) -> Any:
     """A line on a terminal's stderr."""
 
-    def tell(number: int, series: "Series") -> None:
+    def notify(number: int, series: "Series") -> None:
         if sys.stderr.isatty():
             print(f"\rranktree: round {number + 1} of {runs}: {series.name} ", end="", file=sys.stderr, flush=True)
 
-    return tell
+    return notify
 
 
 def write(found: dict[str, Any], output: Path | None, plot: Path | None, json: bool) -> None:

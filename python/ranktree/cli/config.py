@@ -1,4 +1,4 @@
-"""Settings of `ranktree.toml`, which hold where neither a word nor the environment says otherwise.
+"""Settings of `ranktree.toml`, which hold where neither a flag nor a variable gives another value.
 
 A table a command, an option a key: `[map]`, then `preset = "strong"`.
 """

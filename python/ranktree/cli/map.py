@@ -27,7 +27,7 @@ def choice(value: str, allowed: tuple[str, ...], option: str) -> str:
 
 
 def read_pins(words: list[str], comparison: bool) -> dict[int, str]:
-    """What --pin says, usage errors where it makes no sense."""
+    """The values of --pin; usage errors where it makes no sense."""
     if words and comparison:
         raise BadParameter("expected no --compare, whose peers know no pinned ranks", param_hint="--pin")
     pins: dict[int, str] = {}

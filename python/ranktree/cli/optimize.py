@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     folder: Annotated[Path | None, Option("-o", "--output", help="folder of the results [ranktree-PROGRAM]")] = None,
     json: Annotated[bool, Option("--json", help="print JSON (docs/how-to/speed-up-an-application.md)")] = False,
 ) -> None:
-    """Trace, place, verify, run before and after in turn, and say in one sentence whether a plan is faster.
+    """Trace, place, verify, run before and after in turn, and report in one sentence whether a plan is faster.
 
     Leaves the plan, the launcher's own files, the runs and a report in a folder that all nodes see.
     """
@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     result = Result()
     try:
         with ends_cleanly():
-            optimize(wishes, result, tell)
+            optimize(wishes, result, notify)
     except (Interrupted, VerifyInterrupted) as interrupted:
         show_left(result, chosen)
         become_result(-interrupted.args[0] if isinstance(interrupted, VerifyInterrupted) else -interrupted.number)
@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
 def allocated(
     words: list[str], machine: str | None, network: str | None, hosts: str | None, hostfile: Path | None
 ) -> Allocation | None:
-    """The hosts to place on; None without a named machine, where the launch itself tells its hosts."""
+    """The hosts to place on; None without a named machine, where the launch itself shows its hosts."""
     if machine is None and network is None and hosts is None and hostfile is None:
         return None
     return hosts_of_launch(words, hosts, hostfile)
@@ -110,7 +110,7 @@ def new_folder(path: Path) -> Path:
     return path
 
 
-def tell(what: str) -> None:
+def notify(what: str) -> None:
     """A line of progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[Kranktree: {what}", end="", file=sys.stderr, flush=True)

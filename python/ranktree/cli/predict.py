@@ -33,7 +33,7 @@ class Predictor:
         self.collective, self.machine, self.model, self.shared = collective, machine, model, shared
 
     def cost(self, size: int, choice: str) -> float | None:
-        """Seconds; None where the model cannot tell."""
+        """Seconds; None where the model has no answer."""
         model = self.model if choice.startswith("messages") else "closed"
         hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
         return _core.predict_cost(self.collective, size, choice, hierarchy, parameters, model)
@@ -149,7 +149,7 @@ def condition_lines(rows: list[dict[str, Any]]) -> list[str]:
     for index, about in enumerate(rows[0]["groups"]):
         each = [row["groups"][index] for row in rows]
         if not any(entry["condition"] for entry in each):
-            continue  # the papers have nothing to say
+            continue  # the papers have no condition
         for first, last in runs_of([(entry["groups"], entry["holds"]) for entry in each]):
             entry = each[first]
             sizes = size_text(rows[first]["bytes"])

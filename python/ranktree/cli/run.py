@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         Option("--reorder-info", metavar="KEY=VALUE", help="An info key of ranktree_Comm_reorder."),
     ] = None,
     cart: Annotated[
-        bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, even if it says reorder=0.")
+        bool, Option("--cart", help="Reorder in the program's own MPI_Cart_create, even where it passes reorder=0.")
     ] = False,
     wanted: Collectives = None,
     log: CollectivesLog = None,
@@ -84,11 +84,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     no_cache: NoCache = False,
     dry_run: Annotated[
         bool,
-        Option("--dry-run", help="Only tell what --reorder would change: launches a program of ours instead."),
+        Option("--dry-run", help="Only print what --reorder would change: launches a program of ours instead."),
     ] = False,
     mpi: Annotated[
         str | None,
-        Option("--mpi", envvar="RANKTREE_MPI", help="The library to use where program and launcher do not tell."),
+        Option("--mpi", envvar="RANKTREE_MPI", help="The library to use where program and launcher do not show it."),
     ] = None,
     verify_first: Annotated[
         bool, Option("--verify", help="First check host and PUs of every rank; run only if all are as planned.")
@@ -115,13 +115,14 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(wrong)
     order = world.wanted(reorder, metric, reorder_info or [], read_command(words)) if reorder is not None else None
     if order is not None and dry_run:
-        tell_changes(order, words, source, folder)
+        show_changes(order, words, source, folder)
         if cart:
             echo(world.NOT_FORETOLD)
         return
-    served = for_collectives(wanted, log, cache or default_cache(no_cache))
-    words = with_libraries(words, mpi, asked_for(split, order, cart) | served)
-    become_result(run_as_asked(words, source, check, folder, show))
+    words = with_libraries(
+        words, mpi, variables_for(split, order, cart) | for_collectives(wanted, log, cache or default_cache(no_cache))
+    )
+    become_result(run_command(words, source, check, folder, show))
 
 
 @dataclass(frozen=True)
@@ -199,8 +200,8 @@ def for_collectives(wanted: str | None, log: Path | None, cache: Path | None) ->
     return collectives.variables(wanted, log, cache)
 
 
-def asked_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:
-    """The variables that tell the preloaded libraries."""
+def variables_for(split: bool, order: world.Reorder | None, cart: bool) -> dict[str, str]:
+    """The variables that the preloaded libraries read."""
     variables = {"RANKTREE_SPLIT": "1"} if split else {}
     if order is not None:
         variables |= order.variables()
@@ -215,15 +216,15 @@ def with_libraries(words: list[str], mpi: str | None, variables: dict[str, str])
     return with_shim(started, choose(started, mpi), {**handed_on(), **variables})
 
 
-def run_as_asked(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
-    """The exit code of the run, or minus the signal that ended it."""
+def run_command(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
+    """The exit code of the run, or minus the signal of its termination."""
     if source:
         return run_placed(words, source, check, folder, show)
-    tell(show, words)
+    notify(show, words)
     return run_through(words, os.environ)
 
 
-def tell_changes(order: world.Reorder, words: Sequence[str], source: Source, folder: Path | None) -> None:
+def show_changes(order: world.Reorder, words: Sequence[str], source: Source, folder: Path | None) -> None:
     """--dry-run."""
     started = read_command(words)
     with files_folder(folder) as place:
@@ -241,7 +242,7 @@ def tell_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
         echo("\n".join(lines))
 
 
-def tell(show: bool, words: Sequence[str]) -> None:
+def notify(show: bool, words: Sequence[str]) -> None:
     """--show."""
     if show:
         echo(shlex.join(words), err=True)
@@ -263,7 +264,7 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchComman
 
 
 def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
-    """Runs the command as the plan says; its exit code, or minus the signal that ended it."""
+    """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
         try:
             plan = source.file(words, place)
@@ -272,7 +273,7 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
                 seats = _core.plan_seats(_core.load_plan(str(plan)))
                 verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)
             arguments, variables = prepare(launched.program)
-            tell(show, arguments)
+            notify(show, arguments)
             return run_through(arguments, variables)
         except verify.Interrupted as interrupted:
             return -interrupted.args[0]

@@ -34,7 +34,7 @@ def command(
     mpi: Annotated[
         str | None,
         Option(
-            "--mpi", envvar="RANKTREE_MPI", help="The preload library to use where program and launcher do not tell."
+            "--mpi", envvar="RANKTREE_MPI", help="The preload library to use where program and launcher do not show it."
         ),
     ] = None,
     simulated: Annotated[
@@ -74,16 +74,16 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
     before = identity(path)
     result = run_through(arguments, os.environ)
     if identity(path) != before and path.exists():
-        tell(path, quiet)
+        notify(path, quiet)
         leftover(parts)
         return result
     if recover_after(path, parts):
         return result
-    tell_absent(started, shim.path)
+    name_absent(started, shim.path)
     return result or NO_TRACE
 
 
-def tell_absent(started: Command, library: Path) -> None:
+def name_absent(started: Command, library: Path) -> None:
     """Names a rank whose node cannot read the library: then the loader starts the program without it."""
     absent = ranks_without(started, library) if started.starter else []
     if absent:
@@ -103,7 +103,7 @@ def trace_without_run(words: list[str], output: Path, ranks: int, quiet: bool) -
 def check_output(output: Path) -> Path:
     """The absolute path of the output. Refuses before the run what would lose the trace after it."""
     if output.suffix != ".npz":
-        raise BadParameter(f"{output}: expected a name that ends in .npz")
+        raise BadParameter(f"{output}: expected a name with the ending .npz")
     path = Path(os.path.abspath(output))  # noqa: PTH100 - symbolic links stay as the user wrote them
     require_writable(path)
     if os.path.lexists(parts_folder(path)):
@@ -120,7 +120,7 @@ def parts_folder(path: Path) -> Path:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Tells a new file from the one that was there before; None when there is none."""
+    """Distinguishes a new file from the one before; None when there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -154,7 +154,7 @@ def put_together(parts: Path, output: Path, quiet: bool = False) -> None:
     """Writes the pattern and removes the parts."""
     found = _core.recover_trace(str(parts), str(output))
     shutil.rmtree(parts)
-    tell(output, quiet)
+    notify(output, quiet)
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")
@@ -171,8 +171,8 @@ def ranks_text(ranks: list[int]) -> str:
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {_core.cpu_list(list(ranks))}"
 
 
-def tell(path: Path, quiet: bool) -> None:
-    """One line about a trace; what could not be attributed is told even when nothing else is."""
+def notify(path: Path, quiet: bool) -> None:
+    """One line about a trace; what could not be attributed is printed even when nothing else is."""
     import numpy  # noqa: PLC0415 - after the run, which need not wait for it
 
     with numpy.load(path) as arrays:

@@ -1,4 +1,4 @@
-"""`ranktree tune`: measures what the models propose beside the MPI's own calls, and keeps what was faster as rules."""
+"""`ranktree tune`: measures what the models propose beside the native calls, and keeps what was faster as rules."""
 
 import json
 import tempfile
@@ -45,7 +45,7 @@ class Launch:
 
 
 def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launch:
-    """Asks where the ranks are, and what their links cost unless a file says so."""
+    """Finds where the ranks are, and what their links cost unless a file has it."""
     calibrate = [*words, str(program_beside(bench))]
     places = printed([*calibrate, "--places"], "ranktree-places")
     colours = places["colours"]
@@ -78,8 +78,8 @@ def measured(
     launch: Launch, collective: str, size: int, choices: Sequence[str], seconds: float
 ) -> list[dict[str, Any]]:
     """The lines of the measuring program: native first."""
-    asked = [word for text in (NATIVE, *choices) for word in ("--variant", text)]
-    return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *asked]))
+    chosen = [word for text in (NATIVE, *choices) for word in ("--variant", text)]
+    return list(run([*launch.words, collective, "--sizes", str(size), "--seconds", str(seconds), *chosen]))
 
 
 def winner(
@@ -128,7 +128,7 @@ def rules_of(
     yield from rules
 
 
-def told(collective: str, size: int, lines: Sequence[dict[str, Any]], best: dict[str, Any] | None) -> str:
+def summary(collective: str, size: int, lines: Sequence[dict[str, Any]], best: dict[str, Any] | None) -> str:
     """One line for the reader."""
     times = ", ".join(
         f"{line['variant']} {line['wrong'] if 'wrong' in line else seconds_text(line['median'])}" for line in lines
@@ -159,15 +159,15 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         "8,64,512,4K,16K,64K,256K,1M,4M"
     ),
     parameters: Annotated[str | None, Option(help="what `ranktree calibrate` wrote; else measured first")] = None,
-    most: Annotated[int, Option(min=1, max=20, help="ways measured beside native for each size")] = 3,
-    seconds: Annotated[float, Option(min=0.01, max=600, help="for each size, all ways together")] = 0.5,
+    most: Annotated[int, Option(min=1, max=20, help="variants measured beside native for each size")] = 3,
+    seconds: Annotated[float, Option(min=0.01, max=600, help="for each size, all variants together")] = 0.5,
     margin: Annotated[float, Option(min=0, max=1000, help="so much faster than native a rule must be")] = 0.05,
     mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
 ) -> None:
-    """Find which collectives are faster another way than the MPI's own, and write them down as rules.
+    """Find which collectives have a faster variant than the native call, and write them down as rules.
 
-    Ways take turns with the native call in one process. A rule is written only for what was faster there. Use the file
-    with RANKTREE_COLL=FILE or `ranktree run --collectives FILE`.
+    Variants take turns with the native call in one process. A rule is written only for what was faster there. Use the
+    file with RANKTREE_COLL=FILE or `ranktree run --collectives FILE`.
     """
     # #lizard forgives the number of parameters: every option is one
     names = [name_of(word) for word in collectives.split(",")]
@@ -190,7 +190,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             best = winner(lines, margin)
             found.append((size, end, best))
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
-            echo(told(name, size, lines, best))
+            echo(summary(name, size, lines, best))
         rules += rules_of(launch, name, found)
         base_rules += rules_of(launch, name, base_found)
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)

@@ -18,18 +18,18 @@ TARGETS = (
 )
 SECONDS = 60
 SHOWN_LINES = 12
-# Macros of mpi.h that tell the product and its version, the most special first.
+# Macros of mpi.h that identify the product and its version, the most special first.
 PRODUCTS = (
     ("intelmpi", "I_MPI_VERSION"),
     ("openmpi", "OMPI_MAJOR_VERSION"),
     ("mpich", "MPICH_VERSION"),
     ("mvapich", "MVAPICH2_VERSION"),
 )
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def build(wanted: str, jobs: int, tell: Tell) -> list[Path]:
-    """Builds for `NAME=/path/of/mpicc`, or without a name; the files that were added. RuntimeError says what failed."""
+def build(wanted: str, jobs: int, notify: Notify) -> list[Path]:
+    """Builds for `NAME=/path/of/mpicc`, or without a name; the added files. RuntimeError names what failed."""
     name, _, wrapper = wanted.rpartition("=")
     compiler = shutil.which(wrapper)
     if compiler is None:
@@ -41,7 +41,7 @@ def build(wanted: str, jobs: int, tell: Tell) -> list[Path]:
     if not os.access(helpers.LIBRARY_FOLDER, os.W_OK):
         raise ValueError(f"--build: {helpers.LIBRARY_FOLDER} cannot be written to: install ranktree in a venv")
     with tempfile.TemporaryDirectory(prefix="ranktree-build-") as folder:
-        make(Path(folder), name, os.path.abspath(compiler), jobs, tell)  # noqa: PTH100 - wrappers may be links
+        make(Path(folder), name, os.path.abspath(compiler), jobs, notify)  # noqa: PTH100 - wrappers may be links
         return put_beside(Path(folder) / "lib", name)
 
 
@@ -54,13 +54,13 @@ def require_tools() -> None:
             raise RuntimeError(f"--build: {tool} is not on PATH: install CMake 3.25 and a compiler for C++20")
 
 
-def make(folder: Path, name: str, compiler: str, jobs: int, tell: Tell) -> None:
+def make(folder: Path, name: str, compiler: str, jobs: int, notify: Notify) -> None:
     """Configures and builds the targets of one MPI."""
-    tell(f"configuring for {name}, {compiler}")
+    notify(f"configuring for {name}, {compiler}")
     options = ["-DRANKTREE_PYTHON=OFF", "-DRANKTREE_TESTS=OFF", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
     words = ["cmake", "-S", str(SOURCE.resolve()), "-B", str(folder), f"-DRANKTREE_MPIS={name}={compiler}"]
     run([*words, *options], "configuring")
-    tell(f"building for {name}, which takes some minutes")
+    notify(f"building for {name}, which takes some minutes")
     targets = [target.format(name) for target in TARGETS]
     run(["cmake", "--build", str(folder), "--parallel", str(jobs), "--target", *targets], "building")
 
@@ -70,8 +70,8 @@ def run(words: list[str], what: str) -> None:
     result = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != 0:
         lines = [line for line in result.stdout.splitlines() if line.strip()]
-        told = [line for line in lines if "error" in line.lower()][:SHOWN_LINES] or lines[-SHOWN_LINES:]
-        raise RuntimeError("\n  ".join([f"--build: {what} failed:", *told]))
+        reason = [line for line in lines if "error" in line.lower()][:SHOWN_LINES] or lines[-SHOWN_LINES:]
+        raise RuntimeError("\n  ".join([f"--build: {what} failed:", *reason]))
 
 
 def put_beside(built: Path, name: str) -> list[Path]:
@@ -99,7 +99,7 @@ def free_name(compiler: Path) -> str:
     macros = dict(re.findall(r'^#define (\w+) "?([^"\s]*)"?', result.stdout, re.MULTILINE))
     product = next((pair for pair in PRODUCTS if pair[1] in macros), None)
     if result.returncode != 0 or product is None:
-        raise ValueError(f"--build: {compiler}: mpi.h tells no MPI that is known: write --build NAME={compiler}")
+        raise ValueError(f"--build: {compiler}: mpi.h is of no known MPI: write --build NAME={compiler}")
     version = macros[product[1]]
     if product[0] == "openmpi":
         version = ".".join(macros.get(f"OMPI_{part}_VERSION", "0") for part in ("MAJOR", "MINOR", "RELEASE"))

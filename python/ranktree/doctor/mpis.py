@@ -79,7 +79,7 @@ def slurm(system: System) -> Iterator[Finding]:
 
 
 def as_root(system: System) -> Iterator[Finding]:
-    """Open MPI refuses to start as root unless two variables say so."""
+    """Open MPI refuses to start as root unless two variables are set."""
     if system.is_root and system.program("ompi_info") and not all(system.environment.get(name) for name in AS_ROOT):
         mend = "export " + " ".join(f"{name}=1" for name in AS_ROOT)
         yield Finding("root", WARNING, "this is root, for whom Open MPI starts nothing", mend)

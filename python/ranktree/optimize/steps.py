@@ -35,7 +35,7 @@ from ranktree.world import Reorder
 
 FORMAT, VERSION = "ranktree-optimize", 1
 BEFORE = "before"
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 # The same command again, wherever this Python found it: it may run isolated from PYTHONPATH.
 OURSELVES = (
     sys.executable,
@@ -48,7 +48,7 @@ OURSELVES = (
 
 @dataclass
 class Wishes:
-    """What the user asks for."""
+    """What the user wants."""
 
     words: list[str]
     folder: Path
@@ -85,13 +85,13 @@ class Result:
         return bool(self.command)
 
 
-def optimize(wishes: Wishes, result: Result, tell: Tell) -> None:
+def optimize(wishes: Wishes, result: Result, notify: Notify) -> None:
     """Fills the result step by step, so that what is there when something fails can be kept."""
     command = take_apart(wishes.words)
-    pattern = wishes.pattern or traced(wishes, tell)
-    tree, machine = machine_for(wishes, command, tell)
+    pattern = wishes.pattern or traced(wishes, notify)
+    tree, machine = machine_for(wishes, command, notify)
     recorded, _ = _core.load_pattern(str(pattern))
-    tell("placing")
+    notify("placing")
     found = candidates(tree, recorded, wishes.folder, wishes.seed)
     if can_reorder(wishes):
         found += reorderings(tree, recorded, wishes.folder, wishes.seed)
@@ -103,7 +103,7 @@ def optimize(wishes: Wishes, result: Result, tell: Tell) -> None:
     words, result.dropped = without_placement(command)
     best = max(found, key=lambda each: each.gain)
     if chosen:
-        best = measured(wishes, result, words, chosen, tell)
+        best = measured(wishes, result, words, chosen, notify)
     if best.reorders:
         result.dropped = []
     conclude(wishes, result, words, best, measured_any=bool(chosen))
@@ -124,9 +124,9 @@ def pattern_path(wishes: Wishes) -> Path:
     return wishes.pattern or wishes.folder / "pattern.npz"
 
 
-def traced(wishes: Wishes, tell: Tell) -> Path:
+def traced(wishes: Wishes, notify: Notify) -> Path:
     """The pattern of one run with tracing on, by `ranktree trace`."""
-    tell("tracing one run")
+    notify("tracing one run")
     path = pattern_path(wishes)
     options = ["--mpi", wishes.mpi] if wishes.mpi else []
     words = [*OURSELVES, "trace", "-q", "-o", str(path), *options, "--", *wishes.words]
@@ -134,28 +134,30 @@ def traced(wishes: Wishes, tell: Tell) -> Path:
     if outcome.late:
         raise RuntimeError(f"the traced run did not end in {wishes.limit:g} s")
     if outcome.code != 0 or not path.exists():
-        raise RuntimeError(f"the traced run ended with exit code {outcome.code}: {tail(outcome.output)}")
+        raise RuntimeError(f"the traced run failed with exit code {outcome.code}: {tail(outcome.output)}")
     return path
 
 
-def machine_for(wishes: Wishes, command: LaunchCommand, tell: Tell) -> tuple["_core.Tree", str | None]:
+def machine_for(wishes: Wishes, command: LaunchCommand, notify: Notify) -> tuple["_core.Tree", str | None]:
     """The machine that the user names, else the hosts on which the launch puts its ranks."""
     path = wishes.folder / "machine.json"
     if wishes.machine is None and wishes.network is None and wishes.hosts is None:
-        tell("looking at the hosts of the launch")
+        notify("looking at the hosts of the launch")
         path.write_text(json.dumps(machine_of(where.found_by_launch(command).hosts), indent=1), encoding="utf-8")
         return _core.load_machine(str(path)).cut_at("Core"), str(path)
-    tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, tell)
+    tree, described = usable_machine(wishes.machine, wishes.network, wishes.hosts, notify)
     if described:
         if len(nodes_of(tree)) > 1:
             raise ValueError(f"--machine '{wishes.machine}' has no real hosts: give --hosts")
         here = Allocation((socket.gethostname(),), "this node", named=True)
-        tree, _ = usable_machine(wishes.machine, None, here, tell)
+        tree, _ = usable_machine(wishes.machine, None, here, notify)
     _core.save_machine(str(path), tree)
     return tree.cut_at("Core"), str(path)
 
 
-def measured(wishes: Wishes, result: Result, words: list[str], chosen: Sequence[Candidate], tell: Tell) -> Candidate:
+def measured(
+    wishes: Wishes, result: Result, words: list[str], chosen: Sequence[Candidate], notify: Notify
+) -> Candidate:
     """Verifies the candidates, runs them in turn with the command as it is; returns the one with the best median."""
     series = [Series(BEFORE, list(wishes.words))]
     what = Measurement(series, wishes.runs, compiled(wishes.metric_regex), wishes.limit)
@@ -167,14 +169,14 @@ def measured(wishes: Wishes, result: Result, words: list[str], chosen: Sequence[
         place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
         launched, prepare = placing(words, each.path, place)
         if wishes.check != "nothing":
-            tell(f"verifying the {each.name}")
+            notify(f"verifying the {each.name}")
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
                 Path(name).chmod(0o755)
                 verify.require(each.seats, launched, prepare, Path(name), compare_pus=wishes.check == "pus")
         arguments, what.variables[each.name] = prepare(launched.program)
         series.append(Series(each.name, arguments))
     try:
-        measure(what, lambda number, one: tell(f"round {number + 1} of {wishes.runs}: {one.name}"))
+        measure(what, lambda number, one: notify(f"round {number + 1} of {wishes.runs}: {one.name}"))
     finally:
         result.runs = runs_of(wishes, series)
         if result.runs is not None:
@@ -237,7 +239,7 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
         metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
         result.command = ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
         return
-    from ranktree.cli.emit import command_line  # noqa: PLC0415  asks the core for its launchers when imported
+    from ranktree.cli.emit import command_line  # noqa: PLC0415  queries the core for its launchers when imported
 
     plan = wishes.folder / "plan.json"
     shutil.copyfile(best.path, plan)

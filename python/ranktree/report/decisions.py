@@ -10,7 +10,7 @@ CALLS = "calls"
 def read_log(lines: Iterable[str]) -> list[dict[str, Any]]:
     """One entry a decision: `ranktree: WHERE: KIND: CHOICE | CANDIDATE TIME | ... | for N calls`.
 
-    Lines of another form are kept as they are, so that nothing the log says is lost.
+    Lines of another form are kept as they are, so that no line of the log is lost.
     """
     found = []
     for line in lines:

@@ -117,7 +117,7 @@ def require_fitting(plan: "_core.Plan", recorded: "_core.Pattern", request: Requ
 
 
 def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
-    """The slots of the ranks before and by the plan, as far as machine, plan and traced hosts tell them."""
+    """The slots of the ranks before and by the plan, as far as machine, plan and traced hosts show them."""
     plan = inputs.plan
     if plan is None:
         add_traced_only(inputs)
@@ -139,7 +139,7 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
 
 
 def add_traced_only(inputs: Inputs) -> None:
-    """Without a machine or a plan the traced hosts say on which node each rank was."""
+    """Without a machine or a plan the traced hosts show on which node each rank was."""
     hosts = list(inputs.recorded.metadata["hosts"])
     if not hosts:
         return

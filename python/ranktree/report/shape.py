@@ -84,7 +84,7 @@ def of_tree(tree: _core.Tree) -> Shape:
 
 
 def of_seats(seats: Sequence[tuple[str, list[int]]], hosts: Sequence[str]) -> tuple[Shape, np.ndarray]:
-    """What a plan alone says of its machine: hosts, and the slots that its ranks use; and the slot of each rank."""
+    """What a plan alone has of its machine: hosts, and the slots that its ranks use; and the slot of each rank."""
     place = {host: index for index, host in enumerate(hosts or [""])}
     keys = [(place.get(host, len(place)), tuple(pus), host) for host, pus in seats]
     used = sorted(set(keys))

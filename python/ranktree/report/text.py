@@ -66,7 +66,7 @@ def levels(document: dict[str, Any]) -> Iterator[str]:
     ]
     rows.append([f"cost ({table['cost_unit']})", *(f"{each['total']:,.6g}" for each in table["placements"])])
     header = ["level", *(each["label"] for each in table["placements"])]
-    yield from columns(f"{table['unit']} by the level on which ranks meet", header, rows)
+    yield from columns(f"{table['unit']} by level of the machine", header, rows)
     if table["bound"] is not None:
         yield f"  lower bound of the cost: {table['bound']:,.6g}"
 

@@ -21,7 +21,7 @@ def verdict(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
 
 
 def measured(comparison: dict[str, Any]) -> dict[str, Any]:
-    """What the measured runs say."""
+    """The result of the measured runs."""
     return {
         "result": comparison["result"],
         "sentence": "Measured: " + comparison["sentence"],
@@ -77,7 +77,7 @@ def saving(plan: "_core.Plan", name: str, gain: float) -> str:
 
 
 def bound(plan: "_core.Plan") -> str:
-    """How close to the lower bound the placement is, where that says something."""
+    """How close to the lower bound the placement is, where the bound is known."""
     return ", and none can" if plan.gap == 0 else ""
 
 

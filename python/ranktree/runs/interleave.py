@@ -25,7 +25,7 @@ class Measurement:
     expected: int = 0  # exit code of a good run
 
 
-def measure(what: Measurement, tell: Progress = lambda number, series: None) -> None:
+def measure(what: Measurement, notify: Progress = lambda number, series: None) -> None:
     """Fills the series. Every second round runs backwards. A failed or late run raises RuntimeError.
 
     The series hold the complete rounds so far whatever is raised.
@@ -35,7 +35,7 @@ def measure(what: Measurement, tell: Progress = lambda number, series: None) -> 
             order = what.series if number % 2 == 0 else what.series[::-1]
             times: dict[str, float] = {}
             for series in order:
-                tell(number, series)
+                notify(number, series)
                 times[series.name] = one(what, series, Path(folder) / "output")
             for series in what.series:
                 series.values.append(times[series.name])
@@ -48,7 +48,7 @@ def one(what: Measurement, series: Series, log: Path) -> float:
         raise RuntimeError(f"{series.name}: a run did not end in {what.limit:g} s: {tail(outcome.output)}")
     if outcome.code != what.expected:
         how = f"exit code {outcome.code}" if outcome.code >= 0 else f"signal {-outcome.code}"
-        raise RuntimeError(f"{series.name}: a run ended with {how}: {tail(outcome.output)}")
+        raise RuntimeError(f"{series.name}: a run failed with {how}: {tail(outcome.output)}")
     return measured(outcome, what.pattern)
 
 

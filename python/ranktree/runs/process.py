@@ -20,7 +20,7 @@ SHOWN_LINES = 5
 
 
 class Interrupted(Exception):
-    """A signal asked this process to end; `number` is the signal."""
+    """A signal requested the end of this process; `number` is the signal."""
 
     def __init__(self, number: int) -> None:
         """Remembers the signal."""
@@ -30,7 +30,7 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did: exit code (minus the signal that ended it), seconds, both output streams."""
+    """What a run did: exit code (minus the signal of its termination), seconds, both output streams."""
 
     code: int
     seconds: float
@@ -83,7 +83,7 @@ def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limi
 
 
 def end(process: subprocess.Popen) -> None:
-    """Asks the group to end; what is still there after the grace is killed, descendants in other groups too."""
+    """Sends SIGTERM to the group; what is still there after the grace is killed, descendants in other groups too."""
     signal_group(process.pid, signal.SIGTERM)
     try:
         process.wait(GRACE_SECONDS)
@@ -112,7 +112,7 @@ def send(process: int, number: int) -> None:
 
 
 def reap() -> None:
-    """Takes the exit codes of children that nobody waits for."""
+    """Takes the exit codes of orphans that became children of this process."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

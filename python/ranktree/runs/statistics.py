@@ -12,7 +12,7 @@ import numpy as np
 
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
-FEWEST = 5  # runs of each command below which nothing is said about a difference
+FEWEST = 5  # runs of each command below which there is no verdict
 STEPS = 200_000
 FAR = 2000.0
 

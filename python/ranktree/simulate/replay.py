@@ -39,8 +39,8 @@ def rounds_of(pattern: Pattern, most: int) -> Rounds:
 
 
 def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
-    """The pattern with its collective calls as pairs, and what its format could not say."""
-    traffic, warnings = read(path)
+    """The pattern with its collective calls as pairs, and what its format does not hold."""
+    traffic, warnings = load(path)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives), warnings
 
 

@@ -11,7 +11,7 @@ from ranktree.simulate import memory
 
 def level_table(report: dict[str, Any]) -> Table:
     """What passed each level, beside the latency and bandwidth that were simulated."""
-    table = Table(title="messages by the level on which ranks meet")
+    table = Table(title="messages by level of the machine")
     for name in ("level", "latency", "bandwidth", "messages", "bytes"):
         table.add_column(name, justify="left" if name == "level" else "right")
     for level in report["levels"][:-1]:

@@ -26,7 +26,7 @@ class Tools:
 
 
 def require_program(name: str) -> str:
-    """The path of one of SimGrid's programs, or one line that says which package has it."""
+    """The path of one of SimGrid's programs, or one line with the package that has it."""
     path = shutil.which(name)
     if path is None:
         raise ValueError(f"{name}: not installed; simulations need SimGrid ({PACKAGES})")

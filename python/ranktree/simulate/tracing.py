@@ -11,7 +11,7 @@ from ranktree.simulate.tools import built
 def trace_simulated(words: list[str], output: Path, ranks: int) -> int:
     """Runs a program compiled for simulations; the records are in OUTPUT.parts afterwards. Its exit code.
 
-    The machine does not matter to a program that does not ask for it: one node with a core a rank.
+    The machine does not matter to a program that does not query it: one node with a core a rank.
     """
     variables = {"RANKTREE_TRACE": str(output), "RANKTREE_SIMULATE_PROGRAM": " ".join(words)}
     settings = Settings(threads=True, preload=(built("libranktree_preload_smpi.so"),), variables=variables)

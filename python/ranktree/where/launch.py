@@ -53,7 +53,7 @@ def found_by_launch(command: LaunchCommand) -> Found:
 
 
 def started(arguments: list[str], folder: Path) -> str:
-    """What the launched program printed. RuntimeError says why there is nothing."""
+    """What the launched program printed. RuntimeError is the reason why there is nothing."""
     child = Child(arguments, os.environ)
     output, errors = folder / "output", folder / "errors"
     code = child.run(verify.SECONDS, output, errors)
@@ -106,7 +106,7 @@ def inside_job() -> dict[str, Any] | None:
             "where: no launcher started this process; use: ranktree where -- mpirun -n N ./app, or: "
             "mpirun -n N ranktree where"
         )
-    text = ranks.ask(ranks.choose_helper())
+    text = ranks.places_text(ranks.choose_helper())
     if not text:
         return None
     document = json.loads(text)
