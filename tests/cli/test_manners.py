@@ -162,6 +162,7 @@ def test_no_color_leaves_colours_out(command: str) -> None:
     assert not any(f"\x1b[{colour}" in text for colour in (*range(30, 50), *range(90, 108)))
 
 
+@pytest.mark.launch
 def test_a_trace_is_named_after_the_program(ranktree, mpi, tmp_path: Path) -> None:
     program = mpi.program("trace_p2p")
     result = ranktree("trace", "--", *mpi.launch(2, program), cwd=tmp_path)
@@ -169,6 +170,7 @@ def test_a_trace_is_named_after_the_program(ranktree, mpi, tmp_path: Path) -> No
     assert (tmp_path / f"ranktree-{program.name}.npz").exists()
 
 
+@pytest.mark.launch
 def test_a_library_that_nodes_lack_is_the_cause(mpi, tmp_path: Path) -> None:
     command = read_command(mpi.launch(3, "true"))
     assert ranks_without(command, ROOT / "README.md") == []
@@ -176,6 +178,8 @@ def test_a_library_that_nodes_lack_is_the_cause(mpi, tmp_path: Path) -> None:
     assert ranks_without(command, tmp_path / "none.so") == [(0, host), (1, host), (2, host)]
 
 
+@pytest.mark.wheel
+@pytest.mark.launch
 def test_where_prints_the_version_that_runs(command: str) -> None:
     """A helper built with MPICH 4 serves a job of MPICH 5, which has the same binary interface."""
     launcher = ROOT / ".mpis/mpich5/bin/mpiexec"

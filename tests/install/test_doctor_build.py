@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from test_without_libraries import package, refusal, run  # noqa: F401  a fixture, and two functions that run a command
+
+from tests.helpers.packages import package_with, refusal, run
 
 ROOT = Path(__file__).resolve().parents[2]
 MPICH5 = ROOT / ".mpis/mpich5/bin"
@@ -27,6 +27,12 @@ echo '#define MPICH_VERSION "9.1.2"'
 
 
 @pytest.fixture
+def package(build_folder: Path, tmp_path: Path) -> Path:
+    """A package that was built for no MPI."""
+    return package_with({"mpis": [], "names": ["mpicc.openmpi", "mpicc"], "folders": ["/opt"]}, build_folder, tmp_path)
+
+
+@pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """A folder with a stand-in for CMake and a compiler wrapper of an unknown release."""
     folder = tmp_path / "tools"
@@ -37,7 +43,7 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_what_is_built_goes_beside_the_others(package: Path, tools: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_what_is_built_goes_beside_the_others(package: Path, tools: Path, tmp_path: Path) -> None:
     """Named after the product and its major version; only its own files are taken; the table keeps what it had."""
     path = f"{tools}:{os.environ['PATH']}"
     lib = package / "ranktree/lib"
@@ -64,7 +70,7 @@ def test_what_is_built_goes_beside_the_others(package: Path, tools: Path, tmp_pa
     assert [entry["name"] for entry in table["mpis"]] == ["mpich9", "site", "mpich9_1_2"]
 
 
-def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> None:  # noqa: F811
+def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> None:
     path = f"{tools}:{os.environ['PATH']}"
     assert "nosuch: no such compiler wrapper" in refusal(package, "doctor", "--build", "nosuch", PATH=path)
     assert "letters, digits and _, found 'A b'" in refusal(
@@ -81,8 +87,10 @@ def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> Non
     )
 
 
+@pytest.mark.wheel
+@pytest.mark.launch
 @pytest.mark.timeout(1800)
-def test_an_mpi_of_a_wheel_is_served(package: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_an_mpi_of_a_wheel_is_served(package: Path, tmp_path: Path) -> None:
     """The package has no libraries before; afterwards a program of that MPI is traced."""
     if not (MPICH5 / "mpicc").exists():
         pytest.skip(f"{MPICH5} is not installed (make mpis)")
@@ -91,10 +99,9 @@ def test_an_mpi_of_a_wheel_is_served(package: Path, tmp_path: Path) -> None:  # 
     subprocess.run([MPICH5 / "mpicc", source, "-o", program], check=True, timeout=120)
     launch = (str(MPICH5 / "mpiexec"), "-n", "2", str(program))
     assert "built without an MPI" in refusal(package, "trace", "-o", "app.npz", "--", *launch)
-    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
-    environment = {**os.environ, "CMAKE_BUILD_TYPE": "RelWithDebInfo"}  # as the build tree, for a compiler cache
-    words = [sys.executable, "-I", "-c", code, "doctor", "--build", str(MPICH5 / "mpicc")]
-    built = subprocess.run(words, capture_output=True, text=True, timeout=1700, check=False, env=environment)
+    # As the build tree, so that a compiler cache serves both.
+    words = ("doctor", "--build", MPICH5 / "mpicc")
+    built = run(package, *words, timeout=1700, CMAKE_BUILD_TYPE="RelWithDebInfo")
     assert built.returncode == 0, built.stderr
     path = tmp_path / "app.npz"
     result = run(package, "trace", "-o", path, "--", *launch)

@@ -2,12 +2,12 @@
 library has an unknown name is served by what was built for it."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.packages import package_with, refusal, run
 
 # Cray's MPI library has a name of its own, which only the build knows.
 CRAY = {"name": "craympich8", "family": "mpich", "version": "8.1.29", "abi": "mpich"}
@@ -24,29 +24,7 @@ LAUNCH = ["mpiexec", "-n", "1", "true"]
 @pytest.fixture
 def package(build_folder: Path, tmp_path: Path) -> Path:
     """The package of the build tree with another folder of libraries."""
-    folder = tmp_path / "python/ranktree"
-    folder.mkdir(parents=True)
-    for entry in (build_folder / "python/ranktree").iterdir():
-        if entry.name != "lib":
-            (folder / entry.name).symlink_to(entry)
-    (folder / "lib").mkdir()
-    (folder / "lib/mpis.json").write_text(json.dumps(SEARCH), encoding="utf-8")
-    return folder.parent
-
-
-def run(package: Path, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A command of that package."""
-    code = f"import sys; sys.path.insert(0, {str(package)!r}); from ranktree.cli.main import main; main()"
-    command = [sys.executable, "-I", "-c", code, *map(str, words)]
-    environment = {**os.environ, **variables}
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
-
-
-def refusal(package: Path, *words: str, **variables: str) -> str:
-    """What a command that fails prints: one line."""
-    result = run(package, *words, **variables)
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1), result.stderr
-    return result.stderr
+    return package_with(SEARCH, build_folder, tmp_path)
 
 
 @pytest.mark.parametrize(

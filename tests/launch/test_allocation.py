@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
-from launched import HERE, PUS, environment, places
 from ranktree import _core
 from ranktree.allocation import Allocation, allocation, of_job, other_hosts
 from ranktree.usable_machine import nodes_of, usable_machine
+
+from tests.helpers.launches import HERE, PUS, environment, places
 
 RING = np.roll(np.eye(4), 1, axis=1) * 1000
 
