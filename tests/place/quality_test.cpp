@@ -116,6 +116,33 @@ TEST(Quality, EveryPresetFindsOptimaThatAreKnown) {
   }
 }
 
+// What the best exchange of two ranks saves; more than nothing where a placement was not searched to its end.
+double best_exchange(const Tree& tree, const Affinity& affinity, Placement placement) {
+  const double before = cost(tree, affinity, placement);
+  double most = 0;
+  for (std::size_t i = 0; i < placement.leaf_of.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      std::swap(placement.leaf_of[i], placement.leaf_of[j]);
+      most = std::max(most, before - cost(tree, affinity, placement));
+      std::swap(placement.leaf_of[i], placement.leaf_of[j]);
+    }
+  }
+  return most;
+}
+
+TEST(Quality, NoExchangeOfTwoRanksIsLeft) {
+  const Tree tree = machine({4, 2, 6});
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Affinity affinity = random_affinity(48, 30, 100, seed);
+    for (const Preset preset : kPresets) {
+      EngineOptions options;
+      options.preset = preset;
+      EXPECT_EQ(best_exchange(tree, affinity, run_engine(tree, affinity, options)), 0)
+          << "preset " << static_cast<int>(preset) << " seed " << seed;
+    }
+  }
+}
+
 // Whether the ranks of each planted block share a subtree of the level below the root.
 bool recovered(const Tree& tree, const Placement& placement, const std::vector<int>& order, int size) {
   const int below = tree.leaf_count() / static_cast<int>(order.size() / at(size));

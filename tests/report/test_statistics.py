@@ -55,6 +55,16 @@ def test_few_runs_say_nothing() -> None:
     assert found["comparison"]["result"] == "too few runs"
 
 
+def test_what_slows_a_round_cancels_out_of_paired_runs() -> None:
+    random = np.random.default_rng(3)
+    slow = random.lognormal(0, 0.5, 15)
+    first, second = (slow * (1 + 0.01 * random.random(15)) for _ in range(2))
+    low, high = ratio_interval(first, second, paired=True)
+    apart_low, apart_high = ratio_interval(first, second, paired=False)
+    assert high - low < 0.1
+    assert apart_high - apart_low > 0.5
+
+
 def test_same_seed_same_interval() -> None:
     first, second = [1.0, 1.2, 1.1, 1.3, 1.05], [1.0, 1.1, 1.25, 1.01, 1.2]
     assert ratio_interval(first, second, False, 3) == ratio_interval(first, second, False, 3)

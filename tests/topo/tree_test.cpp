@@ -143,9 +143,11 @@ TEST(Tree, CuttingKeepsTheLeavesOfBranchesWithoutThatKind) {
 
 TEST(Tree, ACutLeafMayBeUsedWhenOneOfItsPusMay) {
   const Tree tree = uniform_tree(levels_of({Kind::kNode, Kind::kCore, Kind::kPu}), std::vector<int>{2, 2});
-  const Tree cut = tree.with_allowed(std::vector<Leaf>{1}).cut_at(Kind::kCore);
-  EXPECT_TRUE(cut.allowed(0));
-  EXPECT_FALSE(cut.allowed(1));
+  for (const Leaf pu : {0, 1}) {
+    const Tree cut = tree.with_allowed(std::vector<Leaf>{pu}).cut_at(Kind::kCore);
+    EXPECT_TRUE(cut.allowed(0)) << "PU " << pu;
+    EXPECT_FALSE(cut.allowed(1)) << "PU " << pu;
+  }
 }
 
 TEST(TreeBuilder, ChildrenMayComeInAnyOrder) {
