@@ -9,8 +9,10 @@ PRESET := $(notdir $(BUILD))
 JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
+# Labels of pyproject.toml.
+QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
-.PHONY: help setup mpis configure build demo test lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
+.PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
   bench-collect bench-simulate bench-scale install clean
 
 help:
@@ -43,6 +45,11 @@ test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
 	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests
+
+## make test-quick   C++ tests, Python tests that launch no MPI, and one launch of each stage (3 minutes)
+test-quick: build
+	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
+	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" tests
 
 ## make lint         formats, limits, layers, generated code, static analysis
 lint: build

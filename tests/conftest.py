@@ -81,7 +81,7 @@ def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, mo
     return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)
 
 
-# What a test needs, by the fixtures and parameters it has; `slow` and `smoke` are written at the tests.
+# What a test needs, by the fixtures and parameters it has; `slow` and `smoke_on` are written at the tests.
 LABELS = {
     "launch": {"mpi", "any_mpi", "mpiexec", "compiled", "made", "mpi_builds"},
     "cluster": {"cluster", "make_cluster", "minicluster"},
@@ -100,3 +100,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         parameters = getattr(getattr(item, "callspec", None), "params", {})
         if any(isinstance(value, str) and value in WHEELS for value in parameters.values()):
             item.add_marker("wheel")
+        values = {value for value in parameters.values() if isinstance(value, str | int)}
+        if any(set(chosen.args) <= values for chosen in item.iter_markers("smoke_on")):
+            item.add_marker("smoke")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.launch
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RANKS = (1, 2, 3, 4, 8)
 LAUNCHERS = {

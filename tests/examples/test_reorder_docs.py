@@ -10,6 +10,8 @@ import pytest
 
 from tests.helpers.faked_mpis import AS_ROOT, built_mpis, finish
 
+pytestmark = pytest.mark.launch
+
 ROOT = Path(__file__).resolve().parents[2]
 
 RANKS = 4

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.launch
+
 HERE = Path(__file__).parent
 ROOTED = ("Bcast", "Reduce", "Gather", "Scatter")
 UNROOTED = ("Allreduce", "Scan", "Exscan", "Allgather", "Allgatherv", "Alltoall", "Reduce_scatter")

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy
 import pytest
 
+pytestmark = pytest.mark.launch
+
 HERE = Path(__file__).parent
 RANKS = 5
 # Every case in a bucket of its own: a record is the mean of what it holds.

@@ -11,6 +11,8 @@ import pytest
 
 from tests.helpers.mpis import AS_ROOT, OPTIONS
 
+pytestmark = pytest.mark.launch
+
 SOURCE = Path(__file__).resolve().parent / "counted.c"
 RANKS = 4  # a power of two, for recursive doubling
 FIRST, END = 8192, 16384  # bytes that rules are for

@@ -21,6 +21,7 @@ def ranks_for(mpi: FakedMpi, most: int) -> int:
     return min(most, 2) if known_bugs.spins(mpi) else most
 
 
+@pytest.mark.smoke_on("openmpi", 3)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_errors_have_the_same_class_on_all_ranks_and_leave_outputs_alone(mpi: FakedMpi, ranks: int) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, BOUND[:ranks]), "errors"), "errors agree")

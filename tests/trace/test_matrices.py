@@ -9,6 +9,7 @@ from tests.helpers.trace_files import check, each_case, read_expected, skip_if_u
 PROGRAMS = ("collectives", "communicators", "late", "neighbors", "p2p", "persistent", "rma", "threads", "vectors")
 
 
+@pytest.mark.smoke_on("openmpi", 3, "p2p")
 @each_case
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_sends_what_it_expects(name, ranks, mpi, traced, expect_folder):

@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).resolve().parent
 PAIRS = """%%MatrixMarket matrix coordinate integer general
 3 3 2
@@ -13,6 +15,7 @@ PAIRS = """%%MatrixMarket matrix coordinate integer general
 """
 
 
+@pytest.mark.smoke_on("openmpi")
 def test_collectives_are_served(ranktree: Callable, mpi, compiled: Callable, tmp_path: Path) -> None:
     """The same bytes as without us, and the log counts the calls as ours."""
     program = compiled(mpi.name, HERE.parent / "collect/preload/every_call.c", "-O1")
@@ -30,6 +33,7 @@ def test_collectives_are_served(ranktree: Callable, mpi, compiled: Callable, tmp
     assert result.stdout == alone.stdout
 
 
+@pytest.mark.smoke_on("openmpi")
 def test_the_order_of_the_ranks_is_decided(ranktree: Callable, mpi, compiled: Callable, tmp_path, monkeypatch) -> None:
     """Unbound ranks on one node have nothing to gain: the printed reason comes from the library."""
     (tmp_path / "pairs.mtx").write_text(PAIRS, encoding="ascii")
