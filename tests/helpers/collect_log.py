@@ -1,4 +1,4 @@
-"""What the log of `ranktree run --collectives` says."""
+"""The log of `ranktree run --collectives`."""
 
 import re
 from pathlib import Path

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.helpers.mpis import AS_ROOT, Mpi, RunResult, read_builds, skip_if_missing
 
-# The launchers bind nothing: the fake says what every rank is bound to.
+# The launchers bind nothing: the fake has the binding of every rank.
 QUIET = {
     "openmpi": {**AS_ROOT, "OMPI_MCA_mpi_yield_when_idle": "1"},
     "mpich": {},

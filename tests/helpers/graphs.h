@@ -1,4 +1,4 @@
-// Communication graphs for the tests of placement, by name. Edges have weight 1 unless a graph states another.
+// Communication graphs for the tests of placement, by name. Edges weigh 1 unless the graph has a weight.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def load(folder: str, *names: str) -> list[ModuleType]:
     """Imports modules of a folder of this repository as its scripts see them, and leaves no bare name behind.
 
-    Two folders have a run.py: a name that stayed in sys.modules would give the first one to whoever imports it next.
+    Two folders have a run.py: a name that stayed in sys.modules would be taken for the second one.
     """
     path = ROOT / folder
     before = list(sys.path)
