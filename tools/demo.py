@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from demo_picture import heat_map, side_by_side
+
 NODES = 4
 CORES = 4
 RANKS = NODES * CORES
@@ -39,10 +41,12 @@ EXPLANATION = (
     "MPI's own rankfile (ranktree emit), and rings ran again, unchanged.",
     "Which plan? The one for bytes sends the fewest bytes between nodes in all. The one for messages keeps whole rings",
     "on a node, so that no node is busier than another. Measure both: `ranktree map --metric size` and `--metric msg`.",
+)
+NEXT = (
     "",
-    "Next, your own program:",
-    "  build/dev/bin/ranktree trace -o app.npz mpirun -n 16 ./app",
-    '  build/dev/bin/ranktree map app.npz --machine "node:4 core:4"',
+    "Next, your own program, in one command:",
+    "  build/dev/bin/ranktree optimize -- mpirun -n 16 ./app",
+    "or step by step: docs/tutorials/laptop.md.",
 )
 SECONDS_IN_ALL = 240  # on a machine under heavy load; about 40 s on an idle one
 SECONDS_FOR_ONE = 60
@@ -212,7 +216,19 @@ def summary(programs: Programs, pattern: Path, plans: dict[str, Path], size: int
     figures = {name: measured.get(name, {}) | modelled(pairs, hosts[name], ITERATIONS[size]) for name in hosts}
     before = figures[ROUND_ROBIN]
     ratios = {metric: {name: before[name] / value for name, value in figures[metric].items()} for metric in plans}
-    return {"bytes": size, "hosts": hosts, "figures": figures, "ratios": ratios}
+    report = make_report(programs, pattern, plans, figures)
+    return {"bytes": size, "hosts": hosts, "figures": figures, "ratios": ratios, "pairs": pairs, "report": str(report)}
+
+
+def make_report(programs: Programs, pattern: Path, plans: dict[str, Path], figures: dict) -> Path:
+    """The report page of the fastest plan (of that for bytes, where none ran), beside the build."""
+    measured = [metric for metric in plans if "seconds" in figures[metric]]
+    metric = min(measured, key=seconds_in(figures), default="size")
+    page = programs.ranktree.parents[1] / "demo" / f"report-{pattern.stem}.html"
+    page.parent.mkdir(exist_ok=True)
+    settings = ["--plan", plans[metric], "--machine", MACHINE, "--metric", metric]
+    run([programs.ranktree, "report", pattern, *settings, "-o", page])
+    return page
 
 
 def on_cluster(programs: Programs, options: argparse.Namespace, folder: Path) -> dict:
@@ -276,7 +292,19 @@ def table(result: dict) -> str:
     lines += ["", "Ranks of each node:"]
     names = {ROUND_ROBIN: "round robin", **METRICS}
     lines += [f"  {names[name]:<26}{ranks_by_node(hosts)}" for name, hosts in largest["hosts"].items()]
-    return "\n".join([*lines, "", *EXPLANATION])
+    return "\n".join([*lines, "", *EXPLANATION, "", *picture(largest), *NEXT])
+
+
+def picture(size: dict) -> Iterator[str]:
+    """Traffic by core before and after, and the page that shows more."""
+    figures = size["figures"]
+    after = min((name for name in METRICS if "seconds" in figures[name]), key=seconds_in(figures), default="size")
+    maps = [heat_map(size["pairs"], size["hosts"][name]) for name in (ROUND_ROBIN, after)]
+    yield "Traffic by core; darker is more, frames are nodes. What lies off the diagonal blocks crosses the network:"
+    yield ""
+    yield from side_by_side(("round robin", METRICS[after]), *maps)
+    yield ""
+    yield f"The same with zoom, levels and links, in a browser: {size['report']}"
 
 
 def ranks_by_node(hosts: Sequence[str]) -> str:

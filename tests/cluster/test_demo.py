@@ -114,3 +114,7 @@ def test_a_tree_that_is_not_built_is_named(tmp_path: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=dict(os.environ))
     assert result.returncode == 1
     assert result.stderr.startswith(f"demo: {tmp_path}/bin/ranktree: not built")
+
+
+def test_the_report_page_is_there(on_one_node: dict) -> None:
+    assert Path(on_one_node["report"]).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

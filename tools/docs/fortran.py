@@ -9,7 +9,7 @@ INCLUDE = Path(__file__).resolve().parents[2] / "include" / "ranktree"
 DOCUMENTED = re.compile(r"((?:^ *!>.*\n)+)( *subroutine[^\n]*\n(?:.*\n)*?)(?= *end )", re.MULTILINE)
 HEAD = """Two modules, compiled with the program's own compiler: `ranktree.f90` for `use mpi_f08` (handles are
 `type(MPI_Comm)` and so on), `ranktree_mpif.f90` for `use mpi` and `mpif.h` (integers). Names and arguments are those
-of the [C API](c-api.md), which has the whole contract; `ierror` is optional. The subroutines below are the integer forms."""
+of the [C API](c-api.md), which has the whole contract; `ierror` is optional. These are the integer forms."""
 
 
 def page() -> str:
