@@ -18,7 +18,7 @@ def shades() -> str:
 
 
 def heat_map(pairs: Sequence[tuple[int, int, float]], hosts: Sequence[str]) -> list[str]:
-    """One line for each rank in the order of the nodes, a cell for each partner; bars part the nodes."""
+    """One line for each rank in the order of the nodes, a cell for each partner; lines divide the nodes."""
     order = sorted(range(len(hosts)), key=lambda rank: (hosts[rank], rank))
     place = {rank: position for position, rank in enumerate(order)}
     cells = [[0.0] * len(hosts) for _ in hosts]

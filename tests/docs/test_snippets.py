@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from ranktree.cli import VERBS
 from ranktree.cli.options import Verb, make_parser
+
 from tests.docs.snippets import DOCS, ROOT, RUN, Block, blocks, commands, is_printed, shell_lines
 
 SECONDS = 120
