@@ -119,10 +119,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if cart:
             echo(world.NOT_FORETOLD)
         return
-    words = with_libraries(
-        words, mpi, variables_for(split, order, cart) | for_collectives(wanted, log, cache or default_cache(no_cache))
-    )
-    become_result(run_command(words, source, check, folder, show))
+    served = for_collectives(wanted, log, cache or default_cache(no_cache))
+    words = with_libraries(words, mpi, asked_for(split, order, cart) | served)
+    become_result(run_as_asked(words, source, check, folder, show))
 
 
 @dataclass(frozen=True)
