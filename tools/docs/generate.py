@@ -7,6 +7,7 @@ fails where a committed page differs.
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,10 @@ from unittest.mock import MagicMock
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(Path(__file__).resolve().parent)]
 # The declarations of the command line need none of the extension, so the pages are the same without a build.
-sys.modules["ranktree._core"] = MagicMock()
+LAUNCHERS = (ROOT / "src" / "io" / "launchers.cpp").read_text(encoding="utf-8")
+sys.modules["ranktree._core"] = MagicMock(
+    launcher_names=lambda: re.findall(r'Launcher::k\w+, "(\w+)"', LAUNCHERS),
+)
 
 import calls  # noqa: E402
 import cli  # noqa: E402
