@@ -29,7 +29,8 @@ from demo_picture import heat_map, side_by_side
 NODES = 4
 CORES = 4
 RANKS = NODES * CORES
-MACHINE = f"node:{NODES} core:{CORES}"  # its nodes have the names of the emulated ones, n0, n1, ...
+MACHINE = f"node:{NODES} core:{CORES}"
+HOSTS = f"n[0-{NODES - 1}]"  # the emulated nodes
 RATE = 200  # Mbit/s of each link
 LATENCY = 200  # microseconds of each link
 ITERATIONS = {131072: 6, 1048576: 2}  # of one run, by token size in bytes: about a second each
@@ -175,7 +176,8 @@ def trace(programs: Programs, launch: Sequence[object], size: int, folder: Path)
 def make_plan(programs: Programs, pattern: Path, metric: str) -> Path:
     """The plan for the emulated cluster, by data size or by number of messages."""
     plan = pattern.with_suffix(f".{metric}.json")
-    run([programs.ranktree, "map", pattern, "--machine", MACHINE, "--metric", metric, "-o", plan])
+    machine = ["--machine", MACHINE, "--hosts", HOSTS]
+    run([programs.ranktree, "map", pattern, *machine, "--metric", metric, "-o", plan])
     return plan
 
 

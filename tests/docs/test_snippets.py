@@ -70,7 +70,7 @@ def files(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) ->
     script = """set -e
     mpicc.openmpi -O1 examples/stencil.c -o app
     ranktree trace -o app.npz -- mpirun.openmpi -n 16 ./app --cells 64
-    ranktree map app.npz --machine "node:4 core:4" -o plan.json"""
+    ranktree map app.npz --machine "node:4 core:4" --hosts 'n[0-3]' -o plan.json"""
     result = finish(["bash", "-c", script], folder, settings)
     assert result.returncode == 0, result.stdout
     return folder
