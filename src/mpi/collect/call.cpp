@@ -80,9 +80,9 @@ int run(Context& context, const Operation& operation, const Kind& kind) noexcept
 }
 
 // Collective over an intracommunicator of several ranks: null on all where it can have none.
-CallTable* make_table(MPI_Comm comm, ThreadState& thread) {
+CallTable* make_table(MPI_Comm comm, ThreadState& thread, Context::Depth depth = Context::Depth::kCores) {
   try {
-    const std::shared_ptr<Context> context = Context::of(comm);
+    const std::shared_ptr<Context> context = Context::of(comm, depth);
     [[maybe_unused]] const Chooser& made = context->chooser();
   } catch (const AgreedError&) {  // NOLINT(bugprone-empty-catch): its calls are the MPI's
   }
@@ -167,7 +167,8 @@ CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& 
     return nullptr;
   }
   const double start = PMPI_Wtime();
-  CallTable* const table = make_table(comm, thread);
+  const bool tunes = service == Service::kWaitsForMeans;
+  CallTable* const table = make_table(comm, thread, tunes ? Context::Depth::kNodes : Context::Depth::kCores);
   state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);
   return table;
 }

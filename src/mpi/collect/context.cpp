@@ -112,9 +112,10 @@ class QuietErrors {
 constexpr std::size_t kRow = std::tuple_size_v<ChainRow> + 1;
 
 // Where a chain cannot be had, the node alone.
-Chain chain_or_node(Annotation& annotation) {
+Chain chain_or_node(Annotation& annotation, Context::Depth depth) {
   try {
-    return chain_here(annotation.options ? *annotation.options : SplitOptions{}, annotation);
+    const SplitOptions options = annotation.options ? *annotation.options : SplitOptions{};
+    return depth == Context::Depth::kNodes ? chain_to_node(options, annotation) : chain_here(options, annotation);
   } catch (const core::Error&) {
     return {{core::topo::Kind::kNode, node_of(annotation).id}};
   }
@@ -136,7 +137,7 @@ std::shared_ptr<Context> Context::find(MPI_Comm comm) {
   return state == nullptr ? nullptr : state->context;
 }
 
-std::shared_ptr<Context> Context::of(MPI_Comm comm) {
+std::shared_ptr<Context> Context::of(MPI_Comm comm, Depth depth) {
   CommunicatorState* state = find_state(comm);
   if (state != nullptr && state->context) return state->context;
   if (state != nullptr && state->refused) throw AgreedError(MPI_ERR_UNSUPPORTED_OPERATION, kNone);
@@ -154,7 +155,7 @@ std::shared_ptr<Context> Context::of(MPI_Comm comm) {
   if (failure.error_class == MPI_SUCCESS) {
     failure = attempt([&] {
       made->make_communicator(comm);
-      made->learn_locations(comm);
+      made->learn_locations(comm, depth);
     });
     failure = share(comm, failure);
   }
@@ -181,7 +182,7 @@ void Context::make_communicator(MPI_Comm comm) {
 }
 
 // Collective: what fails on one rank alone fails on all before anybody waits for it.
-void Context::learn_locations(MPI_Comm comm) {
+void Context::learn_locations(MPI_Comm comm, Depth depth) {
   Annotation annotation;
   std::vector<std::uint64_t> rows;
   attempt_together(comm_.get(), [&] {
@@ -194,7 +195,7 @@ void Context::learn_locations(MPI_Comm comm) {
   node_comm_ = learn_node(comm_.get(), 0, annotation);
   std::uint64_t* own = rows.data() + kRow * static_cast<std::size_t>(rank());
   attempt_together(comm_.get(), [&] {
-    const ChainRow row = packed(chain_or_node(annotation));
+    const ChainRow row = packed(chain_or_node(annotation, depth));
     std::copy(row.begin(), row.end(), own);
     own[kRow - 1] = static_cast<std::uint64_t>(mpi::node_of(annotation).id);
   });

@@ -37,7 +37,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // thousand communicators in all, which are the program's. Throws MpiError (nothing more was agreed on) and
   // AgreedError, where a context cannot be had: all ranks then throw, now and from now on; MPI's error handler has not
   // been called.
-  static std::shared_ptr<Context> of(MPI_Comm comm);
+  // kNodes: where ranks are inside nodes is not looked at, which takes most of the time; the same on all ranks.
+  enum class Depth : std::uint8_t { kNodes, kCores };
+  static std::shared_ptr<Context> of(MPI_Comm comm, Depth depth = Depth::kCores);
 
   // The same where there is one; else null. Local. Throws MpiError.
   static std::shared_ptr<Context> find(MPI_Comm comm);
@@ -55,7 +57,8 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] Process& process() const { return *process_; }
   // machine() for 0, else so many runs of consecutive ranks, made at the first use.
   [[nodiscard]] const core::schedule::Hierarchy& hierarchy(core::schedule::Rank groups);
-  // Switches (where known), nodes, and what is inside nodes, outermost first; flat where ranks differ in nothing.
+  // Switches (where known), nodes, and what is inside nodes as far as it is known, outermost first; flat where ranks
+  // differ in nothing.
   [[nodiscard]] const core::schedule::Hierarchy& machine() const { return machine_; }
   // The names of machine()'s given levels, "Switch0", "Machine", "Package", ...: what a level is across. One less than
   // machine().given_levels(), for on the last level there are ranks.
@@ -109,7 +112,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // Throws AgreedError where there are too many.
   explicit Context(std::shared_ptr<Process> process);
   void make_communicator(MPI_Comm comm);
-  void learn_locations(MPI_Comm comm);
+  void learn_locations(MPI_Comm comm, Depth depth);
   void read_locations(const std::vector<std::uint64_t>& rows);
 
   CallTable table_;  // what each call looks at

@@ -78,9 +78,14 @@ Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation) {
   return node;
 }
 
-Chain chain_here(const SplitOptions& options, Annotation& annotation) {
+Chain chain_to_node(const SplitOptions& options, Annotation& annotation) {
   Chain chain = network_here(options.network, annotation).switches;
   chain.push_back({Kind::kNode, node_id(options, annotation)});
+  return chain;
+}
+
+Chain chain_here(const SplitOptions& options, Annotation& annotation) {
+  Chain chain = chain_to_node(options, annotation);
   const Chain inside = hw::node_map().locate(hw::pus_here());
   chain.insert(chain.end(), inside.begin(), inside.end());
   return chain;

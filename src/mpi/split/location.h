@@ -21,4 +21,7 @@ const SharedNode& node_of(const Annotation& annotation);
 // whose node must be known. Throws core::Error.
 core::split::Chain chain_here(const SplitOptions& options, Annotation& annotation);
 
+// The same without what is inside the node, which takes the hardware locality library some milliseconds to find.
+core::split::Chain chain_to_node(const SplitOptions& options, Annotation& annotation);
+
 }  // namespace ranktree::mpi

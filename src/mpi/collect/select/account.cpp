@@ -27,7 +27,7 @@ struct Guess {
   double steps;
   double seconds;
 };
-constexpr std::array<Guess, Account::kSetUps> kGuesses{{{60, 3e-4}, {25, 2e-4}, {8, 1e-4}}};
+constexpr std::array<Guess, Account::kSetUps> kGuesses{{{40, 2e-4}, {25, 2e-4}, {8, 1e-4}}};
 
 void add(std::atomic<double>& sum, double seconds) {
   double before = sum.load(std::memory_order_relaxed);

@@ -480,7 +480,11 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
   // Local: shared memory is proposed only where the node's has been asked for, levels never are. What costs too much is
   // measured by what can be carried out.
   std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
-  return core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
+  candidates = core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
+  // Where ranks outnumber cores, which the model does not know, those that wait in shared memory win most.
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const Candidate& each) { return each.choice.way == Way::kShared; });
+  return candidates;
 }
 
 }  // namespace
