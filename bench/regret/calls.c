@@ -4,7 +4,9 @@
  *   calls communicators N M    M allreduces of one number on each of N communicators, one after the other
  *   calls small TIMES          allreduces of one number
  *   calls stream WHAT BYTES TIMES     bcast, reduce, allreduce, gather, scatter or barrier: nothing between calls
- *   calls isolated WHAT BYTES TIMES   a barrier before each call */
+ *   calls isolated WHAT BYTES TIMES   a barrier before each call
+ *   calls blocks WHAT BYTES CALLS BLOCKS   rank 0 prints seconds of the slowest rank for each block of so many calls:
+ *                                          elapsed, and inside calls; for replay.cpp */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,26 @@ static void communicators(int many, int calls) {
   }
 }
 
+static void blocks(const char* what, int bytes, int calls, int many) {
+  double (*times)[2] = calloc((size_t)many, sizeof *times);
+  int rank;
+  for (int block = 0; block < many; ++block) {
+    const double start = MPI_Wtime();
+    double end = start;
+    for (int i = 0; i < calls; ++i) {
+      const double begin = MPI_Wtime();
+      call(what, bytes, MPI_COMM_WORLD);
+      end = MPI_Wtime();
+      times[block][1] += end - begin;
+    }
+    times[block][0] = end - start;
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Reduce(rank == 0 ? MPI_IN_PLACE : times, times, 2 * many, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  for (int block = 0; rank == 0 && block < many; ++block) printf("%.3e,%.3e\n", times[block][0], times[block][1]);
+  free(times);
+}
+
 int main(int count, char** words) {
   int rank;
   MPI_Init(&count, &words);
@@ -59,6 +81,11 @@ int main(int count, char** words) {
     for (int i = 0; i < atoi(words[2]); ++i) call("allreduce", 8, MPI_COMM_WORLD);
   }
   if (count == 4 && strcmp(words[1], "communicators") == 0) communicators(atoi(words[2]), atoi(words[3]));
+  if (count == 6) {
+    blocks(words[2], (int)bytes, atoi(words[4]), atoi(words[5]));
+    MPI_Finalize();
+    return 0;
+  }
   if (count == 5) {
     const int isolated = strcmp(words[1], "isolated") == 0, times = atoi(words[4]);
     for (int i = 0; i < times; ++i) {

@@ -173,10 +173,10 @@ TEST(TuningEntry, TheFastestReplacesAnotherVariantInUse) {
 
 TEST(TuningEntry, AStreamOfCallsOnTenMicrosecondsIsDecidedInSomeHundredCalls) {
   Ranks stream(2, {kBoth[0]}, {});
-  stream.make_calls(1400, seconds_of(10 * kMicro, 5 * kMicro, 0));
+  stream.make_calls(1700, seconds_of(10 * kMicro, 5 * kMicro, 0));
   EXPECT_TRUE(stream.entry().winner() == kOne);
   Ranks isolated(2, {kBoth[0]}, {.native_between = 8 * kMicro});
-  isolated.make_calls(400, seconds_of(10 * kMicro, 5 * kMicro, 0));
+  isolated.make_calls(500, seconds_of(10 * kMicro, 5 * kMicro, 0));
   EXPECT_TRUE(isolated.entry().winner() == kOne);
 }
 

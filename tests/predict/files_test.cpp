@@ -1,6 +1,7 @@
 // Files of parameters and of rules, and the errors for bad ones; rules in Open MPI's formats.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,6 +12,7 @@
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
+#include "io/decisions_file.h"
 #include "io/open_mpi_rules.h"
 #include "io/parameters_file.h"
 #include "io/rules_file.h"
@@ -272,6 +274,38 @@ TEST(OpenMpiRules, AreWrittenAsJson) {
 }
 )");
   EXPECT_EQ(write_open_mpi_rules({}), "0 # collectives\n");
+}
+
+TEST(DecisionsFile, ReadsWhatItWrites) {
+  const Decisions newer{{"4 ranks|bcast 8-16", "native"}, {"4 ranks|bcast 1K-2K", "shared:flat"}};
+  const Decisions older{{"4 ranks|bcast 8-16", "shared:flat"}, {"8 ranks|barrier", "native"}};
+  const std::string text = write_decisions(newer, older);
+  Decisions both = newer;
+  both.emplace("8 ranks|barrier", "native");
+  EXPECT_EQ(read_decisions(text, "f"), both);
+  EXPECT_EQ(read_decisions("ranktree decisions 1\n", "f"), Decisions{});
+}
+
+TEST(DecisionsFile, IsBounded) {
+  Decisions many;
+  for (std::size_t i = 0; i < 2 * kMostDecisions; ++i) many.emplace("place|" + std::to_string(i), "native");
+  const Decisions last{{"z|z", "shared:flat"}};
+  const Decisions read = read_decisions(write_decisions(last, many), "f");
+  EXPECT_EQ(read.size(), kMostDecisions);
+  EXPECT_EQ(read.at("z|z"), "shared:flat");
+  Decisions large;
+  for (std::size_t i = 0; i < kMostDecisions; ++i) large.emplace(std::string(1000, 'a') + "|" + std::to_string(i), "native");
+  EXPECT_LE(write_decisions(large, {}).size(), kMostDecisionBytes);
+}
+
+TEST(DecisionsFile, RefusesWhatIsNone) {
+  const auto refused = [](std::string_view bytes) { return refusal([&] { read_decisions(bytes, "f"); }); };
+  EXPECT_EQ(refused(""), "f:1: expected 'ranktree decisions 1'");
+  EXPECT_EQ(refused("ranktree decisions 2\n"), "f:1: expected 'ranktree decisions 1'");
+  for (const char* const line : {"a|b\n", "a|b|c|d\n", "a|b|\n", "\n", "a|b|c"}) {
+    EXPECT_EQ(refused("ranktree decisions 1\n" + std::string(line)), "f:2: expected PLACE|KIND|VARIANT") << line;
+  }
+  EXPECT_EQ(refused(std::string(kMostDecisionBytes + 1, 'a')), "f: expected at most 1 MiB");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "core/predict/paired_test.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -14,9 +15,12 @@ constexpr std::size_t kAllMuchSlower = 3;  // pairs
 
 double evidence(std::size_t wins, std::size_t losses) {
   constexpr std::array<double, 4> kChances{0.6, 0.75, 0.9, 1};
+  constexpr double kMost = 700;  // of a logarithm, so that all numbers are finite
   double sum = 0;
   for (const double chance : kChances) {
-    sum += std::pow(2 * chance, static_cast<double>(wins)) * std::pow(2 * (1 - chance), static_cast<double>(losses));
+    if (chance == 1 && losses > 0) continue;
+    const double of_losses = losses == 0 ? 0 : static_cast<double>(losses) * std::log(2 * (1 - chance));
+    sum += std::exp(std::min(static_cast<double>(wins) * std::log(2 * chance) + of_losses, kMost));
   }
   return sum / static_cast<double>(kChances.size());
 }
@@ -26,6 +30,24 @@ void PairedTest::Count::add(double of_current, double of_challenger) {
   wins += of_challenger * kMargin < of_current ? 1U : 0U;
   slower += of_challenger > of_current ? 1U : 0U;
   much_slower += of_challenger > kMuchSlower * of_current ? 1U : 0U;
+  group.at(pairs % kGroup) = of_current;
+  group_of_challenger.at(pairs % kGroup) = of_challenger;
+  if (++pairs % kGroup == 0) end_group();
+}
+
+void PairedTest::Count::end_group() {
+  constexpr std::ptrdiff_t kQuartile = kGroup / 4;
+  std::nth_element(group.begin(), group.begin() + kQuartile, group.end());
+  std::nth_element(group_of_challenger.begin(), group_of_challenger.begin() + kQuartile, group_of_challenger.end());
+  group_wins += group_of_challenger[kQuartile] * kMargin < group[kQuartile] ? 1U : 0U;
+}
+
+double PairedTest::Count::evidence_for() const {
+  return (evidence(wins, pairs - wins) + evidence(group_wins, pairs / kGroup - group_wins)) / 2;
+}
+
+double PairedTest::Count::evidence_against() const {
+  return (evidence(pairs - wins, wins) + evidence(pairs / kGroup - group_wins, group_wins)) / 2;
 }
 
 void PairedTest::add(const BlockTimes& current, const BlockTimes& challenger) {
@@ -38,11 +60,11 @@ PairedTest::Verdict PairedTest::verdict() const {
   const bool by_elapsed = 2 * in_calls_.current >= elapsed_.current;
   const Count& judged = by_elapsed ? elapsed_ : in_calls_;
   if (pairs_ >= kAllMuchSlower && judged.much_slower == pairs_) return Verdict::kNotFaster;
-  if (evidence(judged.wins, pairs_ - judged.wins) >= odds_) {
+  if (judged.evidence_for() >= odds_) {
     const bool delays_others = evidence(elapsed_.slower, pairs_ - elapsed_.slower) >= kOddsAgainst;
     return delays_others ? Verdict::kNotFaster : Verdict::kFaster;
   }
-  const bool is_futile = evidence(pairs_ - judged.wins, judged.wins) >= kOddsAgainst;
+  const bool is_futile = judged.evidence_against() >= kOddsAgainst;
   return is_futile || pairs_ >= kMostPairs ? Verdict::kNotFaster : Verdict::kUndecided;
 }
 

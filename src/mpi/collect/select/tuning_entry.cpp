@@ -23,7 +23,7 @@ constexpr std::uint32_t kInStream = 64;   // calls of a block where ranks may ru
 constexpr std::uint32_t kIsolated = 16;   // where other work comes between
 constexpr double kBlockSeconds = 2e-3;    // a block of long calls has fewer
 constexpr std::uint32_t kFirstCalls = 4;  // of a challenger whose time is not known
-constexpr std::uint32_t kFirstBatch = 3;   // pairs
+constexpr std::uint32_t kFirstBatch = 4;   // pairs
 constexpr std::uint32_t kMostBatch = 32;
 constexpr std::size_t kNoisy = 64;        // pairs without a decision, from which blocks are longer
 // A challenger's first calls are expected to lose at most this: a multiple of the native call's time, or some time
@@ -251,7 +251,7 @@ TuningEntry::Step TuningEntry::plan(double allowed) {
     if (loss <= allowed / 2) {
       const double most = loss > 0 ? allowed / 2 / loss : static_cast<double>(kMostBatch);
       const auto pairs = std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
-      next_batch_ = std::min(2 * next_batch_ + 1, kMostBatch);
+      next_batch_ = std::min(2 * next_batch_, kMostBatch);
       if (test_.pairs() >= kNoisy && block_calls_ < 2 * kInStream) block_calls_ *= 2;
       calls_ = block_calls_;
       begin_batch(pairs, loss * pairs);
