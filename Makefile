@@ -13,7 +13,7 @@ PYTEST ?= -q -rs -n 3 --dist loadfile
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-simulate bench-scale install clean
+  bench-collect bench-regret bench-simulate bench-scale install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -128,6 +128,12 @@ bench-collect: mpis
 	$(MAKE) build
 	-$(VENV)/bin/python bench/collect/run.py --build $(BUILD)
 	$(VENV)/bin/python bench/collect/report.py --write docs/benchmarks/collectives.md
+
+## make bench-regret  whole programs under --collectives auto beside native runs, idle and loaded, and the rule's errors
+bench-regret: build
+	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD)
+	-$(VENV)/bin/python bench/regret/run.py --build $(BUILD) --load 2
+	$(BUILD)/bin/regret_replay bench/regret/samples.csv
 
 ## make bench-simulate  collectives at 128 to 1,024 ranks on SimGrid, beside the models (needs Debian's simgrid)
 bench-simulate: build

@@ -57,7 +57,7 @@ std::string Account::text() const {
 }
 
 Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
-  std::array<double, kHeader + kMostSamples> values{-account.allowed(), -last_};
+  std::array<double, kHeader + kMostSamples> values{-account.allowed(), -(last_ > 0 ? last_ : account.last_agreement())};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();
@@ -66,15 +66,16 @@ Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_fligh
                         comm, &request),
         "MPI_Iallreduce");
   finish(request, in_flight);
-  const bool first = std::exchange(last_, PMPI_Wtime() - start) == 0;
+  const bool charges = std::exchange(last_, PMPI_Wtime() - start) > 0;
+  account.keep_agreement(last_);
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
   const double step = -values[1];
-  account.charge(Account::Cost::kAgreements, step);
+  if (charges) account.charge(Account::Cost::kAgreements, step);
   Budget budget{.allowed = -values[0], .set_up = {}};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) {
     const double known = values.at(2 + i);
     const double guess = kGuesses.at(i).steps * step + kGuesses.at(i).seconds;
-    budget.set_up.at(i) = known > 0 ? known : first ? std::numeric_limits<double>::infinity() : guess;
+    budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : guess;
   }
   return budget;
 }

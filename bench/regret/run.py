@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Whole programs under `ranktree run --collectives auto` beside native runs: the time that auto may not lose.
+
+run.py --build build/dev                    rows on one node, and on emulated nodes where there may be some (root)
+run.py ... --load 2                         beside so many processes that compute
+run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (FOLDER/*.x) and OSU's (FOLDER/osu_*)
+run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
+
+A row is run native, under auto with an empty cache (first), and under auto with the cache of an earlier run (cached), in
+turns. It prints medians in milliseconds and medians of the paired ratios to native. The goal of a whole run is 1.02 or
+1 ms more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "collect"))
+
+from launches import PACKED, BenchError, Cluster, Mpi, Start, on_one_node  # noqa: E402
+
+SECONDS = 300
+GOAL, GRACE, CELL_GOAL = 1.02, 1e-3, 1 / 0.95
+STREAMS = [("bcast", 8), ("scatter", 8), ("scatter", 512), ("gather", 8), ("gather", 64)]
+LOOPS = [("bcast", 8192), ("allreduce", 8), ("allreduce", 65536), ("reduce", 4096), ("barrier", 0)]
+OSU = ("bcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
+KINDS = ("native", "first", "cached")
+
+Times = dict[str, float]  # seconds by the part of a program: "" for all of it, a size for a cell
+
+
+@dataclass(frozen=True)
+class Row:
+    """A program with its words, and how its output is read."""
+
+    name: str
+    ranks: int
+    words: list[object]
+    read: Callable[[str], Times]
+    goal: float = GOAL
+    on_nodes: bool = False
+
+
+def whole(output: str) -> Times:
+    """The seconds that bench/regret/calls prints."""
+    return {"": float(output.split()[-1])}
+
+
+def nas(output: str) -> Times:
+    """The timed part of a NAS benchmark."""
+    found = re.search(r"Time in seconds\s*=\s*([0-9.]+)", output)
+    if not found:
+        raise BenchError("the output has no 'Time in seconds'")
+    return {"": float(found[1])}
+
+
+def osu(output: str) -> Times:
+    """Cells of an OSU benchmark: microseconds by size."""
+    lines = [line.split() for line in output.splitlines() if re.match(r"\s*[0-9.]+", line)]
+    return {words[0] if len(words) > 1 else "0": float(words[1] if len(words) > 1 else words[0]) * 1e-6 for words in lines}
+
+
+def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
+    """All rows, in the order of the table."""
+    for times in (1, 5, 20, 100, 400):
+        yield Row(f"9 collectives, {times} times", 4, [program, "mix", times], whole)
+    yield Row("200 communicators x 40 calls", 4, [program, "communicators", 200, 40], whole)
+    for what, size in STREAMS:
+        yield Row(f"stream of 400 {what} {size} B", 4, [program, "stream", what, size, 400], whole)
+    for what, size in LOOPS:
+        yield Row(f"loop of 10,000 {what} {size} B", 4, [program, "isolated", what, size, 10000], whole)
+    for times in (10, 100):
+        yield Row(f"4x4 nodes, {times} small allreduces", 16, [program, "small", times], whole, on_nodes=True)
+    for what, size, times in (("bcast", 8, 3000), ("reduce", 1024, 3000), ("bcast", 1 << 20, 150)):
+        words = [program, "stream", what, size, times]
+        yield Row(f"4x4 nodes, stream of {times} {what} {size} B", 16, words, whole, on_nodes=True)
+    for binary in sorted(options.nas.glob("*.x")) if options.nas else []:
+        yield Row(f"NAS {binary.stem}, 8 ranks", 8, [binary], nas)
+        yield Row(f"4x4 nodes, NAS {binary.stem}", 16, [binary], nas, on_nodes=True)
+    for name in OSU if options.osu else ():
+        binary = options.osu / f"osu_{name}"
+        if binary.exists():
+            yield Row(f"OSU {name}", 4, [binary], osu, goal=CELL_GOAL)
+
+
+def run(start: Start, variables: dict[str, object], row: Row) -> Times:
+    """One run of a program."""
+    words = [*start.words, "env", *(f"{name}={value}" for name, value in variables.items()), *row.words]
+    environment = {**os.environ, **start.variables}
+    result = subprocess.run(
+        list(map(str, words)), env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if result.returncode != 0:
+        raise BenchError((result.stderr or result.stdout).strip().splitlines()[-1][:200])
+    return row.read(result.stdout)
+
+
+def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list[Times]]:
+    """So many runs of each kind, in turns that begin with another kind each time."""
+    found: dict[str, list[Times]] = {kind: [] for kind in KINDS}
+    with tempfile.TemporaryDirectory(prefix="regret-") as folder:
+        served = {"LD_PRELOAD": library, "RANKTREE_COLL": "auto"}
+        run(start, served | {"RANKTREE_COLL_CACHE": f"{folder}/cached"}, row)
+        for pair in range(pairs):
+            for kind in KINDS[pair % 3 :] + KINDS[: pair % 3]:
+                cache = {"RANKTREE_COLL_CACHE": f"{folder}/{kind}"}
+                found[kind].append(run(start, {} if kind == "native" else served | cache, row))
+                shutil.rmtree(f"{folder}/first", ignore_errors=True)
+    return found
+
+
+def report(row: Row, found: dict[str, list[Times]]) -> bool:
+    """Prints a line for each part of a program; whether all reach the goal."""
+    reached = True
+    for part in found["native"][0]:
+        native = [times[part] for times in found["native"]]
+        usual = statistics.median(native)
+        text = f"{row.name + (' ' + part if part else ''):44} {usual * 1e3:10.3f}"
+        for kind in KINDS[1:]:
+            own = [times[part] for times in found[kind]]
+            ratio = statistics.median(ours / theirs for ours, theirs in zip(own, native, strict=True))
+            grace = GRACE / usual if row.goal == GOAL else 0.0
+            reached = reached and ratio <= row.goal + grace
+            text += f" {statistics.median(own) * 1e3:10.3f} {ratio:6.3f}"
+        print(f"{text} {row.goal:6.3f}", flush=True)
+    return reached
+
+
+@contextmanager
+def loaded(processes: int) -> Iterator[None]:
+    """Beside so many processes that compute."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def run_rows(rows: list[Row], start_of: Callable[[Row], Start], library: Path, pairs: int) -> bool:
+    """All rows; whether all reach their goals."""
+    reached = True
+    for row in rows:
+        try:
+            reached = report(row, measure(start_of(row), library, row, pairs)) and reached
+        except (BenchError, subprocess.TimeoutExpired) as error:
+            print(f"{row.name:44} not measured: {error}", flush=True)
+            reached = False
+    return reached
+
+
+def library_of(build: Path, name: str) -> Path:
+    """The preload library of an MPI."""
+    return build / "lib" / f"libranktree_collect_{name}.so"
+
+
+def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) -> bool:
+    """All rows of one MPI of the build."""
+    program = folder / f"calls_{entry['name']}"
+    subprocess.run([entry["mpicc"], "-O2", "-o", program, HERE / "calls.c"], check=True, timeout=60)
+    mpi = Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], program)
+    library = library_of(options.build, mpi.name)
+    rows = [row for row in rows_of(program, options) if options.only in row.name]
+    print(f"{mpi.name + ' ' + mpi.version:44} {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6}   goal")
+    with loaded(options.load):
+        alone = [row for row in rows if not row.on_nodes]
+        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options.pairs)
+        on_nodes = [row for row in rows if row.on_nodes]
+        cluster = Cluster(options.build, folder)
+        if not on_nodes or (refusal := cluster.refusal()):
+            print(f"emulated nodes: {refusal if on_nodes else 'no rows'}")
+            return reached
+        with cluster.up(4, 200, 200):
+            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options.pairs)
+        return on_cluster and reached
+
+
+def main() -> int:
+    """Exit code 1 where a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(), required=True)
+    parser.add_argument("--mpi", help="one MPI of the build, else all")
+    parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--nas", type=Path)
+    parser.add_argument("--osu", type=Path)
+    options = parser.parse_args()
+    entries = json.loads((options.build / "mpis.json").read_text(encoding="utf-8"))
+    mpis = [
+        each for each in entries if options.mpi in {None, each["name"]} and library_of(options.build, each["name"]).exists()
+    ]
+    if not mpis:
+        parser.error("no such MPI, or its library is not built")
+    with tempfile.TemporaryDirectory(prefix="regret-") as folder:
+        return 0 if all([run_mpi(entry, options, Path(folder)) for entry in mpis]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
