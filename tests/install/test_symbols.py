@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import DEBIAN, WHEELS
+from tests.helpers.mpis import DEBIAN, WHEELS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
