@@ -16,7 +16,7 @@ ALLOWED = {
     "preload": {"core", "io", "hw", "mpi", "preload", "ranktree"},
     "capi": {"core", "io", "hw", "mpi", "capi", "ranktree"},
     "programs": {"core", "io", "hw", "mpi", "programs", "ranktree"},
-    "simulate": {"core", "io", "preload", "simulate"},
+    "simulate": {"core", "io", "hw", "preload", "simulate"},
 }
 STAGES = {
     "base": set(),

@@ -24,13 +24,12 @@ static void call(const char* what, int bytes, MPI_Comm comm) {
   if (strcmp(what, "scatter") == 0) MPI_Scatter(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, 0, comm);
   if (strcmp(what, "allgather") == 0) MPI_Allgather(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm);
   if (strcmp(what, "alltoall") == 0) MPI_Alltoall(from, bytes, MPI_BYTE, into, bytes, MPI_BYTE, comm);
-  if (strcmp(what, "reduce_scatter") == 0)
-    MPI_Reduce_scatter_block(from, into, numbers, MPI_DOUBLE, MPI_SUM, comm);
+  if (strcmp(what, "reduce_scatter") == 0) MPI_Reduce_scatter_block(from, into, numbers, MPI_DOUBLE, MPI_SUM, comm);
   if (strcmp(what, "barrier") == 0) MPI_Barrier(comm);
 }
 
 static void mix(int times) {
-  const char* const all[] = {"bcast",   "reduce",    "allreduce",      "gather", "scatter",
+  const char* const all[] = {"bcast",     "reduce",   "allreduce",      "gather", "scatter",
                              "allgather", "alltoall", "reduce_scatter", "barrier"};
   for (int time = 0; time < times; ++time) {
     for (int i = 0; i < 9; ++i) call(all[i], 512, MPI_COMM_WORLD);

@@ -3,12 +3,12 @@
 
 run.py --build build/dev                    rows on one node, and on emulated nodes where there may be some (root)
 run.py ... --load 2                         beside so many processes that compute
-run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (FOLDER/*.x) and OSU's (FOLDER/osu_*)
+run.py ... --nas FOLDER --osu FOLDER        also the NAS benchmarks (FOLDER/*.x) and OSU's (FOLDER/osu_*)
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
 
 A row is run native, under auto with an empty cache (first), and under auto with the cache of an earlier run (cached), in
-turns. It prints medians in milliseconds and medians of the paired ratios to native. The goal of a whole run is 1.02 or
-1 ms more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
+turns. It prints medians in milliseconds and medians of the paired ratios to native. The goal of a whole run is 1.02,
+or 1 ms more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
 """
 
 import argparse
@@ -54,7 +54,7 @@ class Row:
 
 def whole(output: str) -> Times:
     """The seconds that bench/regret/calls prints."""
-    return {"": float(output.split()[-1])}
+    return {"": float(output.rsplit(maxsplit=1)[-1])}
 
 
 def nas(output: str) -> Times:
@@ -68,7 +68,9 @@ def nas(output: str) -> Times:
 def osu(output: str) -> Times:
     """Cells of an OSU benchmark: microseconds by size."""
     lines = [line.split() for line in output.splitlines() if re.match(r"\s*[0-9.]+", line)]
-    return {words[0] if len(words) > 1 else "0": float(words[1] if len(words) > 1 else words[0]) * 1e-6 for words in lines}
+    return {
+        words[0] if len(words) > 1 else "0": float(words[1] if len(words) > 1 else words[0]) * 1e-6 for words in lines
+    }
 
 
 def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
@@ -173,7 +175,9 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
     mpi = Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], program)
     library = library_of(options.build, mpi.name)
     rows = [row for row in rows_of(program, options) if options.only in row.name]
-    print(f"{mpi.name + ' ' + mpi.version:44} {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6}   goal")
+    print(
+        f"{mpi.name + ' ' + mpi.version:44} {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6} goal"
+    )
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
         reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options.pairs)
@@ -200,7 +204,9 @@ def main() -> int:
     options = parser.parse_args()
     entries = json.loads((options.build / "mpis.json").read_text(encoding="utf-8"))
     mpis = [
-        each for each in entries if options.mpi in {None, each["name"]} and library_of(options.build, each["name"]).exists()
+        each
+        for each in entries
+        if options.mpi in {None, each["name"]} and library_of(options.build, each["name"]).exists()
     ]
     if not mpis:
         parser.error("no such MPI, or its library is not built")

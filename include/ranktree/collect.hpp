@@ -17,9 +17,9 @@
 namespace ranktree {
 
 /** One operation: nonblocking, which the constructor starts, or persistent, which start() starts. Owns its request:
- * move only. Buffers must live until wait() or a test() that returns true. The destructor waits for a pending operation,
- * since MPI cannot cancel collectives; after MPI_Finalize it does nothing. Errors are thrown as Error where the
- * communicator's error handler returns. */
+ * move only. Buffers must live until wait() or a test() that returns true. The destructor waits for a pending
+ * operation, since MPI cannot cancel collectives; after MPI_Finalize it does nothing. Errors are thrown as Error where
+ * the communicator's error handler returns. */
 class Request {
  public:
   /** Nothing: complete. */

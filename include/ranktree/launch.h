@@ -1,6 +1,6 @@
 /* From a plan to a launch: a launcher's own files and its command, as `ranktree emit` writes them; and whether the
- * ranks of a running job are where the plan has them, as `ranktree run --verify` checks it (docs/how-to/rerun-by-a-plan.md). All
- * functions are local.
+ * ranks of a running job are where the plan has them, as `ranktree run --verify` checks it
+ * (docs/how-to/rerun-by-a-plan.md). All functions are local.
  */
 #ifndef RANKTREE_LAUNCH_H
 #define RANKTREE_LAUNCH_H

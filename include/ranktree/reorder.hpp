@@ -50,8 +50,8 @@ class Reordered {
       const int* weights = none ? MPI_UNWEIGHTED : edges.weights.data();
       if (edges.destinations.empty()) weights = MPI_WEIGHTS_EMPTY;
       return ranktree_Dist_graph_create(old, static_cast<int>(edges.sources.size()), edges.sources.data(),
-                                        edges.degrees.data(), edges.destinations.data(), weights, info,
-                                        reorder ? 1 : 0, made);
+                                        edges.degrees.data(), edges.destinations.data(), weights, info, reorder ? 1 : 0,
+                                        made);
     });
   }
 

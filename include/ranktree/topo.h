@@ -30,8 +30,8 @@ typedef enum ranktree_cost {
 
 typedef struct ranktree_topo_options {
   size_t size;         /**< of this structure; ranktree_topo_options_init() sets it */
-  const char* network; /**< a file of switches (docs/reference/formats/network.md), each host of which is such a machine;
-                            NULL (default): none */
+  const char* network; /**< a file of switches (docs/reference/formats/network.md), each host of which is such a
+                          machine; NULL (default): none */
   ranktree_unit unit;
   ranktree_cost cost;
 } ranktree_topo_options;

@@ -9,7 +9,7 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.launcher import take_apart
-from ranktree.pattern import expand, load, natural_model
+from ranktree.pattern import expand, natural_model, read
 from ranktree.usable_machine import Notify, usable_machine
 
 

@@ -57,8 +57,8 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     ----------
     pattern : str or os.PathLike or array_like or sparse matrix or networkx.Graph or Pattern
         One of: the path of a file (docs/reference/formats/pattern.md, `.npy`, `scipy.sparse.save_npz`'s); a numpy
-        array of two dimensions or a scipy sparse matrix, whose entry [i, j] goes from rank i to rank j; a networkx graph whose
-        nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing); a `ranktree.Pattern`.
+        array of two dimensions or a scipy sparse matrix, whose entry [i, j] goes from rank i to rank j; a networkx
+        graph whose nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing); a `ranktree.Pattern`.
     machine : str or Machine, default "live"
         As `ranktree map --machine` takes it, with `unit`, `cost` and `network`; or a `ranktree.Machine`, as it is.
     algorithm : {"best", "engine", "treematch", "greedy", "round-robin", "random", "identity"}

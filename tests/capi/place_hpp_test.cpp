@@ -108,7 +108,7 @@ TEST(PlaceHpp, ErrorsKeepStatusAndText) {
   refused([&] { (void)Pattern::dense(5, matrix); }, RANKTREE_ERROR_INPUT, "matrix: expected ranks x ranks numbers");
   refused([&] { (void)Pattern::dense(0, {}); }, RANKTREE_ERROR_INPUT, "matrix");
   refused([&] { (void)Pattern::load("no/such.npz"); }, RANKTREE_ERROR_SYSTEM, "no/such.npz");
-  refused([&] { (void)place(machine, Pattern::dense(6, crossed(6))); }, RANKTREE_ERROR_MISMATCH, "6 places");
+  refused([&] { (void)place(machine, Pattern::dense(6, crossed(6))); }, RANKTREE_ERROR_MISMATCH, "6 slots");
   PlaceOptions options;
   options.threads = 0;
   refused([&] { (void)place(machine, Pattern::dense(4, matrix), options); }, RANKTREE_ERROR_INPUT, "threads");

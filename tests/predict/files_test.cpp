@@ -294,7 +294,8 @@ TEST(DecisionsFile, IsBounded) {
   EXPECT_EQ(read.size(), kMostDecisions);
   EXPECT_EQ(read.at("z|z"), "shared:flat");
   Decisions large;
-  for (std::size_t i = 0; i < kMostDecisions; ++i) large.emplace(std::string(1000, 'a') + "|" + std::to_string(i), "native");
+  for (std::size_t i = 0; i < kMostDecisions; ++i)
+    large.emplace(std::string(1000, 'a') + "|" + std::to_string(i), "native");
   EXPECT_LE(write_decisions(large, {}).size(), kMostDecisionBytes);
 }
 

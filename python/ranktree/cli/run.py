@@ -120,8 +120,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             echo(world.NOT_FORETOLD)
         return
     served = for_collectives(wanted, log, cache or default_cache(no_cache))
-    words = with_libraries(words, mpi, asked_for(split, order, cart) | served)
-    become_result(run_as_asked(words, source, check, folder, show))
+    words = with_libraries(words, mpi, variables_for(split, order, cart) | served)
+    become_result(run_command(words, source, check, folder, show))
 
 
 @dataclass(frozen=True)

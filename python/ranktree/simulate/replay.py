@@ -40,7 +40,7 @@ def rounds_of(pattern: Pattern, most: int) -> Rounds:
 
 def load_expanded(path: str, collectives: str) -> tuple[Pattern, list[str]]:
     """The pattern with its collective calls as pairs, and what its format does not hold."""
-    traffic, warnings = load(path)
+    traffic, warnings = read(path)
     return expand(traffic, natural_model(traffic) if collectives == "model" else collectives), warnings
 
 

@@ -12,12 +12,12 @@ struct BlockTimes {
   double in_calls = 0;  // the part of it inside calls
 };
 
-// A sequential sign test. In each pair the challenger wins where its block takes less than 1/1.03 of the other one's. In
-// each group of kGroup pairs it wins where the lower quartile of its blocks does, which sees small gains where a busy
-// machine makes many blocks slow. A bettor stakes half of its money on the winners of pairs, half on those of groups.
-// Where the challenger wins no more than half of them, the chance that the money ever grows by a factor of `odds` is at
-// most 1/odds, at whatever pairs somebody looks (Ville's inequality). So looks cost nothing, and no distribution of times
-// is assumed. The order of the blocks within a pair must be drawn at random.
+// A sequential sign test. In each pair the challenger wins where its block takes less than 1/1.03 of the other one's.
+// In each group of kGroup pairs it wins where the lower quartile of its blocks does, which sees small gains where a
+// busy machine makes many blocks slow. A bettor stakes half of its money on the winners of pairs, half on those of
+// groups. Where the challenger wins no more than half of them, the chance that the money ever grows by a factor of
+// `odds` is at most 1/odds, at whatever pairs somebody looks (Ville's inequality). So looks cost nothing, and no
+// distribution of times is assumed. The order of the blocks within a pair must be drawn at random.
 //
 // Calls that are at least half of the time are judged by the elapsed time of blocks, which sees ranks that run ahead.
 // Others are judged by the time inside calls, and the elapsed time must not have become longer.
@@ -32,7 +32,7 @@ class PairedTest {
   [[nodiscard]] std::size_t pairs() const { return pairs_; }
 
   static constexpr double kMargin = 1.03;
-  static constexpr double kOddsAgainst = 20;     // at which a challenger is dropped
+  static constexpr double kOddsAgainst = 20;  // at which a challenger is dropped
   static constexpr std::size_t kGroup = 8;
   static constexpr std::size_t kMostPairs = 4000;  // then it is dropped without evidence
 

@@ -38,8 +38,8 @@ void take_back_wrong(CallTable& table, const Operation& operation, const Kind& k
 
 // An unmodified program's call on a communicator whose table the thread does not know, within Entered. Its first calls
 // are native: a communicator that makes few costs nothing. `first_served`: the number of the first that is not.
-// kWhenAffordable (preload_abi.h): ranks agree at some calls, in one small allreduce, whether the account covers its set-up; large
-// messages count as several calls. Collective at those calls. Null: native.
+// kWhenAffordable (preload_abi.h): ranks agree at some calls, in one small allreduce, whether the account covers its
+// set-up; large messages count as several calls. Collective at those calls. Null: native.
 CallTable* table_for_program(const Operation& operation, std::uint32_t first_served, ThreadState& thread) noexcept;
 
 // After a call that has been counted (ThreadState::Slot::waiting) and has failed, as take_back_wrong().

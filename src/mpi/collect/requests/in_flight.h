@@ -70,8 +70,8 @@ class InFlight final : public Running {
 class InFlightList {
  public:
   [[nodiscard]] bool empty() const { return first_.load(std::memory_order_relaxed) == nullptr; }
-  // Whether the rank has one blocking operation to complete and nothing else, so that it may wait within MPI. Only under
-  // SMPI, where polling takes simulated time.
+  // Whether the rank has one blocking operation to complete and nothing else, so that it may wait within MPI. Only
+  // under SMPI, where polling takes simulated time.
   [[nodiscard]] bool may_wait() const { return kRanksShareProcess && blocking_ && empty(); }
   void set_blocking(bool blocking) { blocking_ = blocking; }
   void add(InFlight& one) noexcept;

@@ -57,7 +57,8 @@ std::string Account::text() const {
 }
 
 Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_flight, std::span<double> samples) {
-  std::array<double, kHeader + kMostSamples> values{-account.allowed(), -(last_ > 0 ? last_ : account.last_agreement())};
+  std::array<double, kHeader + kMostSamples> values{-account.allowed(),
+                                                    -(last_ > 0 ? last_ : account.last_agreement())};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) values.at(2 + i) = account.last(static_cast<Account::SetUp>(i));
   std::copy(samples.begin(), samples.end(), values.begin() + kHeader);
   const double start = PMPI_Wtime();

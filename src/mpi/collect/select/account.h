@@ -1,5 +1,5 @@
-// What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at most
-// 2 % of the time since MPI_Init, and 1 ms. Every step begins only where its estimated cost still fits.
+// What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at
+// most 2 % of the time since MPI_Init, and 1 ms. Every step begins only where its estimated cost still fits.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +19,8 @@ namespace ranktree::mpi::collect {
 class Account {
  public:
   enum class Cost : std::uint8_t { kSetUp, kAgreements, kTrials };
-  // What is set up at once: a communicator's context and chooser, shared memory and links at its first kind of call that
-  // is tuned, and the candidates of each kind.
+  // What is set up at once: a communicator's context and chooser, shared memory and links at its first kind of call
+  // that is tuned, and the candidates of each kind.
   enum class SetUp : std::uint8_t { kCommunicator, kFirstKind, kKind };
   static constexpr std::size_t kSetUps = 3;
 
@@ -49,7 +49,7 @@ class Account {
 
 // What ranks have agreed on, equal on all of them.
 struct Budget {
-  double allowed = 0;                                        // seconds: of the rank that may spend least
+  double allowed = 0;                             // seconds: of the rank that may spend least
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
   [[nodiscard]] bool covers(Account::SetUp what) const { return allowed >= set_up.at(static_cast<std::size_t>(what)); }
 };

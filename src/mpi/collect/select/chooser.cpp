@@ -51,7 +51,7 @@ using core::predict::Parameters;
 using core::predict::Variant;
 using core::schedule::Collective;
 
-constexpr std::size_t kOrdered = 2;       // the kind of the user's operations that do not commute
+constexpr std::size_t kOrdered = 2;  // the kind of the user's operations that do not commute
 constexpr std::size_t kCandidates = 3;
 constexpr std::size_t kCandidatesAcross = 4;  // between nodes
 // More are proposed, since not every way can carry out every operation.
@@ -66,7 +66,7 @@ double fingerprint(const std::vector<Candidate>& candidates) {
   constexpr std::size_t kExact = 0xFFFFFFFFFFFF;
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
-  return static_cast<double>(std::hash<std::string>{}(text) & kExact);
+  return static_cast<double>(std::hash<std::string>{}(text)&kExact);
 }
 
 // Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
@@ -225,7 +225,8 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
     return served ? 0 : CallTable::kForEver;
   }
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
-  if (wish.automatic) return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size));
+  if (wish.automatic)
+    return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size));
   return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
 
@@ -483,7 +484,7 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
   candidates = core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
   // Where ranks outnumber cores, which the model does not know, those that wait in shared memory win most.
   std::stable_partition(candidates.begin(), candidates.end(),
-                        [](const Candidate& each) { return each.choice.way == Way::kShared; });
+                        [](const Candidate& each) { return each.choice.variant == Variant::kShared; });
   return candidates;
 }
 

@@ -35,7 +35,8 @@ std::string file_name() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   PMPI_Get_library_version(text.data(), &length);
-  const std::string key = text.data() + std::to_string(RANKTREE_API_VERSION) + "." + std::to_string(RANKTREE_VERSION_PATCH);
+  const std::string key =
+      text.data() + std::to_string(RANKTREE_API_VERSION) + "." + std::to_string(RANKTREE_VERSION_PATCH);
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(hash_of(key)));
   return std::string("collectives-") + digits.data();

@@ -23,9 +23,9 @@ constexpr std::uint32_t kInStream = 64;   // calls of a block where ranks may ru
 constexpr std::uint32_t kIsolated = 16;   // where other work comes between
 constexpr double kBlockSeconds = 2e-3;    // a block of long calls has fewer
 constexpr std::uint32_t kFirstCalls = 4;  // of a challenger whose time is not known
-constexpr std::uint32_t kFirstBatch = 4;   // pairs
+constexpr std::uint32_t kFirstBatch = 4;  // pairs
 constexpr std::uint32_t kMostBatch = 32;
-constexpr std::size_t kNoisy = 64;        // pairs without a decision, from which blocks are longer
+constexpr std::size_t kNoisy = 64;  // pairs without a decision, from which blocks are longer
 // A challenger's first calls are expected to lose at most this: a multiple of the native call's time, or some time
 // slices, or what the model allows beyond the cheapest (core/predict/candidates.h).
 constexpr double kWorst = 9;
@@ -132,7 +132,8 @@ void TuningEntry::keep_observed() {
   const double elapsed = seen.times.elapsed / judged;
   rate_ = by_elapsed_ ? elapsed : seen.times.in_calls / judged;
   const bool stream = by_elapsed_ && 2 * samples_[3] < calls_;
-  const double calls = std::min(kBlockSeconds / std::max(elapsed, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
+  const double calls =
+      std::min(kBlockSeconds / std::max(elapsed, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
   block_calls_ = std::max(1U, static_cast<std::uint32_t>(calls));
   contestants_[winner_].measured = rate_;
 }
@@ -250,7 +251,8 @@ TuningEntry::Step TuningEntry::plan(double allowed) {
     const double loss = loss_of_pair();
     if (loss <= allowed / 2) {
       const double most = loss > 0 ? allowed / 2 / loss : static_cast<double>(kMostBatch);
-      const auto pairs = std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
+      const auto pairs =
+          std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
       next_batch_ = std::min(2 * next_batch_, kMostBatch);
       if (test_.pairs() >= kNoisy && block_calls_ < 2 * kInStream) block_calls_ *= 2;
       calls_ = block_calls_;
@@ -299,8 +301,9 @@ TuningEntry::Step TuningEntry::settle() {
   decided_ = true;
   wait_ = 0;
   interval_ = std::min(std::max(2 * interval_, kFirstInterval), kLastInterval);
-  const bool nothing_left = winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
-                                                        [](const Contestant& each) { return each.failures >= kFailures; });
+  const bool nothing_left =
+      winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
+                                  [](const Contestant& each) { return each.failures >= kFailures; });
   left_ = nothing_left ? kForEver : interval_;
   return Step::kDecide;
 }

@@ -57,9 +57,9 @@ class TuningEntry {
   Step start(bool can_propose) { return can_propose ? Step::kPropose : postpone(); }
   // Once, before propose(), which needs no memory then.
   void add(const std::vector<core::predict::Candidate>& candidates);
-  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: what an earlier run or a like
-  // communicator has decided: the number of the candidate, from 1, or 0 for the native call. It is used at once, and the
-  // native call challenges it first.
+  // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: what an earlier run or a
+  // like communicator has decided: the number of the candidate, from 1, or 0 for the native call. It is used at once,
+  // and the native call challenges it first.
   Step propose(bool valid, std::optional<std::size_t> known);
 
   // Seconds to charge since the last query: what trials have lost, and what the pairs in flight are estimated to lose.
@@ -103,7 +103,7 @@ class TuningEntry {
   void begin_batch(std::uint32_t pairs, double loss);
 
   std::vector<Contestant> contestants_ = std::vector<Contestant>(1);  // the first is the native call
-  std::uint32_t observed_;  // calls
+  std::uint32_t observed_;                                            // calls
   bool one_node_;
   bool proposed_ = false;
   bool decided_ = false;
@@ -123,15 +123,15 @@ class TuningEntry {
   // The test in flight.
   std::vector<std::size_t> to_test_;  // challengers of this round, the present one first
   core::predict::PairedTest test_{0};
-  std::uint64_t drawn_ = 0;     // orders of pairs, of all tests
-  bool measured_ = false;       // the challenger, in this test
-  std::uint32_t tests_ = 0;     // of all rounds
-  int rounds_ = 0;              // behind the first
+  std::uint64_t drawn_ = 0;  // orders of pairs, of all tests
+  bool measured_ = false;    // the challenger, in this test
+  std::uint32_t tests_ = 0;  // of all rounds
+  int rounds_ = 0;           // behind the first
   std::uint32_t block_calls_ = 1;
   std::uint32_t next_batch_ = 1;
   bool by_elapsed_ = true;
-  double rate_ = 0;             // seconds a call of the variant in use
-  double lost_ = 0;             // seconds by the pairs of this test, may be negative
+  double rate_ = 0;  // seconds a call of the variant in use
+  double lost_ = 0;  // seconds by the pairs of this test, may be negative
   double reserved_ = 0;
   double uncharged_ = 0;
 
