@@ -7,7 +7,7 @@ from tests.helpers.emulated_cluster import MPICH, OPENMPI
 
 HERE = socket.gethostname()
 PUS = sorted(os.sched_getaffinity(0))
-Seats = list[tuple[str, list[int]]]
+Slots = list[tuple[str, list[int]]]
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -26,6 +26,6 @@ def places(output: str) -> dict[int, tuple[str, str]]:
     return {int(rank): (host, pus) for _, rank, host, pus in words}
 
 
-def planned(seats: Seats) -> dict[int, tuple[str, str]]:
-    """The same for seats of one PU or of PUs 0 and 1."""
-    return {rank: (host, "0-1" if pus == [0, 1] else str(pus[0])) for rank, (host, pus) in enumerate(seats)}
+def planned(slots: Slots) -> dict[int, tuple[str, str]]:
+    """The same for slots of one PU or of PUs 0 and 1."""
+    return {rank: (host, "0-1" if pus == [0, 1] else str(pus[0])) for rank, (host, pus) in enumerate(slots)}

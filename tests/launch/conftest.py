@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.emulated_cluster import MiniCluster, cluster_up
-from tests.helpers.launches import PUS, Seats
+from tests.helpers.launches import PUS, Slots
 
 # Prints where the rank that runs it is, from what the kernel says; exits with its argument.
 WHERE = """#!/bin/sh
@@ -22,7 +22,7 @@ exit ${1:-0}
 def make_plan(tmp_path: Path) -> Callable[..., Path]:
     """Writes a plan with the given seats, by hand and not through the code under test."""
 
-    def make(seats: Seats, hosts: list[str] | None = None, name: str = "plan.json") -> Path:
+    def make(seats: Slots, hosts: list[str] | None = None, name: str = "plan.json") -> Path:
         hosts = hosts or sorted({host for host, _ in seats})
         document = {
             "format": "ranktree-plan",
