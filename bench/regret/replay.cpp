@@ -3,8 +3,8 @@
 // SAMPLES.csv has "series,elapsed,in_calls" of blocks of native calls, in the order in which they were made (calls.c
 // blocks). A pair is two blocks of a series that follow each other, in a random order. As they are, no variant is
 // faster: each one that is taken is a false replacement. With one block of each pair at 90 % of its time, each one that
-// is not taken is a missed gain. A series that is exhausted begins again. Prints a line for each series and one for all; exit
-// code 1 where more than 1 % are false or more than 5 % are missed.
+// is not taken is a missed gain. Behind its last block a series begins again. Prints a line for each series and one for
+// all; exit code 1 where more than 1 % are false or more than 5 % are missed.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,8 @@
 """Decisions of RANKTREE_COLL=auto that are kept for later runs."""
 
+import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parent / "preload"
 Run = Callable[[int, Path], str]
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 @pytest.fixture
@@ -60,3 +63,23 @@ def test_a_corrupt_file_is_named_and_replaced(run: Run, tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert "decisions are not kept: " in run(600, tmp_path / "file" / "folder")
+
+
+def test_the_folder_is_the_users(ranktree: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+    """As the launcher's command sees it; without a user, or where it is not wanted, there is none."""
+    show = [sys.executable, "-c", "import os; print(os.environ.get('RANKTREE_COLL_CACHE'))"]
+
+    def folder(*options: object, **variables: str) -> str:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "RANKTREE_MPI": os.environ.get("RANKTREE_MPI", "openmpi"),
+            **variables,
+        }
+        result = ranktree("run", "--collectives", "auto", *options, "--", "mpiexec", "-n", "1", *show, env=environment)
+        assert result.returncode == 0, result.stderr
+        return result.stdout.strip()
+
+    assert folder(HOME=str(tmp_path), **AS_ROOT) == f"{tmp_path}/.cache/ranktree"
+    assert folder(HOME=str(tmp_path), XDG_CACHE_HOME="/x", **AS_ROOT) == "/x/ranktree"
+    assert folder("--collectives-cache", "/y", HOME=str(tmp_path), **AS_ROOT) == "/y"
+    assert folder("--no-collectives-cache", HOME=str(tmp_path), **AS_ROOT) == "None"

@@ -167,6 +167,7 @@ def test_ranks_that_are_told_different_things_follow_rank_0(made: Program, mpi, 
         (["--collectives", "broad=auto"], "found 'broad'"),
         (["--collectives", " ; "], "expected auto, native"),
         (["--split", "--collectives-log", "log"], "needs --collectives"),
+        (["--collectives", "auto", "--collectives-cache", "a", "--no-collectives-cache"], "not both"),
     ],
 )
 def test_the_command_refuses_wrong_settings_before_it_starts(ranktree: Run, options: list[str], expected: str) -> None:
