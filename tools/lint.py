@@ -104,6 +104,11 @@ def words(_: bool) -> tuple[bool, str]:
     return run("python", "tools/check_words.py")
 
 
+def mypy(_: bool) -> tuple[bool, str]:
+    """Python types, strictly."""
+    return run("mypy", "--config-file", "pyproject.toml")
+
+
 def clang_tidy(build: Path) -> tuple[bool, str]:
     """Static analysis of every C++ file of src that the build tree compiles, two at a time; once for all MPIs."""
     database = build / "compile_commands.json"
@@ -121,7 +126,7 @@ def clang_tidy(build: Path) -> tuple[bool, str]:
     return all(ok for ok, _ in results), "".join(text for ok, text in results if not ok)
 
 
-CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages, words)
+CHECKS = (clang_format, gersemi, ruff_check, ruff_format, lizard, file_length, layers, generated, pages, words, mypy)
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         from ranktree import _core  # noqa: PLC0415
 
-        return _core.__version__
+        return vars(_core)["__version__"]
     if name in MODULES:
         return getattr(importlib.import_module(MODULES[name]), name)
     raise AttributeError(f"module 'ranktree' has no attribute '{name}'")

@@ -9,11 +9,11 @@ not is None. MPI errors raise mpi4py.MPI.Exception; what is known beyond MPI's o
 """
 
 import ctypes
-import os
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, cast, overload
 
+from ranktree.mpi_calls import call, communicator, function
 from ranktree.mpi_collect import (  # noqa: F401
     Allgather,
     Allgather_init,
@@ -67,35 +67,93 @@ from ranktree.mpi_library import (  # noqa: F401
     library_function,
     message,
 )
+from ranktree.mpi_reorder import (  # noqa: F401
+    Create_cart,
+    Create_dist_graph,
+    Create_dist_graph_adjacent,
+    Create_graph,
+    Get_reorder_info,
+    Read_pattern,
+    Rebalance,
+    Reorder,
+)
+
+__all__ = [
+    "Allgather",
+    "Allgather_init",
+    "Allgatherv",
+    "Allgatherv_init",
+    "Allreduce",
+    "Allreduce_init",
+    "Alltoall",
+    "Alltoall_init",
+    "Barrier",
+    "Barrier_init",
+    "Bcast",
+    "Bcast_init",
+    "COMM_TYPE_HW_GUIDED",
+    "COMM_TYPE_HW_UNGUIDED",
+    "COMM_TYPE_RESOURCE_GUIDED",
+    "COMM_TYPE_SHARED",
+    "Create_cart",
+    "Create_dist_graph",
+    "Create_dist_graph_adjacent",
+    "Create_graph",
+    "Gather",
+    "Gather_init",
+    "Gatherv",
+    "Gatherv_init",
+    "Get_hlevel_info",
+    "Get_hw_resource_info",
+    "Get_location",
+    "Get_min_hlevel",
+    "Get_reorder_info",
+    "Hsplit",
+    "Hsplit_all",
+    "Hsplit_with_roots",
+    "Iallgather",
+    "Iallgatherv",
+    "Iallreduce",
+    "Ialltoall",
+    "Ibarrier",
+    "Ibcast",
+    "Igather",
+    "Igatherv",
+    "Ireduce",
+    "Ireduce_scatter",
+    "Ireduce_scatter_block",
+    "Iscatter",
+    "Iscatterv",
+    "Level",
+    "Levels",
+    "Read_pattern",
+    "Rebalance",
+    "Reduce",
+    "Reduce_init",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Reduce_scatter_block_init",
+    "Reduce_scatter_init",
+    "Reorder",
+    "Request",
+    "Scatter",
+    "Scatter_init",
+    "Scatterv",
+    "Scatterv_init",
+    "Set_reproducible",
+    "Split_type",
+    "levels",
+    "message",
+]
 
 MAX_TYPE = 32  # RANKTREE_MAX_TYPE
 LEVELS_AT_ONCE = 64
 LONGEST_CHAIN = 256
-C_LIBRARY = ctypes.CDLL(None)
 
 COMM_TYPE_SHARED = 0x52540001
 COMM_TYPE_HW_UNGUIDED = 0x52540002
 COMM_TYPE_HW_GUIDED = 0x52540003
 COMM_TYPE_RESOURCE_GUIDED = 0x52540004
-
-PARAMETERS = {
-    "Comm_hsplit": [HANDLE, INT, HANDLE, POINTER],
-    "Comm_hsplit_with_roots": [HANDLE, HANDLE, POINTER, POINTER],
-    "Comm_hsplit_all": [HANDLE, HANDLE, INT, POINTER, POINTER, POINTER],
-    "Comm_split_type": [HANDLE, INT, INT, HANDLE, POINTER],
-    "Comm_get_hlevel_info": [HANDLE, POINTER, POINTER, POINTER, INT, POINTER],
-    "Comm_get_min_hlevel": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
-    "Comm_get_location": [HANDLE, INT, INT, POINTER, POINTER, POINTER],
-    "Get_hw_resource_info": [POINTER],
-    "Dist_graph_create": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, INT, POINTER],
-    "Dist_graph_create_adjacent": [HANDLE, *[INT, POINTER, POINTER] * 2, HANDLE, INT, POINTER],
-    "Graph_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
-    "Cart_create": [HANDLE, INT, POINTER, POINTER, INT, POINTER],
-    "Comm_reorder": [HANDLE, INT, POINTER, POINTER, POINTER, POINTER, HANDLE, POINTER, POINTER],
-    "Comm_get_info": [HANDLE, POINTER],
-    "read_pattern": [ctypes.c_char_p, HANDLE, ctypes.c_char_p, *[POINTER] * 5],
-    "Comm_rebalance": [HANDLE, HANDLE, POINTER, POINTER],
-}
 
 
 class Level:
@@ -138,7 +196,13 @@ class Levels(Sequence[Level]):
         """The number of levels; ranks may differ."""
         return len(self._levels)
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> Level: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Level, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Level | tuple[Level, ...]:
         """A level, or a tuple of them for a slice."""
         return self._levels[index]
 
@@ -165,7 +229,20 @@ class Levels(Sequence[Level]):
 
 
 def levels(comm: MPI.Intracomm, info: MPI.Info | None = None) -> Levels:
-    """All levels that this rank belongs to, the widest first. Collective over comm. hsplit-2018 §3.4."""
+    """Split a communicator by every level of the machine. Collective over comm. hsplit-2018 §3.4.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    Levels
+        Those that this rank belongs to, the widest first.
+    """
     found: list[Level] = []
     parent, more = comm, True
     while more:
@@ -177,45 +254,116 @@ def levels(comm: MPI.Intracomm, info: MPI.Info | None = None) -> Levels:
 
 
 def Hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> MPI.Intracomm | None:
-    """One level down, the highest first; `key` orders its ranks. Collective over comm. hsplit-2018 §3.2.1."""
+    """Split one level down, the highest first. Collective over comm. hsplit-2018 §3.2.1.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    key : int
+        Orders the ranks of a part; ties keep the order of comm.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    mpi4py.MPI.Intracomm or None
+        This rank's part, None where it has none.
+    """
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
-    return communicator(made.value)
+    return communicator(made.value, MPI.Intracomm)
 
 
 def Hsplit_with_roots(
     comm: MPI.Intracomm, info: MPI.Info | None = None
 ) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
-    """One level down, and at rank 0 of each part the communicator of all of these. Collective. hsplit-2018 §3.2.3."""
+    """Split one level down, with the communicator of the roots. Collective over comm. hsplit-2018 §3.2.3.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    tuple
+        This rank's part, and at rank 0 of each part the communicator of all of these; None where there is none.
+    """
     made, roots = HANDLE(MPI.COMM_NULL.handle), HANDLE(MPI.COMM_NULL.handle)
     call("Comm_hsplit_with_roots", comm, info_handle(info), ctypes.byref(made), ctypes.byref(roots))
-    return communicator(made.value), communicator(roots.value)
+    return communicator(made.value, MPI.Intracomm), communicator(roots.value, MPI.Intracomm)
 
 
 def Hsplit_all(
     comm: MPI.Intracomm, most: int, info: MPI.Info | None = None
 ) -> tuple[list[MPI.Intracomm], list[MPI.Intracomm | None]]:
-    """The communicators and the roots of `most` levels or fewer. Collective; levels() gives all. hsplit-2018 §3.4."""
+    """Split by several levels at once; levels() makes all. Collective over comm. hsplit-2018 §3.4.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    most : int
+        Levels at most, equal on all ranks.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    tuple of lists
+        The communicators, the widest first, and the roots of each level (None where this rank is no root).
+    """
     count = INT()
     made, roots = ((HANDLE * max(most + 1, 1))() for _ in range(2))
     call("Comm_hsplit_all", comm, info_handle(info), most, ctypes.byref(count), made, roots)
     return (
-        [communicator(handle) for handle in made[: count.value]],
-        [communicator(handle) for handle in roots[: count.value]],
+        [cast(MPI.Intracomm, MPI.Intracomm.fromhandle(handle or 0)) for handle in made[: count.value]],
+        [communicator(handle, MPI.Intracomm) for handle in roots[: count.value]],
     )
 
 
 def Split_type(
     comm: MPI.Intracomm, split_type: int, key: int = 0, info: MPI.Info | None = None
 ) -> MPI.Intracomm | None:
-    """MPI_Comm_split_type as MPI 5.0 §7.4.2 says, for COMM_TYPE_* and the MPI's own types. Collective over comm."""
+    """Split by MPI_Comm_split_type of MPI 5.0 §7.4.2. Collective over comm.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    split_type : int
+        COMM_TYPE_SHARED, COMM_TYPE_HW_UNGUIDED, COMM_TYPE_HW_GUIDED or COMM_TYPE_RESOURCE_GUIDED.
+    key : int
+        Orders the ranks of a part.
+    info : mpi4py.MPI.Info, optional
+        Info keys of ranktree/mpi.h, equal on all ranks.
+
+    Returns
+    -------
+    mpi4py.MPI.Intracomm or None
+        This rank's part.
+    """
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Comm_split_type", comm, split_type, key, info_handle(info), ctypes.byref(made))
-    return communicator(made.value)
+    return communicator(made.value, MPI.Intracomm)
 
 
 def Get_hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
-    """What a communicator stands for: type, index and count of siblings. Local. hsplit-2018 §3.3.1."""
+    """Return the object of the machine that a communicator represents. Local. hsplit-2018 §3.3.1.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+
+    Returns
+    -------
+    tuple
+        Type, index among the parts of the same parent, and their number.
+    """
     count, index, length = INT(), INT(), INT()
     name = ctypes.create_string_buffer(MAX_TYPE)
     pointers = (ctypes.byref(count), ctypes.byref(index), name, MAX_TYPE, ctypes.byref(length))
@@ -224,9 +372,19 @@ def Get_hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
 
 
 def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
-    """The lowest level that these ranks share; "Unknown" where the caller is not among them. hsplit-2018 §3.3.2.
+    """Return the lowest level that ranks share. Collective over comm. hsplit-2018 §3.3.2.
 
-    Collective over comm; each rank may ask about other ranks.
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    ranks : sequence of int
+        Ranks in comm; each rank may query other ones.
+
+    Returns
+    -------
+    str
+        "Unknown" where the caller is not among them.
     """
     name, length = ctypes.create_string_buffer(MAX_TYPE), INT()
     asked = (INT * max(len(ranks), 1))(*ranks)
@@ -235,7 +393,20 @@ def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
 
 
 def Get_location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
-    """The chain of a rank, outermost first: (type, number). Collective over comm; each rank may ask about another."""
+    """Return the chain of a rank. Collective over comm; each rank may query another one.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+    rank : int
+        A rank in comm.
+
+    Returns
+    -------
+    list of tuple
+        (type, number), outermost first.
+    """
     count = INT()
     names, numbers = (ctypes.c_char * MAX_TYPE * LONGEST_CHAIN)(), (ctypes.c_int64 * LONGEST_CHAIN)()
     call("Comm_get_location", comm, rank, LONGEST_CHAIN, ctypes.byref(count), names, numbers)
@@ -246,167 +417,7 @@ def Get_hw_resource_info() -> dict[str, bool]:
     """The resources of this machine, and whether the caller is bound within one instance. Local. MPI 5.0 §9.1.2."""
     made = HANDLE(MPI.INFO_NULL.handle)
     check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
-    info = MPI.Info.fromhandle(made.value)
+    info = MPI.Info.fromhandle(made.value or 0)
     found = {key: value == "true" for key, value in info.items()}
     info.Free()
     return found
-
-
-def Create_dist_graph(
-    comm: MPI.Intracomm,
-    sources: Sequence[int],
-    degrees: Sequence[int],
-    destinations: Sequence[int],
-    weights: Sequence[int] | None = None,
-    info: MPI.Info | None = None,
-    reorder: bool = True,
-) -> MPI.Distgraphcomm:
-    """MPI_Dist_graph_create with reordering that works; weights None: MPI_UNWEIGHTED, on all ranks. Collective.
-
-    Rank k of the result owns vertex k. reorder-2011 §3.
-    """
-    require_graph(sources, degrees, destinations, weights)
-    made = HANDLE(MPI.COMM_NULL.handle)
-    lists = (integers(sources), integers(degrees), integers(destinations), weight_list(weights))
-    call("Dist_graph_create", comm, len(sources), *lists, info_handle(info), int(reorder), ctypes.byref(made))
-    return MPI.Distgraphcomm.fromhandle(made.value)
-
-
-def Create_dist_graph_adjacent(
-    comm: MPI.Intracomm,
-    sources: Sequence[int],
-    destinations: Sequence[int],
-    sourceweights: Sequence[int] | None = None,
-    destweights: Sequence[int] | None = None,
-    info: MPI.Info | None = None,
-    reorder: bool = True,
-) -> MPI.Distgraphcomm:
-    """MPI_Dist_graph_create_adjacent with reordering: rank k declares all edges of vertex k. Collective over comm."""
-    require_length("sourceweights", sourceweights, len(sources))
-    require_length("destweights", destweights, len(destinations))
-    made = HANDLE(MPI.COMM_NULL.handle)
-    into = (len(sources), integers(sources), weight_list(sourceweights))
-    out = (len(destinations), integers(destinations), weight_list(destweights))
-    call("Dist_graph_create_adjacent", comm, *into, *out, info_handle(info), int(reorder), ctypes.byref(made))
-    return MPI.Distgraphcomm.fromhandle(made.value)
-
-
-def Create_graph(
-    comm: MPI.Intracomm, index: Sequence[int], edges: Sequence[int], reorder: bool = True
-) -> MPI.Graphcomm | None:
-    """MPI_Graph_create with reordering: the whole graph on every rank; None beyond its vertices. Collective."""
-    require_length("edges", edges, max(index, default=0))
-    made = HANDLE(MPI.COMM_NULL.handle)
-    call("Graph_create", comm, len(index), integers(index), integers(edges), int(reorder), ctypes.byref(made))
-    return communicator(made.value, MPI.Graphcomm)
-
-
-def Create_cart(
-    comm: MPI.Intracomm, dims: Sequence[int], periods: Sequence[bool] | None = None, reorder: bool = True
-) -> MPI.Cartcomm | None:
-    """MPI_Cart_create, the grid tiled on the machine's tree; None beyond its size. Collective over comm."""
-    require_length("periods", periods or None, len(dims))
-    made = HANDLE(MPI.COMM_NULL.handle)
-    periodic = integers([int(period) for period in periods or [False] * len(dims)])
-    call("Cart_create", comm, len(dims), integers(dims), periodic, int(reorder), ctypes.byref(made))
-    return communicator(made.value, MPI.Cartcomm)
-
-
-def Reorder(
-    comm: MPI.Intracomm,
-    sources: Sequence[int],
-    degrees: Sequence[int],
-    destinations: Sequence[int],
-    weights: Sequence[float] | None = None,
-    info: MPI.Info | None = None,
-) -> MPI.Intracomm:
-    """All processes of comm in the order that the graph wants, without a topology. Collective over comm."""
-    require_graph(sources, degrees, destinations, weights)
-    made, rank = HANDLE(MPI.COMM_NULL.handle), INT()
-    doubles = None if weights is None else (ctypes.c_double * max(len(weights), 1))(*weights)
-    lists = (integers(sources), integers(degrees), integers(destinations), doubles)
-    outputs = (ctypes.byref(rank), ctypes.byref(made))
-    call("Comm_reorder", comm, len(sources), *lists, info_handle(info), *outputs)
-    return MPI.Intracomm.fromhandle(made.value)
-
-
-def Get_reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
-    """What reordering did to comm: ranktree_reorder, _before, _after, _reason where no rank has changed. Local."""
-    made = HANDLE(MPI.INFO_NULL.handle)
-    call("Comm_get_info", comm, ctypes.byref(made))
-    info = MPI.Info.fromhandle(made.value)
-    found = dict(info.items())
-    info.Free()
-    return found
-
-
-def Read_pattern(
-    file: str | os.PathLike[str], comm: MPI.Intracomm, metric: str = "size"
-) -> tuple[list[int], list[int], list[int], list[int]]:
-    """The graph of a recorded pattern: sources, degrees, destinations, weights; all at rank 0, empty lists elsewhere.
-
-    metric: "size", "msg" or "avg". Collective over comm. treematch-2013 appendix A.
-    """
-    count, made = INT(), [ctypes.POINTER(INT)() for _ in range(4)]
-    code = function("read_pattern")(
-        os.fsencode(file), comm.handle, metric.encode(), ctypes.byref(count), *map(ctypes.byref, made)
-    )
-    check(code, "read_pattern", comm)
-    edges = sum(made[1][: count.value]) if count.value else 0
-    lists = [pointer[:length] for pointer, length in zip(made, [count.value] * 2 + [edges] * 2, strict=True)]
-    for pointer in made:
-        C_LIBRARY.free(pointer)
-    return tuple(lists)
-
-
-def Rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.Intracomm, list[int]] | None:
-    """A better order for the traffic recorded since the last call, with the new rank of every rank of comm.
-
-    None where the gain would not exceed the cost; message(comm) tells both. Collective over comm.
-    """
-    made, ranks = HANDLE(MPI.COMM_NULL.handle), (INT * comm.size)()
-    call("Comm_rebalance", comm, info_handle(info), ranks, ctypes.byref(made))
-    better = communicator(made.value)
-    return None if better is None else (better, list(ranks))
-
-
-def call(name: str, comm: MPI.Comm, *arguments: object) -> None:
-    """Calls a function on a communicator; a code other than success is raised."""
-    check(function(name)(comm.handle, *arguments), name, comm)
-
-
-def communicator(handle: int | None, kind: type = MPI.Intracomm):
-    """mpi4py's object for a handle; None for MPI_COMM_NULL."""
-    made = kind.fromhandle(handle or 0)
-    return None if made == MPI.COMM_NULL else made
-
-
-def require_length(name: str, values: Sequence | None, length: int) -> None:
-    """Raises ValueError unless a list that was given has this length: C would read beyond it."""
-    if values is not None and len(values) != length:
-        raise ValueError(f"{name}: expected {length} entries, found {len(values)}")
-
-
-def require_graph(
-    sources: Sequence[int], degrees: Sequence[int], destinations: Sequence[int], weights: Sequence[float] | None
-) -> None:
-    """Raises ValueError unless the lengths fit together. What is in the lists is checked by the call itself."""
-    require_length("degrees", degrees, len(sources))
-    edges = sum(max(degree, 0) for degree in degrees)
-    require_length("destinations", destinations, edges)
-    require_length("weights", weights, edges)
-
-
-def integers(values: Sequence[int]) -> ctypes.Array:
-    """A C array; of one entry where there are none."""
-    return (INT * max(len(values), 1))(*values)
-
-
-def weight_list(weights: Sequence[int] | None) -> ctypes.Array | int:
-    """A C array, or the address that means MPI_UNWEIGHTED."""
-    return MPI.UNWEIGHTED if weights is None else integers(weights)
-
-
-def function(name: str):
-    """A function of the library that was built for this process's MPI."""
-    return library_function(name, *PARAMETERS[name])

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import index
+from typing import Any
 
 from ranktree.mpi_library import MPI
 
@@ -27,17 +28,17 @@ class Message:
     address: int = 0
     count: int = 0
     datatype: MPI.Datatype = field(default_factory=lambda: MPI.BYTE)
-    counts: ctypes.Array | None = None
-    displacements: ctypes.Array | None = None
+    counts: "ctypes.Array[Any] | None" = None
+    displacements: "ctypes.Array[Any] | None" = None
     owner: object = None  # what keeps the memory
 
     @property
-    def block(self) -> tuple:
+    def block(self) -> tuple[Any, ...]:
         """C's arguments of blocks of the same size."""
         return self.address, self.count, self.datatype
 
     @property
-    def lists(self) -> tuple:
+    def lists(self) -> tuple[Any, ...]:
         """C's arguments of blocks of different sizes."""
         return self.address, self.counts, self.displacements, self.datatype
 
@@ -47,12 +48,12 @@ def in_place() -> Message:
     return Message(address=int(MPI.IN_PLACE), owner=MPI.IN_PLACE)
 
 
-def is_in_place(spec: object) -> bool:
+def is_in_place(spec: Any) -> bool:
     """As mpi4py has it: None means the same."""
     return spec is None or spec is MPI.IN_PLACE
 
 
-def has_buffer(spec: object) -> bool:
+def has_buffer(spec: Any) -> bool:
     """Whether it has the buffer protocol."""
     try:
         memoryview(spec).release()
@@ -61,7 +62,7 @@ def has_buffer(spec: object) -> bool:
     return True
 
 
-def parts_of(spec: object) -> tuple[object, object, object, object]:
+def parts_of(spec: Any) -> tuple[Any, Any, Any, Any]:
     """Data, count, displacement and datatype of a specification; None for what is not said."""
     if has_buffer(spec):
         return spec, None, None, None
@@ -80,7 +81,7 @@ def parts_of(spec: object) -> tuple[object, object, object, object]:
     return data, count, None, datatype
 
 
-def datatype_of(given: object, data: object) -> MPI.Datatype:
+def datatype_of(given: Any, data: Any) -> MPI.Datatype:
     """The datatype that is given, or that of the data's format."""
     if isinstance(given, MPI.Datatype):
         return given
@@ -92,7 +93,7 @@ def datatype_of(given: object, data: object) -> MPI.Datatype:
     return MPI.Datatype.fromcode(code.lstrip(NATIVE))
 
 
-def memory_of(data: object, datatype: object, writable: bool) -> tuple[int, int, MPI.Datatype, object]:
+def memory_of(data: Any, datatype: Any, writable: bool) -> tuple[int, int, MPI.Datatype, object]:
     """Address, bytes, datatype and owner of the data."""
     if data is None or data is MPI.BOTTOM:
         if datatype is None:
@@ -113,7 +114,7 @@ def elements_in(length: int, datatype: MPI.Datatype) -> int:
     return length // extent
 
 
-def simple(spec: object, writable: bool = False, blocks: int = 1) -> Message:
+def simple(spec: Any, writable: bool = False, blocks: int = 1) -> Message:
     """A message of so many blocks of the same size; its count is that of one."""
     data, count, displacement, given = parts_of(spec)
     if isinstance(count, list):
@@ -137,7 +138,7 @@ def simple(spec: object, writable: bool = False, blocks: int = 1) -> Message:
     return Message(address, count, datatype, owner=owner)
 
 
-def vector(spec: object, blocks: int, writable: bool = False) -> Message:
+def vector(spec: Any, blocks: int, writable: bool = False) -> Message:
     """A message of so many blocks, each with a count and a displacement."""
     data, counts, displacements, given = parts_of(spec)
     address, length, datatype, owner = memory_of(data, given, writable)
@@ -154,7 +155,7 @@ def vector(spec: object, blocks: int, writable: bool = False) -> Message:
     return Message(address, 0, datatype, numbers_of(counts), numbers_of(listed(displacements, blocks)), owner)
 
 
-def is_number(given: object) -> bool:
+def is_number(given: Any) -> bool:
     """Whether it stands for every block."""
     return hasattr(given, "__index__") and not getattr(given, "shape", ())
 
@@ -166,6 +167,6 @@ def listed(given: Sequence[int], blocks: int) -> list[int]:
     return [index(one) for one in given]
 
 
-def numbers_of(values: Sequence[int]) -> ctypes.Array:
+def numbers_of(values: Sequence[int]) -> "ctypes.Array[Any]":
     """A list as C takes it."""
     return (COUNT * max(len(values), 1))(*values)

@@ -17,11 +17,15 @@ import inspect
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from ranktree.mpi_buffers import COUNT, Message, in_place, is_in_place, listed, numbers_of, simple, vector
 from ranktree.mpi_library import HANDLE, INT, MPI, POINTER, check, info_handle, library_function
 
 Buffer = object  # mpi4py's buffer specification, see ranktree.mpi_buffers
+
+
+Described = tuple[tuple[Any, ...], tuple[Any, ...]]  # what to keep, and C's arguments
 
 
 class Request:
@@ -127,11 +131,13 @@ class Roles:
         if comm == MPI.COMM_NULL:
             return cls(False, False, 0)
         if comm.Is_inter():
-            return cls(root in {None, MPI.ROOT}, root not in {MPI.ROOT, MPI.PROC_NULL}, comm.Get_remote_size())
+            return cls(
+                root in {None, MPI.ROOT}, root not in {MPI.ROOT, MPI.PROC_NULL}, cast(MPI.Intercomm, comm).remote_size
+            )
         return cls(root is None or comm.rank == root, True, comm.size)
 
 
-def bcast(comm: MPI.Comm, buf: Buffer, root: int = 0) -> tuple:
+def bcast(comm: MPI.Comm, buf: Buffer, root: int = 0) -> Described:
     """The root's buffer to all ranks."""
     at_root = comm != MPI.COMM_NULL and not comm.Is_inter() and comm.rank == root
     unused = comm == MPI.COMM_NULL or root == MPI.PROC_NULL
@@ -139,7 +145,7 @@ def bcast(comm: MPI.Comm, buf: Buffer, root: int = 0) -> tuple:
     return (moved,), (*moved.block, root)
 
 
-def barrier(comm: MPI.Comm) -> tuple:
+def barrier(comm: MPI.Comm) -> Described:
     """Returns, or is complete, once all ranks have called it."""
     return (comm,), ()
 
@@ -157,14 +163,14 @@ def gather_sides(comm: MPI.Comm, sendbuf: Buffer, root: int) -> tuple[Roles, Mes
     return roles, sent(sendbuf) if roles.root else simple(sendbuf)
 
 
-def gather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> tuple:
+def gather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> Described:
     """A block of every rank, in rank order, to the root. recvbuf counts at the root only."""
     roles, send = gather_sides(comm, sendbuf, root)
     received = simple(recvbuf, True, roles.blocks) if roles.root else Message()
     return (send, received), (*send.block, *received.block, root)
 
 
-def gatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> tuple:
+def gatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> Described:
     """Blocks of different sizes to where the root's displacements say. recvbuf counts at the root only."""
     roles, send = gather_sides(comm, sendbuf, root)
     received = vector(recvbuf, roles.blocks, True) if roles.root else Message()
@@ -179,33 +185,33 @@ def scatter_sides(comm: MPI.Comm, recvbuf: Buffer, root: int) -> tuple[Roles, Me
     return roles, in_place() if roles.root and is_in_place(recvbuf) else simple(recvbuf, True)
 
 
-def scatter(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> tuple:
+def scatter(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> Described:
     """A block of the root's for every rank, in rank order. sendbuf counts at the root only."""
     roles, received = scatter_sides(comm, recvbuf, root)
     send = simple(sendbuf, False, roles.blocks) if roles.root else Message()
     return (send, received), (*send.block, *received.block, root)
 
 
-def scatterv(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> tuple:
+def scatterv(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> Described:
     """Blocks of different sizes from where the root's displacements say. sendbuf counts at the root only."""
     roles, received = scatter_sides(comm, recvbuf, root)
     send = vector(sendbuf, roles.blocks) if roles.root else Message()
     return (send, received), (*send.lists, *received.block, root)
 
 
-def allgather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+def allgather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> Described:
     """A block of every rank, in rank order, to all."""
     received, send = simple(recvbuf, True, Roles.of(comm).blocks), sent(sendbuf)
     return (send, received), (*send.block, *received.block)
 
 
-def allgatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+def allgatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> Described:
     """Blocks of different sizes to all, where recvbuf's displacements say."""
     received, send = vector(recvbuf, Roles.of(comm).blocks, True), sent(sendbuf)
     return (send, received), (*send.block, *received.lists)
 
 
-def alltoall(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> tuple:
+def alltoall(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> Described:
     """Block j of rank i becomes block i of rank j."""
     blocks = Roles.of(comm).blocks
     received, send = simple(recvbuf, True, blocks), sent(sendbuf, blocks)
@@ -229,7 +235,7 @@ def require_alike(send: Message, received: Message, count: int) -> None:
         raise ValueError(f"mismatch in send count {send.count} and receive count {count}")
 
 
-def reduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, op: MPI.Op = MPI.SUM, root: int = 0) -> tuple:
+def reduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, op: MPI.Op = MPI.SUM, root: int = 0) -> Described:
     """All operands combined, to the root. recvbuf counts at the root only."""
     roles = Roles.of(comm, root)
     if roles.root and roles.others:
@@ -240,13 +246,13 @@ def reduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, op: MPI.Op =
     return (send, received), (send.address, *received.block, op, root)
 
 
-def allreduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> tuple:
+def allreduce(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> Described:
     """All operands combined, to all."""
     send, received = operands(sendbuf, recvbuf)
     return (send, received), (send.address, *received.block, op)
 
 
-def reduce_scatter_block(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> tuple:
+def reduce_scatter_block(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer, op: MPI.Op = MPI.SUM) -> Described:
     """All operands combined; block i of the result to rank i."""
     send, received = operands(sendbuf, recvbuf, 0 if comm == MPI.COMM_NULL else comm.size)
     return (send, received), (send.address, *received.block, op)
@@ -258,7 +264,7 @@ def reduce_scatter(
     recvbuf: Buffer,
     recvcounts: Sequence[int] | None = None,
     op: MPI.Op = MPI.SUM,
-) -> tuple:
+) -> Described:
     """All operands combined; recvcounts[i] elements of the result to rank i. Only a blocking call may leave it out."""
     received = simple(recvbuf, True)
     send = sent(sendbuf)
@@ -273,7 +279,7 @@ def reduce_scatter(
     return (send, received, numbers), (send.address, received.address, numbers, received.datatype, op)
 
 
-def find_receive_counts(given: dict) -> None:
+def find_receive_counts(given: dict[str, Any]) -> None:
     """Those of a blocking reduce_scatter where they are left out: one Allgather. Collective."""
     comm = given["comm"]
     if given["recvcounts"] is not None or is_in_place(given["sendbuf"]) or comm == MPI.COMM_NULL or comm.Is_inter():
@@ -290,9 +296,9 @@ TYPES = {"p": POINTER, "n": COUNT, "h": HANDLE, "r": INT}
 def forms(
     name: str,
     parameters: str,
-    describe: Callable[..., tuple],
-    complete: Callable[[dict], None] | None = None,
-) -> tuple[Callable, Callable, Callable]:
+    describe: Callable[..., Described],
+    complete: Callable[[dict[str, Any]], None] | None = None,
+) -> tuple[Callable[..., None], Callable[..., Request], Callable[..., Request]]:
     """The three calls of a collective: `describe` takes their arguments, and gives what to keep and C's.
 
     `complete` may communicate to add to the arguments of the blocking one.
@@ -304,7 +310,7 @@ def forms(
     info = inspect.Parameter("info", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=MPI.INFO_NULL)
     with_info = signature.replace(parameters=[*signature.parameters.values(), info], return_annotation=Request)
 
-    def call(c_name: str, more_types: Sequence, given: dict, *more: object) -> object:
+    def call(c_name: str, more_types: Sequence[Any], given: dict[str, Any], *more: object) -> object:
         kept, values = describe(**given)
         handles = [getattr(value, "handle", value) for value in (*values, given["comm"])]
         check(library_function(c_name, *types, *more_types)(*handles, *more), c_name, given["comm"])
@@ -336,17 +342,18 @@ def forms(
     return blocking, nonblocking, persistent
 
 
-def arguments(signature: inspect.Signature, positional: tuple, named: dict) -> dict:
+def arguments(signature: inspect.Signature, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """The arguments by name, with defaults. TypeError where they do not fit."""
     given = signature.bind(*positional, **named)
     given.apply_defaults()
-    return given.arguments
+    return dict(given.arguments)
 
 
-def describe_as(function: Callable, name: str, text: str, signature: inspect.Signature) -> None:
+def describe_as(function: Callable[..., Any], name: str, text: str, signature: inspect.Signature) -> None:
     """Gives a made function what a written one has."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__, function.__signature__ = text.format(name), signature
+    function.__doc__ = text.format(name)
+    cast(Any, function).__signature__ = signature
 
 
 Bcast, Ibcast, Bcast_init = forms("Bcast", "pnhr", bcast)

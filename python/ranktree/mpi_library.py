@@ -3,7 +3,9 @@
 import ctypes
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 from ranktree.elf import Elf, read_elf
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, MARKS, not_built
@@ -15,6 +17,8 @@ except ModuleNotFoundError as error:
     raise ImportError("ranktree.mpi needs mpi4py, version 4 or later: pip install mpi4py") from error
 if not hasattr(MPI.Comm, "fromhandle"):
     raise ImportError("ranktree.mpi needs mpi4py, version 4 or later; this one has no MPI.Comm.fromhandle")
+
+__all__ = ["HANDLE", "INT", "MPI", "POINTER", "check", "info_handle", "library", "library_function", "message"]
 
 PREFIX = "libranktree_mpi_"
 # Handles are integers in MPICH and Intel MPI, pointers in Open MPI.
@@ -38,7 +42,7 @@ def check(code: int, name: str, comm: MPI.Comm) -> None:
     if code == MPI.SUCCESS:
         return
     error = MPI.Exception(code)
-    reason = "" if comm == MPI.COMM_NULL or comm.Is_inter() else message(comm)
+    reason = "" if comm == MPI.COMM_NULL or comm.Is_inter() else message(cast(MPI.Intracomm, comm))
     error.add_note(f"ranktree_{name}: {reason or 'no reason is known'}")
     raise error
 
@@ -49,11 +53,11 @@ def info_handle(info: MPI.Info | None) -> int:
 
 
 @functools.cache
-def library_function(name: str, *parameters: type):
+def library_function(name: str, *parameters: Any) -> Callable[..., int]:
     """A function of the library that was built for this process's MPI. It runs without the interpreter's lock."""
     found = getattr(library(), f"ranktree_{name}")
     found.argtypes, found.restype = parameters, INT
-    return found
+    return cast(Callable[..., int], found)
 
 
 @functools.cache

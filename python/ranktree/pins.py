@@ -45,7 +45,7 @@ def pins_of(tree: _core.Tree, pins: Mapping[Any, Any] | None) -> list[tuple[int,
             leaf = int(place)
         else:
             raise ValueError(f"pins[{rank}]: expected a leaf or a text such as 'n7:0', found {place!r}")
-        if not (-(2**31) <= rank < 2**31 and -(2**31) <= leaf < 2**31):
+        if not (-(2**31) <= int(rank) < 2**31 and -(2**31) <= leaf < 2**31):
             raise ValueError(f"pins[{rank}]: expected numbers below 2^31, found {leaf}")
         result.append((int(rank), leaf))
     return result

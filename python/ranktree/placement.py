@@ -117,7 +117,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     given = content(pattern, metric)
     require_whole("seed", seed, 0, 2**64 - 1)
     require_whole("threads", threads, 1, 2**31 - 1)
-    options = {
+    options: dict[str, Any] = {
         "algorithm": algorithm,
         "metric": metric,
         "seed": seed,
@@ -272,6 +272,6 @@ def from_graph(graph: Any) -> "_core.Weights":
 def from_pairs(ranks: int, pairs: np.ndarray, weights: np.ndarray) -> "_core.Weights":
     """The CSR form of (from, to) pairs, equal ones added."""
     keys, position = np.unique(pairs[:, 0] * ranks + pairs[:, 1], return_inverse=True)
-    sums = np.bincount(position, weights=weights, minlength=len(keys))
+    sums = np.asarray(np.bincount(position, weights=weights, minlength=len(keys)), dtype=np.float64)
     indptr = np.searchsorted(keys, np.arange(ranks + 1, dtype=np.int64) * ranks).astype(np.int64)
     return _core.Weights.from_csr(indptr, (keys % max(ranks, 1)).astype(np.int32), sums)

@@ -287,7 +287,6 @@ void bind_plans(nb::module_& module) {
       .def_rw("described", &place::Plan::described, "whether the machine's hosts have made-up names")
       .def_ro("hosts", &place::Plan::hosts, "every host of the machine in tree order")
       .def_ro("pus_per_host", &place::Plan::pus_per_host)
-      .def_ro("described", &place::Plan::described, "True: a description made up the names of the hosts")
       .def_ro("algorithm", &place::Plan::algorithm)
       .def_ro("metric", &place::Plan::metric)
       .def_ro("seed", &place::Plan::seed)

@@ -17,6 +17,7 @@ MODULES = (
     ("ranktree", "notebook/report.py", ["Report"]),
     ("ranktree.pattern", "pattern.py", ["load", "read", "load_matrix"]),
     ("ranktree.mpi", "mpi.py", None),
+    ("ranktree.mpi", "mpi_reorder.py", None),
     ("ranktree.mpi", "mpi_collect.py", ["Request", "Set_reproducible"]),
 )
 HEAD = """`import ranktree` needs numpy, `import ranktree.mpi` mpi4py.
@@ -26,7 +27,7 @@ HEAD = """`import ranktree` needs numpy, `import ranktree.mpi` mpi4py.
 The collectives of `ranktree.mpi` (`Bcast`, `Ibcast`, `Bcast_init`, `Reduce`, ...) have mpi4py's names and buffer
 arguments, with the communicator in front: `ranktree.mpi.Allreduce(comm, sendbuf, recvbuf, op=MPI.SUM)`. Nonblocking
 forms return a `ranktree.mpi.Request`."""
-HELPERS = {"call", "communicator", "function", "integers", "require_graph", "require_length", "weight_list"}
+HELPERS = {"integers", "require_graph", "require_length", "weight_list"}
 
 
 def page() -> str:

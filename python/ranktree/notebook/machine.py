@@ -22,7 +22,19 @@ class Machine:
     def __init__(
         self, machine: "str | _core.Tree" = "live", network: str | None = None, unit: str = "core", cost: str = "hops"
     ) -> None:
-        """machine, network, unit, cost: as `ranktree map` takes them."""
+        """Load a machine.
+
+        Parameters
+        ----------
+        machine : str
+            "live", paths of hwloc XML joined by commas, a JSON machine file, or a description such as "node:4 core:8".
+        network : str, optional
+            A file of switches (docs/reference/formats/network.md), each host of which is such a machine.
+        unit : {"core", "pu"}
+            What the slot of a rank is.
+        cost : {"hops", "latency", "bandwidth"}
+            What the distance of two slots is.
+        """
         self.text = machine if isinstance(machine, str) else "machine"
         self.cost = cost
         if network is not None and isinstance(machine, str):
@@ -61,7 +73,7 @@ class Machine:
             return np.array([[self.tree.distance(a, b) for b in slots.tolist()] for a in slots.tolist()])
         first, second = np.repeat(slots, len(self)), np.tile(slots, len(self))
         found = np.array(self.costs)[self.shape.common_level(first, second)]
-        return found.reshape(len(self), len(self))
+        return np.asarray(found.reshape(len(self), len(self)), dtype=np.float64)
 
     def to_networkx(self) -> "networkx.DiGraph":
         """The tree as a directed graph from the root: nodes have `kind`, `name`, leaves also `slot` and `pus`."""

@@ -31,7 +31,17 @@ class Pattern:
     """
 
     def __init__(self, core: "_core.Pattern", name: str = "pattern", collectives: str = "model") -> None:
-        """Of the extension's own pattern; use load() or from_matrix()."""
+        """Wrap a pattern of `ranktree.pattern`; load() and from_matrix() are shorter.
+
+        Parameters
+        ----------
+        core : ranktree.pattern.Pattern
+            The pattern, its collective calls not yet expanded.
+        name : str
+            Its name in titles and reports.
+        collectives : {"model", "openmpi", "mpich", "flat", "none"}
+            How collective calls become pairs; "model": as the MPI that was traced.
+        """
         model = files.natural_model(core) if collectives == "model" else collectives
         self.recorded: _core.Pattern = core
         self.traffic: _core.Pattern = files.expand(core, model)
@@ -40,7 +50,25 @@ class Pattern:
 
     @classmethod
     def load(cls, path: str | Path, collectives: str = "model") -> "Pattern":
-        """Any format of docs/how-to/convert-patterns.md, with a warning for what it cannot hold."""
+        """Read the pattern in a file, as `ranktree.pattern.load` does.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file of any format of docs/reference/formats/pattern.md.
+        collectives : {"model", "openmpi", "mpich", "flat", "none"}
+            How collective calls become pairs.
+
+        Returns
+        -------
+        Pattern
+            Named by the path.
+
+        Warns
+        -----
+        UserWarning
+            For what the format cannot hold.
+        """
         core, texts = files.read(str(path))
         for text in texts:
             warnings.warn(f"{path}: {text}", stacklevel=2)
@@ -48,9 +76,21 @@ class Pattern:
 
     @classmethod
     def from_matrix(cls, amounts: Any, messages: Any = None, name: str = "pattern") -> "Pattern":
-        """Bytes as a numpy array, a scipy matrix or a networkx graph: [i, j] goes from rank i to rank j.
+        """Make a pattern of a matrix or graph.
 
-        Without `messages`, a matrix of the same shape, their number is unknown.
+        Parameters
+        ----------
+        amounts : array_like or sparse matrix or networkx.Graph
+            Bytes: entry [i, j] goes from rank i to rank j.
+        messages : array_like or sparse matrix or networkx.Graph, optional
+            Numbers of messages, of the same shape; unknown where it is left out.
+        name : str
+            Its name in titles and reports.
+
+        Returns
+        -------
+        Pattern
+            Of point-to-point traffic.
         """
         ranks, sizes = pairs_of(amounts)
         counts = pairs_of(messages)[1] if messages is not None else {}
@@ -80,7 +120,18 @@ class Pattern:
         return len(self.traffic)
 
     def to_scipy(self, amount: str = "bytes") -> "scipy.sparse.csr_array":
-        """A sparse matrix: [i, j] is what rank i sends to rank j, in bytes or messages."""
+        """Return a sparse matrix: entry [i, j] is what rank i sends to rank j.
+
+        Parameters
+        ----------
+        amount : {"bytes", "messages"}
+            What the entries count.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Square, of doubles.
+        """
         from scipy.sparse import csr_array  # noqa: PLC0415  an optional package
 
         shape = (self.ranks, self.ranks)
@@ -93,7 +144,7 @@ class Pattern:
         graph = DiGraph()
         graph.add_nodes_from(range(self.ranks))
         values = zip(self.amounts("bytes").tolist(), self.amounts("messages").tolist(), strict=True)
-        ends = zip(self.senders.tolist(), self.traffic.indices.tolist(), strict=True)
+        ends = zip(self.senders.tolist(), self.receivers.tolist(), strict=True)
         graph.add_edges_from(
             (a, b, {"bytes": size, "messages": count, "weight": size})
             for (a, b), (size, count) in zip(ends, values, strict=True)
@@ -101,7 +152,22 @@ class Pattern:
         return graph
 
     def place(self, machine: "Machine | str", metric: str = "size", **options: Any) -> "Plan":
-        """Where each rank should sit; options as of `ranktree.place`."""
+        """Place the ranks on a machine.
+
+        Parameters
+        ----------
+        machine : Machine or str
+            As `ranktree map --machine` takes it.
+        metric : {"size", "msg", "avg"}
+            What counts.
+        **options
+            As of `ranktree.place`.
+
+        Returns
+        -------
+        Plan
+            The slot of each rank; it knows this pattern and the machine.
+        """
         from ranktree.notebook.plan import Plan  # noqa: PLC0415  plans know patterns
         from ranktree.placement import place  # noqa: PLC0415
 
@@ -110,14 +176,30 @@ class Pattern:
         return Plan(core.core, pattern=self, machine=where)
 
     def plot(self, amount: str = "bytes") -> Picture:
-        """A heat map, ranks in their own order."""
+        """Draw a heat map, ranks in their own order.
+
+        Parameters
+        ----------
+        amount : {"bytes", "messages"}
+            What is drawn, on a logarithmic scale.
+
+        Returns
+        -------
+        Picture
+            SVG that a notebook shows and save() writes.
+        """
         title = f"{self.name}: {amount} from rank (row) to rank (column), logarithmic"
-        return heat_map(self.ranks, self.senders, self.traffic.indices, self.amounts(amount), title)
+        return heat_map(self.ranks, self.senders, self.receivers, self.amounts(amount), title)
 
     @property
     def senders(self) -> npt.NDArray[np.int64]:
-        """The sender of each pair; receivers are `traffic.indices`."""
-        return np.repeat(np.arange(self.ranks), np.diff(self.traffic.indptr))
+        """The sender of each pair."""
+        return np.repeat(np.arange(self.ranks), np.diff(np.asarray(self.traffic.indptr)))
+
+    @property
+    def receivers(self) -> npt.NDArray[np.int32]:
+        """The receiver of each pair."""
+        return np.asarray(self.traffic.indices)
 
     def amounts(self, amount: str) -> npt.NDArray[np.float64]:
         """Bytes or messages of each pair."""

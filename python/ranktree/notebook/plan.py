@@ -2,7 +2,7 @@
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,24 @@ class Plan:
 
     @classmethod
     def load(cls, path: str | Path) -> "Plan":
-        """A file of `ranktree map` or save()."""
+        """Read a plan.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A file of `ranktree map -o` or save().
+
+        Returns
+        -------
+        Plan
+            Without a permutation: a file has hosts and PUs only.
+        """
         return cls(_core.load_plan(str(path)))
 
     @property
     def permutation(self) -> npt.NDArray[np.int32] | None:
         """The slot (logical number of the place) of each rank; None in a plan read from a file."""
-        return self.core.permutation
+        return cast("npt.NDArray[np.int32] | None", self.core.permutation)
 
     @property
     def seats(self) -> list[Any]:
@@ -95,7 +106,7 @@ class Plan:
     @property
     def cost_by_level(self) -> npt.NDArray[np.float64]:
         """What the plan costs on each level, root first."""
-        return self.core.cost_by_level
+        return cast("npt.NDArray[np.float64]", self.core.cost_by_level)
 
     @property
     def bound(self) -> float | None:
@@ -122,7 +133,13 @@ class Plan:
         return self.core.to_json()
 
     def save(self, path: str | Path) -> None:
-        """Writes its file, completely or not at all."""
+        """Write the plan, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file, for `ranktree emit` and `ranktree run`.
+        """
         self.core.save(str(path))
 
     def report(self) -> "Report":

@@ -27,7 +27,21 @@ class Report:
         runs: str | Path | None = None,
         log: str | Path | None = None,
     ) -> None:
-        """Computes the document at once."""
+        """Compute the report.
+
+        Parameters
+        ----------
+        pattern : Pattern or str or os.PathLike
+            The pattern, or its file.
+        plan : Plan or str or os.PathLike, optional
+            The plan to show; without one, a machine is placed on.
+        machine : Machine or str, optional
+            The machine to show the ranks on.
+        runs : str or os.PathLike, optional
+            Measured runs of `ranktree compare` (docs/reference/formats/runs.md).
+        log : str or os.PathLike, optional
+            The log of collectives' variants.
+        """
         shown = pattern if isinstance(pattern, Pattern) else Pattern.load(pattern)
         placed = plan if isinstance(plan, Plan) or plan is None else Plan.load(plan)
         where = machine if isinstance(machine, Machine) or machine is None else Machine(machine)
@@ -55,7 +69,7 @@ class Report:
     @property
     def verdict(self) -> str:
         """The result in one sentence."""
-        return self.document["verdict"]["sentence"]
+        return str(self.document["verdict"]["sentence"])
 
     @property
     def text(self) -> str:
