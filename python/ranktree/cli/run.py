@@ -119,8 +119,44 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             echo(world.NOT_FORETOLD)
         return
     served = for_collectives(wanted, log, folder_for(cache, no_cache))
-    words = with_libraries(words, mpi, asked_for(split, order, cart) | served)
-    become_result(run_as_asked(words, plan, check, folder, show))
+    words = with_libraries(words, mpi, variables_for(split, order, cart) | served)
+    become_result(run_command(words, source, check, folder, show))
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the plan comes from: a file, or a pattern that is placed on the hosts of the launch. False without both."""
+
+    plan: Path | None
+    pattern: Path | None
+    metric: str
+    machine: str | None
+    network: str | None
+    hosts: str | None
+    hostfile: Path | None
+
+    def __bool__(self) -> bool:
+        """Whether there is a plan to follow."""
+        return self.plan is not None or self.pattern is not None
+
+    def check(self) -> None:
+        """Options that only --pattern reads."""
+        if self.pattern is None and (self.machine or self.network):
+            raise BadParameter("--machine and --network need --pattern APP.npz")
+
+    def file(self, words: Sequence[str], folder: Path) -> Path:
+        """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused."""
+        if self.plan is not None:
+            reason = other_hosts(self.plan, words, self.hosts, self.hostfile)
+            if reason is None:
+                return self.plan
+            if self.pattern is None:
+                raise ValueError(f"{reason}: --pattern APP.npz beside --plan places the ranks anew")
+            echo(f"ranktree: {reason}: placing the ranks anew", err=True)
+        from ranktree.placed_run import Placing, make_plan  # noqa: PLC0415  numpy, where a plan is made
+
+        wanted = Placing(self.pattern, self.metric, self.machine, self.network, self.hosts, self.hostfile)
+        return make_plan(wanted, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
 
 
 class Check(Enum):

@@ -1,7 +1,6 @@
 #include "mpi/collect/select/chooser.h"
 
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -67,24 +66,6 @@ double fingerprint(const std::vector<Candidate>& candidates) {
   std::string text;
   for (const Candidate& each : candidates) text += to_text(each.choice) + ' ';
   return static_cast<double>(std::hash<std::string>{}(text)&kExact);
-}
-
-// Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
-// may use.
-std::string shape_of(const Context& context) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof(allowed), &allowed);
-  std::string text = std::to_string(context.size()) + " ranks on " + std::to_string(context.node_count()) + " nodes, " +
-                     std::to_string(CPU_COUNT(&allowed)) + " CPUs";
-  for (const std::string& name : context.level_names()) text += ", " + name;
-  std::uint64_t order = 0;
-  for (int rank = 0; rank < context.size(); ++rank) {
-    const auto node = static_cast<std::uint64_t>(context.node_of()[static_cast<std::size_t>(rank)]);
-    const auto place = static_cast<std::uint64_t>(context.machine().position_of(rank));
-    order = (order ^ (node << 32U) ^ place) * 1099511628211U + 1;
-  }
-  return text + ", order " + std::to_string(order);
 }
 
 // Of one kind of call.

@@ -1,6 +1,7 @@
 #include "mpi/collect/select/learned.h"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "core/base/error.h"
 #include "io/decisions_file.h"
 #include "mpi/agree.h"
+#include "mpi/collect/context.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/guard.h"
 #include "ranktree/base.h"
@@ -48,6 +50,22 @@ bool is_first_of_world() {
 }
 
 }  // namespace
+
+std::string shape_of(const Context& context) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof(allowed), &allowed);
+  std::string text = std::to_string(context.size()) + " ranks on " + std::to_string(context.node_count()) + " nodes, " +
+                     std::to_string(CPU_COUNT(&allowed)) + " CPUs";
+  for (const std::string& name : context.level_names()) text += ", " + name;
+  std::uint64_t order = 0;
+  for (int rank = 0; rank < context.size(); ++rank) {
+    const auto node = static_cast<std::uint64_t>(context.node_of()[static_cast<std::size_t>(rank)]);
+    const auto place = static_cast<std::uint64_t>(context.machine().position_of(rank));
+    order = (order ^ (node << 32U) ^ place) * 1099511628211U + 1;
+  }
+  return text + ", order " + std::to_string(order);
+}
 
 Learned::~Learned() {
   if (!saves_ || newer_.empty()) return;

@@ -11,6 +11,8 @@
 
 namespace ranktree::mpi::collect {
 
+class Context;
+
 // Of a process; threads may use it at the same time.
 class Learned {
  public:
@@ -40,6 +42,10 @@ class Learned {
   io::Decisions known_;
   io::Decisions newer_;
 };
+
+// Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
+// may use.
+std::string shape_of(const Context& context);
 
 // The variant of a kind in such lines; empty where there is none.
 std::string_view variant_in(std::string_view lines, std::string_view kind);
