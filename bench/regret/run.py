@@ -7,8 +7,8 @@ run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchma
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
 
 A row is run native, under auto with an empty cache (first), and with the cache of an earlier run (cached), in turn.
-Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02, or 1 ms
-more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
+Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02,
+or 1 ms more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
 """
 
 import argparse
