@@ -68,9 +68,9 @@ static void library_check_collectives(MPI_Comm comm, int count) {
   int size = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  long* one = malloc((size_t)count * sizeof *one);
-  long* other = malloc((size_t)count * (size_t)size * sizeof *other);
-  long* blocks = malloc((size_t)count * (size_t)size * sizeof *blocks);
+  long* one = (long*)malloc((size_t)count * sizeof *one);
+  long* other = (long*)malloc((size_t)count * (size_t)size * sizeof *other);
+  long* blocks = (long*)malloc((size_t)count * (size_t)size * sizeof *blocks);
   for (int root = 0; root < size; root += size / 2 + 1) {
     for (int i = 0; i < count; ++i) one[i] = rank == root ? 7L * i + root : -1;
     ranktree_Bcast(one, count, MPI_LONG, root, comm);
