@@ -135,7 +135,7 @@ class FakedMpi(Mpi):
     ) -> RunResult:
         """Runs a test program on a faked machine, a rank for each binding.
 
-        rankfile: where to write one, so that Open MPI's launcher knows the bindings; its split types read that alone.
+        rankfile: where to write one, so that Open MPI's launcher knows the bindings; its split types go by those alone.
         """
         variables = self.variables(machine)
         if rankfile:
@@ -147,7 +147,7 @@ class FakedMpi(Mpi):
 
 
 def finish(command: Sequence[str], variables: Mapping[str, str], timeout: float) -> RunResult:
-    """Runs a command; after `timeout` seconds its launcher terminates the ranks and the exit code is 124."""
+    """Runs a command; after `timeout` seconds its launcher gets SIGTERM and the exit code is 124."""
     process = subprocess.Popen(
         command,
         env=dict(variables),

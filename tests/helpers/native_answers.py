@@ -53,8 +53,8 @@ def answers(result: RunResult) -> dict[int, dict[int, Members]]:
     return levels
 
 
-def parts_of(level: dict[int, Members]) -> str:
-    """The parts of one level in words: {0,1} {2,3}; null: 4; and ranks that got other members than the others."""
+def parts_in_words(level: dict[int, Members]) -> str:
+    """The parts of one level in words: {0,1} {2,3}; null: 4; and what ranks that disagree got."""
     parts = sorted({members for members in level.values() if members is not None})
     agree = all(level.get(rank) == part for part in parts for rank in part)
     if agree:
@@ -72,7 +72,7 @@ def in_words(result: RunResult) -> str:
     if result.returncode == 77:
         return "has none"
     levels = answers(result)
-    words = [parts_of(levels[level]) for level in sorted(levels)]
+    words = [parts_in_words(levels[level]) for level in sorted(levels)]
     if result.returncode == 124:
         return " / ".join([*words, "**hangs**"])
     if result.returncode != 0:
@@ -80,7 +80,7 @@ def in_words(result: RunResult) -> str:
     return " / ".join(words[:-1] if len(words) > 1 and words[-1] == "null" else words)
 
 
-def answer(mpi: FakedMpi, machine: Machine, program: str, *arguments: str, timeout: float = 15) -> RunResult:
+def run_bound(mpi: FakedMpi, machine: Machine, program: str, *arguments: str, timeout: float = 15) -> RunResult:
     """Runs split_once where the launcher binds too, so that Open MPI's own knowledge is right."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -97,14 +97,14 @@ def report(build: Path) -> None:
     for name, mpi in built_mpis(build).items():
         print(f"## {name} {'.'.join(map(str, mpi.version))}")
         for case, machine in MACHINES.items():
-            print(f"unguided, {case}: {in_words(answer(mpi, machine, 'native', 'unguided'))}")
+            print(f"unguided, {case}: {in_words(run_bound(mpi, machine, 'native', 'unguided'))}")
             if mpi.family == "openmpi":
                 for level in ("NUMA", "L3CACHE"):
-                    print(f"  OMPI {level}: {in_words(answer(mpi, machine, 'native', 'type', level))}")
+                    print(f"  OMPI {level}: {in_words(run_bound(mpi, machine, 'native', 'type', level))}")
         for how, resource in [("guided", resource) for resource in RESOURCES] + [("resource", "hwloc://L3Cache")]:
-            words = in_words(answer(mpi, ONE_PACKAGE, "native", how, resource))
+            words = in_words(run_bound(mpi, ONE_PACKAGE, "native", how, resource))
             print(f"{how} {resource}, one package of two L3: {words}")
-        hardware = answer(mpi, ONE_PACKAGE, "native", "hardware")
+        hardware = run_bound(mpi, ONE_PACKAGE, "native", "hardware")
         print("hardware:", "has none" if hardware.returncode == 77 else " ".join(hardware.stdout.split()))
         print(flush=True)
 

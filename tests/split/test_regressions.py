@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.faked_mpis import FakedMpi, Machine, finish
-from tests.helpers.native_answers import MACHINES, ONE_PACKAGE, answers, ask
+from tests.helpers.native_answers import MACHINES, ONE_PACKAGE, answers, run_bound
 from tests.helpers.split_levels import dumped, expected
 
 GENOA = MACHINES["three cores a rank, L3 of eight (ompi#12812)"]
@@ -19,7 +19,7 @@ CGROUPS = MACHINES["two cgroups of a package each"]
 
 def parts(mpi: FakedMpi, machine: Machine, *arguments: str) -> list[tuple[int, ...] | None]:
     """What each rank gets from one ranktree_Comm_split_type."""
-    result = ask(mpi, machine, "guided", *arguments)
+    result = run_bound(mpi, machine, "guided", *arguments)
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     level = answers(result)[1]
     return [level[rank] for rank in range(len(machine.binds))]
@@ -28,13 +28,13 @@ def parts(mpi: FakedMpi, machine: Machine, *arguments: str) -> list[tuple[int, .
 def test_ompi_12812_bindings_across_two_caches(mpi: FakedMpi) -> None:
     """Ranks 2 and 5 are on two L3 caches each: in none, where Open MPI puts them in both and hangs."""
     steps = [{"type": "L3Cache", "comms": [[0, 1], [3, 4], [6, 7]]}, {"comms": []}]
-    assert dumped(ask(mpi, GENOA, "levels_dump", timeout=60)) == expected(steps, 8)
+    assert dumped(run_bound(mpi, GENOA, "levels_dump", timeout=60)) == expected(steps, 8)
     l3 = [(0, 1), (0, 1), None, (3, 4), (3, 4), None, (6, 7), (6, 7)]
     assert parts(mpi, GENOA, "guided", "hwloc://L3Cache") == l3
 
 
 def test_ompi_12812_leftovers_in_a_group(mpi: FakedMpi) -> None:
-    got = dumped(ask(mpi, GENOA, "levels_dump", "ranktree_leftover=group", timeout=60))
+    got = dumped(run_bound(mpi, GENOA, "levels_dump", "ranktree_leftover=group", timeout=60))
     assert [[level["members"] for level in rank] for rank in got] == [
         [[0, 1]], [[0, 1]], [[2, 5]], [[3, 4]], [[3, 4]], [[2, 5]], [[6, 7]], [[6, 7]]
     ]  # fmt: skip
@@ -45,13 +45,13 @@ def test_ompi_12812_leftovers_in_a_group(mpi: FakedMpi) -> None:
 def test_open_mpi_itself_overlaps(mpi: FakedMpi) -> None:
     """The faked machine provokes what ompi#12812 reports, so the tests above are on the case that is meant."""
     known_bugs.need(mpi, "l3-parts-overlap")
-    level = answers(ask(mpi, GENOA, "native", "type", "L3CACHE"))[1]
+    level = answers(run_bound(mpi, GENOA, "native", "type", "L3CACHE"))[1]
     assert (level[1], level[2], level[3]) == ((0, 1, 2), (0, 1, 2, 3, 4, 5), (2, 3, 4, 5))
 
 
 def test_ompi_10416_unbound_ranks(mpi: FakedMpi) -> None:
     """Ranks bound to nothing are in no cache, but together in the node; Open MPI makes eight singletons."""
-    assert dumped(ask(mpi, UNBOUND, "levels_dump", timeout=60)) == [[]] * 8
+    assert dumped(run_bound(mpi, UNBOUND, "levels_dump", timeout=60)) == [[]] * 8
     assert parts(mpi, UNBOUND, "guided", "L3Cache") == [None] * 8
     assert parts(mpi, UNBOUND, "guided", "mpi_shared_memory") == [tuple(range(8))] * 8
 
@@ -75,7 +75,7 @@ def test_ranks_in_cgroups_of_different_packages_are_not_merged(mpi: FakedMpi, tm
         {"type": "Core", "comms": [[0], [1], [2], [3]]},
         {"comms": []},
     ]
-    assert dumped(ask(mpi, CGROUPS, "levels_dump", timeout=60)) == expected(steps, 4)
+    assert dumped(run_bound(mpi, CGROUPS, "levels_dump", timeout=60)) == expected(steps, 4)
 
 
 def test_mpich_itself_merges_cgroups(mpi: FakedMpi, tmp_path: Path) -> None:
