@@ -19,7 +19,7 @@ def described(found: Mapping, reorder: Reorder) -> list[str]:
     rows = [("rank", "now", "after")]
     rows += [(str(rank), place(ranks[rank]), place(ranks[owner[rank]])) for rank in range(len(ranks))]
     lines += aligned(rows)
-    rows = [("where two ranks meet", f"{METRICS[reorder.metric]} now", "after")]
+    rows = [("level of two ranks", f"{METRICS[reorder.metric]} now", "after")]
     rows += traffic(reorder, [entry["chain"] for entry in ranks], owner)
     before, after = float(found["before"]), float(found["after"])
     saved = f"{100 * (1 - after / before):.1f} % less" if before > 0 else "0 % less"
@@ -51,7 +51,7 @@ def traffic(reorder: Reorder, chains: Sequence[Sequence], owner: Sequence[int]) 
     receivers = numpy.asarray(pattern.indices)
     others = senders != receivers
     senders, receivers, amounts = senders[others], receivers[others], weights(pattern, reorder.metric)[others]
-    names, level_of = meeting_levels(chains)
+    names, level_of = shared_levels(chains)
     process = numpy.asarray(owner)
     sums = [
         numpy.bincount(level_of(first, second), weights=amounts, minlength=len(names))
@@ -70,7 +70,7 @@ def weights(pattern: _core.Pattern, metric: str) -> numpy.ndarray:
     return sizes if metric == "size" else messages
 
 
-def meeting_levels(
+def shared_levels(
     chains: Sequence[Sequence],
 ) -> tuple[list[str], Callable[[numpy.ndarray, numpy.ndarray], numpy.ndarray]]:
     """The levels' names from the outside in, and a function from two arrays of processes to the level they share."""

@@ -17,7 +17,7 @@ from ranktree.report.shape import Shape
 SIDE = 420
 MOST_CELLS = 420
 TEXT, QUIET, LINE = "#16191f", "#545b67", "#7c8592"
-BARS = {"plan": "#0a6ab5", "before": "#7d6b00", "other": "#6b7280", "bound": "#16191f"}
+AMOUNT_COLOURS = {"plan": "#0a6ab5", "before": "#7d6b00", "other": "#6b7280", "bound": "#16191f"}
 FONT = 'font-family="sans-serif" font-size="12"'
 WIDTH = 760
 ROW = 26
@@ -92,15 +92,15 @@ def png(pixels: np.ndarray) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
-def bars(title: str, rows: Sequence[tuple[str, str, float]], text: Callable[[float], str]) -> Picture:
-    """A bar a row of (label, key of BARS, amount)."""
+def bar_chart(title: str, rows: Sequence[tuple[str, str, float]], text: Callable[[float], str]) -> Picture:
+    """A bar chart, a row for each (label, key of AMOUNT_COLOURS, amount)."""
     most = max((amount for _, _, amount in rows), default=0) or 1
     parts = [f'<text x="12" y="24" fill="{TEXT}">{escape(title)}</text>']
     for index, (label, kind, amount) in enumerate(rows):
         y = 40 + ROW * index
         length = amount / most * (WIDTH - 420)
         parts.append(f'<text x="12" y="{y + 14}" fill="{TEXT}">{escape(label)}</text>')
-        colour = BARS[kind]
+        colour = AMOUNT_COLOURS[kind]
         parts.append(f'<rect x="300" y="{y + 3}" width="{length:.1f}" height="14" fill="{colour}"/>')
         parts.append(f'<text x="{306 + length:.1f}" y="{y + 14}" fill="{QUIET}">{escape(text(amount))}</text>')
     return page(WIDTH, 52 + ROW * len(rows), title, parts)

@@ -152,7 +152,7 @@ class Plan:
 
     def plot(self) -> "Picture":
         """The cost of every placement that was compared, and the lower bound."""
-        from ranktree.notebook.pictures import bars  # noqa: PLC0415  loaded where it is used
+        from ranktree.notebook.pictures import bar_chart  # noqa: PLC0415  loaded where it is used
 
         before = "traced" if any(row.placement == "traced" for row in self.costs) else "identity"
         shown = {"plan": "plan", before: "before"}
@@ -162,7 +162,7 @@ class Plan:
         ]
         if self.bound is not None:
             rows.append(("lower bound", "bound", self.bound))
-        return bars(f"cost of {len(self.seats)} ranks, metric {self.metric}", rows, lambda value: f"{value:,.6g}")
+        return bar_chart(f"cost of {len(self.seats)} ranks, metric {self.metric}", rows, lambda value: f"{value:,.6g}")
 
     def __repr__(self) -> str:
         """One line."""
