@@ -101,17 +101,17 @@ static void library_check_collectives(MPI_Comm comm, int count) {
 }
 
 /* One line of the calling rank: its levels, and its ranks in both orders. */
-static void library_rank(char line[kLineBytes], int count) {
+static void library_rank(MPI_Comm comm, char line[kLineBytes], int count) {
   int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_rank(comm, &rank);
   int length = snprintf(line, kLineBytes, "rank %d:", rank);
-  length += library_describe_levels(MPI_COMM_WORLD, line + length);
-  const int central = library_new_rank(MPI_COMM_WORLD, "central");
-  const int distributed = library_new_rank(MPI_COMM_WORLD, "distributed");
+  length += library_describe_levels(comm, line + length);
+  const int central = library_new_rank(comm, "central");
+  const int distributed = library_new_rank(comm, "distributed");
   snprintf(line + length, (size_t)(kLineBytes - length), " central %d distributed %d", central, distributed);
-  library_check_collectives(MPI_COMM_WORLD, count);
+  library_check_collectives(comm, count);
   MPI_Comm halves = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
+  MPI_Comm_split(comm, rank % 2, rank, &halves);
   library_check_collectives(halves, 3);
   MPI_Comm_free(&halves);
 }

@@ -2,8 +2,8 @@
 //
 // MACHINE is a machine file whose cores are the leaves, LEAVES the number of ranks, on its first leaves. Every rank
 // prints the line of library.h after its world's name.
-#include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
+#include <simgrid/s4u.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -50,7 +50,11 @@ void no_main(int /*argc*/, char** /*argv*/) {}
 void run_rank(const std::string& name) {
   MPI_Init(nullptr, nullptr);
   char line[kLineBytes];
-  library_rank(line, 4);
+  // SMPI 3.32 cannot match messages on the MPI_COMM_WORLD of one of several applications.
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &world);
+  library_rank(world, line, 4);
+  MPI_Comm_free(&world);
   std::printf("%s %s\n", name.c_str(), line);
   MPI_Finalize();
 }

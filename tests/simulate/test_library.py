@@ -1,0 +1,80 @@
+"""The library on simulated ranks: splits, orders and collectives are right, and no world sees another."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+MACHINES = {
+    "node:2 package:2 core:2": (2, 4, 7, 8),
+    "switch:2 node:3 core:2": (5, 12),
+    "node:5 core:3": (13,),
+}
+RULES = ("native", "auto", "messages:binomial", "messages:binomial:form=lanes")
+
+
+@pytest.fixture(scope="module")
+def library(simgrid: None, build_folder: Path) -> tuple[object, ...]:
+    """Options that compile and link a program of the library for simulations."""
+    folder = build_folder / "lib"
+    if not (folder / "libranktree_mpi_smpi.so").exists():
+        pytest.skip("libranktree_mpi_smpi.so is not built")
+    return ("-I", INCLUDE, "-L", folder, "-lranktree_mpi_smpi", f"-Wl,-rpath,{folder}")
+
+
+def lines_of(output: str) -> list[str]:
+    """The ranks' lines, in order."""
+    return sorted(line for line in output.splitlines() if "rank " in line and ":" in line and "ranks" not in line)
+
+
+@pytest.mark.parametrize(("machine", "ranks"), [(name, n) for name, counts in MACHINES.items() for n in counts])
+def test_every_rank_splits_reorders_and_calls(
+    ranktree: Callable, simulated_program: Callable, library: tuple, machine: str, ranks: int
+) -> None:
+    """Programs check their own results; here: the levels have as many ranks as the machine."""
+    program = simulated_program(PROGRAMS / "library.c", *library)
+    result = ranktree("simulate", "--machine", machine, "--np", ranks, "--", program, 5)
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = lines_of(result.stdout)
+    assert len(lines) == ranks
+    levels = [field.split(":") for line in lines for field in line.split(": ")[1].split() if ":" in field]
+    widest = [int(size) for name, _, size in levels if name in {"Machine", "Switch0"}]
+    assert not widest or max(widest) < ranks
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_collectives_by_rules(ranktree: Callable, simulated_program: Callable, library: tuple, rules: str) -> None:
+    """Every variant by messages gives MPI's results."""
+    program = simulated_program(PROGRAMS / "library.c", *library)
+    options = {"env": {**os.environ, "RANKTREE_COLL": rules}}
+    result = ranktree("simulate", "--machine", "node:3 core:4", "--np", 11, "--", program, 33, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len(lines_of(result.stdout)) == 11
+
+
+def test_two_worlds_in_a_process_know_nothing_of_each_other(
+    ranktree: Callable, build_folder: Path, library: tuple, tmp_path: Path
+) -> None:
+    """Two simulated worlds on different machines, together, give the lines that each gives alone."""
+    program = tmp_path / "worlds"
+    words = ["c++", "-std=c++17", "-isystem", "/usr/include/smpi", PROGRAMS / "worlds.cpp", "-o", program]
+    subprocess.run([*map(str, words), *map(str, library), "-lsimgrid"], check=True, timeout=120)
+    worlds = []
+    for name, machine, ranks in (("A", "node:2 package:2 core:2", 7), ("B", "switch:2 node:3 core:2", 6)):
+        assert ranktree("topo", machine, "-o", tmp_path / f"{name}.json").returncode == 0
+        worlds.append(f"{name}:{tmp_path / name}.json:{ranks}")
+
+    def lines(*which: str) -> list[str]:
+        options = ["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]
+        result = subprocess.run(
+            [str(program), *which, *options], capture_output=True, text=True, timeout=120, check=True
+        )
+        return sorted(result.stdout.splitlines())
+
+    alone = [lines(world) for world in worlds]
+    assert [len(each) for each in alone] == [7, 6]
+    assert lines(*worlds) == sorted(alone[0] + alone[1])
