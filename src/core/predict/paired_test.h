@@ -16,8 +16,8 @@ struct BlockTimes {
 // In each group of kGroup pairs it wins where the lower quartile of its blocks does, which sees small gains where a
 // busy machine makes many blocks slow. A bettor stakes half of its money on the winners of pairs, half on those of
 // groups. Where the challenger wins no more than half of them, the chance that the money ever grows by a factor of
-// `odds` is at most 1/odds, however often a caller looks (Ville's inequality). So looks cost nothing, and no
-// distribution of times is assumed. The order of the blocks within a pair must be drawn at random.
+// `odds` is at most 1/odds, after whatever pairs it is examined (Ville's inequality). So examining it often costs
+// nothing, and no distribution of times is assumed. The order of the blocks within a pair must be drawn at random.
 //
 // Calls that are at least half of the time are judged by the elapsed time of blocks, which sees ranks that run ahead.
 // Others are judged by the time inside calls, and the elapsed time must not have become longer.

@@ -208,7 +208,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
   const Wish& wish = settings_.wishes.at(static_cast<std::size_t>(collective));
   if (wish.automatic)
     return unknown ? CallTable::kForEver : TuningEntry::observed_calls(size == 0 ? 0 : least_bytes(size));
-  return wish.choice.way == Way::kNative ? CallTable::kForEver : 0;
+  return wish.choice.variant == Variant::kNative ? CallTable::kForEver : 0;
 }
 
 Selector::~Selector() {

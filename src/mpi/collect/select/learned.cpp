@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "io/decisions_file.h"
+#include "mpi/agree.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/guard.h"
@@ -115,22 +116,6 @@ std::string_view variant_in(std::string_view lines, std::string_view kind) {
     begin = end + 1;
   }
   return {};
-}
-
-std::string shape_of(const Context& context) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof(allowed), &allowed);
-  std::string text = std::to_string(context.size()) + " ranks on " + std::to_string(context.node_count()) + " nodes, " +
-                     std::to_string(CPU_COUNT(&allowed)) + " CPUs";
-  for (const std::string& name : context.level_names()) text += ", " + name;
-  std::uint64_t order = 0;
-  for (int rank = 0; rank < context.size(); ++rank) {
-    const auto node = static_cast<std::uint64_t>(context.node_of()[static_cast<std::size_t>(rank)]);
-    const auto place = static_cast<std::uint64_t>(context.machine().position_of(rank));
-    order = (order ^ (node << 32U) ^ place) * 1099511628211U + 1;
-  }
-  return text + ", order " + std::to_string(order);
 }
 
 }  // namespace ranktree::mpi::collect

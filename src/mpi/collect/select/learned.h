@@ -43,8 +43,8 @@ class Learned {
   io::Decisions newer_;
 };
 
-// Of communicators that should decide alike: "4 ranks on 1 nodes, 2 CPUs, Core, order 26". CPUs are those this process
-// may use. Throws std::bad_alloc.
+// Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
+// may use.
 std::string shape_of(const Context& context);
 
 // The variant of a kind in such lines; empty where there is none.
