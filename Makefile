@@ -139,8 +139,9 @@ bench-regret: build
 bench-simulate: build
 	$(VENV)/bin/python bench/collect/simulate.py --build $(BUILD)
 
-## make bench-scale  replayed patterns beside measured times on an emulated cluster (10 minutes, needs simgrid and root)
+## make bench-scale  the library on simulated ranks; replayed patterns beside measured times (needs simgrid, root)
 bench-scale: build
+	$(VENV)/bin/python bench/scale/library.py --build $(BUILD)
 	$(VENV)/bin/python bench/scale/replay.py --build $(BUILD) --tie 0.05
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)

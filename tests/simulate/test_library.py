@@ -9,7 +9,7 @@ import pytest
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 INCLUDE = Path(__file__).resolve().parents[2] / "include"
-# SMPI 3.32 loses its way in MPI_Reduce on one rank, which halves of three ranks or fewer have.
+# MPI_Reduce of SMPI 3.32 aborts on one rank, which halves of three ranks or fewer have.
 MACHINES = {
     "node:2 package:2 core:2": (4, 7, 8),
     "switch:2 node:3 core:2": (5, 12),

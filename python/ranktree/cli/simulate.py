@@ -101,6 +101,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     collectives: Annotated[str, Option(help="of a pattern, as `ranktree map` has it")] = "model",
     rounds: Annotated[int, Option(min=1, help="of a replay: at most so many messages a pair")] = ROUNDS,
     selector: Annotated[str, Option(help=f"collectives as in {', '.join(SELECTORS)}")] = "ompi",
+    algorithm: Annotated[
+        list[str] | None,
+        Option(
+            "--algorithm", metavar="COLLECTIVE:NAME", help="SMPI's algorithm of a collective, before the selector's"
+        ),
+    ] = None,
     measure: Annotated[bool, Option("--measure", help="computing takes as long as here, else no time")] = False,
     share_buffers: Annotated[
         bool, Option("--share-buffers", help="large buffers share memory: less of it, results are wrong")
@@ -125,8 +131,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         raise BadParameter(f"expected {', '.join(COLLECTIVE_MODELS)}", param_hint="--collectives")
     if selector not in SELECTORS:
         raise BadParameter(f"expected {', '.join(SELECTORS)}, found '{selector}'", param_hint="--selector")
+    if wrong := next((each for each in algorithm or [] if each.count(":") != 1), None):
+        raise BadParameter(f"expected COLLECTIVE:NAME, found '{wrong}'", param_hint="--algorithm")
     settings = Settings(
         overhead=overhead,
+        algorithms=tuple(algorithm or []),
         selector=selector,
         measure=measure,
         share_buffers=share_buffers,

@@ -95,6 +95,7 @@ class QuietErrors {
     check(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   }
   ~QuietErrors() {
+    if (before_ == MPI_ERRHANDLER_NULL) return;  // SMPI's default
     PMPI_Comm_set_errhandler(comm_, before_);
     PMPI_Errhandler_free(&before_);
   }
