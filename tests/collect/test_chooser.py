@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import known_bugs
+from tests.helpers.collect_log import skip_if_overdrawn
+
 SOURCES = Path(__file__).resolve().parent / "preload"
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_path: Path, ranks: int) -> None:
     """10 ms a call more: tried once the account covers it, and used for a third of 600 calls at least."""
+    if ranks > 2 and known_bugs.spins(mpi):
+        pytest.skip("more spinning ranks than cores: a call takes as long as the ranks wait for a processor")
     program = compiled(mpi.name, SOURCES / "loop.c", "-O1")
     slow = compiled(mpi.name, SOURCES / "slow_allreduce.c", "-O1", "-shared", "-fPIC", "-ldl")
     log = tmp_path / "log"
@@ -25,6 +30,7 @@ def test_an_mpi_that_is_slow_is_replaced(mpi, compiled, build_folder: Path, tmp_
     assert result.returncode == 0, result.stderr
     assert (result.stdout.count("right"), result.stdout.count("wrong")) == (ranks, 0)  # lines of ranks may mix
     text = log.read_text(encoding="utf-8")
+    skip_if_overdrawn(text)
     decision = re.search(r"allreduce 16K-32K: (\S+) \| native (\S+ .s) ", text)
     assert decision, text
     assert decision[1] != "native", text

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.collect_log import skip_if_overdrawn
+
 SOURCES = Path(__file__).resolve().parent / "preload"
 Run = Callable[[int, Path], str]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -32,7 +34,9 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
         result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == 0, result.stderr
         assert (result.stdout.count("right"), result.stdout.count("wrong")) == (2, 0)
-        return log.read_text(encoding="utf-8")
+        text = log.read_text(encoding="utf-8")
+        skip_if_overdrawn(text)
+        return text
 
     return start
 

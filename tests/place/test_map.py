@@ -95,7 +95,7 @@ def test_refusals(ranktree: Callable, tmp_path: Path) -> None:
     pattern = write_pairs(tmp_path / "p.csv", [(0, 4, 1, 100)], 5)
     plan = tmp_path / "plan.json"
     for code, arguments, expected in (
-        (1, (pattern, "--machine", "node:2 core:2"), "5 places"),
+        (1, (pattern, "--machine", "node:2 core:2"), "5 slots"),
         (1, (tmp_path / "none.npz", "--machine", "node:2 core:2"), "none.npz"),
         (1, (pattern, "--machine", "node:2 core"), "machine"),
         (1, (pattern, "--machine", "node:4 core:2", "--cost", "latency"), "latency is not known"),

@@ -97,7 +97,7 @@ def test_wrong_options(ranktree: Callable, small: Path, tmp_path: Path) -> None:
         (1, ("--forbid", "n1:2-5"), "--forbid n1:2-5: the machine has no such PU: n1:4"),
         (1, ("--forbid", "n0:"), "expected PUs like 0,2-3 or HOST:0,2-3, found 'n0:'"),
         (1, ("--forbid", "3-1"), "found '3-1'"),
-        (1, ("--forbid", "0"), "16 places"),
+        (1, ("--forbid", "0"), "16 slots"),
     ):
         result = ranktree("map", small, "--machine", SMALL, *arguments, "-o", plan)
         assert (result.returncode, expected in result.stderr) == (code, True), result.stderr
