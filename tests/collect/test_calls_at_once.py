@@ -1,12 +1,13 @@
 """Several collectives at a time: completed in any order, by several threads, on freed communicators, after errors."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.collect.test_collect_calls import run
 from tests.helpers import known_bugs
-from tests.helpers.collect_log import served
+from tests.helpers.collect_log import served, skip_if_overdrawn
 from tests.helpers.mpis import Mpi
 
 OURS = ["messages:binomial:groups=1", "messages:flat:groups=2", "shared:binomial"]
@@ -75,10 +76,14 @@ def test_calls_that_synchronise_pass_on_what_is_under_way(mpi: Mpi, call: str) -
 
 
 def test_trials_across_nodes_pass_on_what_is_under_way(mpi: Mpi, tmp_path: Path) -> None:
-    """Ranks meet in the MPI's barrier there, but not before all are in the same trial."""
+    """Ranks that agree on a trial progress what is in flight on another communicator."""
     log = tmp_path / "log"
-    run(mpi, 3, mpi.program("at_once_nodes"), rule=BETWEEN, timeout=60, log=log)
-    assert "3 ranks on 2 nodes: broadcast 256K-512K: " in log.read_text()
+    spins = known_bugs.spins(mpi)
+    run(mpi, 3, mpi.program("at_once_nodes"), 200 if spins else 2000, rule=BETWEEN, timeout=60, log=log)
+    if not spins:  # their set-up takes longer than all calls may
+        text = log.read_text()
+        skip_if_overdrawn(text)
+        assert re.search(r"3 ranks on 2 nodes: broadcast \S+: \S+ \| native", text), text
 
 
 def test_user_functions_see_the_programs_datatype(mpi: Mpi) -> None:

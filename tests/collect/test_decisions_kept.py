@@ -34,6 +34,8 @@ def run(mpi, compiled, build_folder: Path, tmp_path: Path) -> Run:
         result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
         assert result.returncode == 0, result.stderr
         assert (result.stdout.count("right"), result.stdout.count("wrong")) == (2, 0)
+        if not log.exists():
+            pytest.skip("the account never covered the set-up: the machine was busy")
         text = log.read_text(encoding="utf-8")
         skip_if_overdrawn(text)
         return text

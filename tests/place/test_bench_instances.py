@@ -115,20 +115,20 @@ def test_the_best_is_that_of_a_valid_answer_and_ratios_are_to_it() -> None:
     assert report.geometric_mean([1, 4]) == pytest.approx(2)
 
 
-def test_bars_that_are_missed_are_named() -> None:
+def test_limits_that_are_missed_are_named() -> None:
     rows = [row("fast", 105, 0.02), row("default", 104, 0.07), row("strong", 102, 0.2), row("metis", 100, 0.05)]
     lines = list(report.missed(report.table_of(rows, [])))
     assert [line.split(":")[0] for line in lines] == ["strong cost", "default cost", "default seconds", "fast cost"]
 
 
-def test_a_bar_that_is_missed_is_the_exit_code(
+def test_a_limit_that_is_missed_is_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After all is printed; tables alone ask for no bar."""
+    """After all is printed; tables alone check no limit."""
     for cost, lines in ((102, 1), (100, 0)):
         rows = [row("strong", cost, 0.2), row("metis", 100, 0.05)]
         run.save(tmp_path / "r.csv", [run.asdict(each) for each in rows])
-        for words, asked in ((["--bars"], True), ([], True), (["--tables"], False), (["--bars", "--tables"], True)):
+        for words, asked in ((["--limits"], True), ([], True), (["--tables"], False), (["--limits", "--tables"], True)):
             monkeypatch.setattr(sys, "argv", ["report.py", "--csv", str(tmp_path / "r.csv"), *words])
             assert report.main() == (1 if asked and lines else 0)
             printed = capsys.readouterr().out

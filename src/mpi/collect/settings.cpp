@@ -214,7 +214,7 @@ Settings agreed_settings(MPI_Comm comm, const Environment& own, const std::strin
       understand(given, settings);
     } catch (const Error& error) {
       settings = {};
-      settings.message = std::string(error.what()) + "; all collectives are left to the MPI";
+      settings.message = std::string(error.what()) + "; all collectives stay native";
     }
   });
   settings.known = std::move(given.known);

@@ -1,11 +1,12 @@
-// nodes: on emulated nodes, broadcasts whose ways are tried while operations are in flight on another communicator:
-// ranks that meet for a trial pass these on. Prints "ok".
+// nodes [CALLS]: on emulated nodes, broadcasts whose variants are tried while operations are in flight on another
+// communicator: ranks that agree on a trial progress these. Prints "ok".
 #include <mpi.h>
 #include <ranktree/mpi.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "around.h"
@@ -38,8 +39,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm busy = on_two_nodes();
   MPI_Comm comm = on_two_nodes();
-  broadcast_often(busy, comm, 100000, 100);  // a call a turn
-  broadcast_often(busy, comm, 2, 60);        // calls that follow each other, and calls apart
+  const int calls = argc > 1 ? std::atoi(argv[1]) : 100;
+  broadcast_often(busy, comm, 100000, calls);
+  broadcast_often(busy, comm, 2, calls);
   MPI_Comm_free(&busy);
   MPI_Comm_free(&comm);
   if (rank_of(MPI_COMM_WORLD) == 0) std::puts("ok");
