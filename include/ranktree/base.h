@@ -26,7 +26,7 @@
 
 /** The version of the interface that a program is compiled with; 0x10200: 1.2.x. While the major version is 0, each
  * minor version has an ABI of its own, and libraries are named by both (libranktree.so.0.1). */
-#define RANKTREE_API_VERSION ((RANKTREE_VERSION_MAJOR << 16) | (RANKTREE_VERSION_MINOR << 8))
+#define RANKTREE_API_VERSION (RANKTREE_VERSION_MAJOR * 65536 + RANKTREE_VERSION_MINOR * 256)
 #if defined(_WIN32)
 #define RANKTREE_API
 #else

@@ -1,7 +1,6 @@
 #include "ranktree/launch.h"
 
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +70,7 @@ const char* ranktree_launcher_name(int number) {
   return number >= 0 && std::cmp_less(number, names.size()) ? names[static_cast<std::size_t>(number)].data() : nullptr;
 }
 
+// NOLINTNEXTLINE(readability-function-size): as many parameters as the command line takes
 ranktree_status ranktree_launch_create(const ranktree_plan* plan, const char* launcher, const char* folder,
                                        const char* const program[], int word_count, ranktree_launch** launch,
                                        ranktree_error* error) {  // #lizard forgives: as many as the command line takes

@@ -14,7 +14,7 @@
 #include "capi/options.h"
 #include "capi/pattern_choices.h"
 #include "core/base/error.h"
-#include "core/pattern/expand.h"
+#include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/dense.h"
@@ -46,7 +46,7 @@ pattern_core::Pattern pairs_of(const pattern_core::MatrixView<double>& matrix) {
 
 // A double holds whole numbers up to 2^53.
 double amount(std::uint64_t number, const std::string& name) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 53;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;
   if (number > kMost) refuse("pairs: expected at most 2^53 " + name + ", found " + std::to_string(number));
   return static_cast<double>(number);
 }

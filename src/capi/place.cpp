@@ -15,7 +15,6 @@
 #include "capi/options.h"
 #include "capi/pattern_choices.h"
 #include "core/base/error.h"
-#include "core/pattern/affinity.h"
 #include "core/place/engine.h"
 #include "core/place/plan.h"
 #include "core/topo/occupancy.h"
@@ -295,6 +294,7 @@ ranktree_status ranktree_plan_verify(const ranktree_plan* plan, int rank_count, 
     require(plan, "plan");
     require(wrong_count, "wrong_count");
     std::vector<RankPlace> expected;
+    expected.reserve(plan->plan.slots.size());
     for (const auto& slot : plan->plan.slots) expected.push_back({slot.host, slot.pus});
     const auto misplaced = ranktree::core::topo::misplaced(expected, places_of(found, rank_count), compare_pus != 0);
     for (std::size_t i = 0; wrong != nullptr && i < misplaced.size(); ++i) wrong[i] = misplaced[i].rank;

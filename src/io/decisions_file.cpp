@@ -30,7 +30,8 @@ void add(const Decisions& decisions, const Decisions* unless, std::size_t& left,
   for (const auto& [where, variant] : decisions) {
     if (left == 0) return;
     if (unless != nullptr && unless->contains(where)) continue;
-    const std::string line = where + '|' + variant + '\n';
+    std::string line = where;
+    line.append(1, '|').append(variant).append(1, '\n');
     if (text.size() + line.size() > kMostDecisionBytes) return;
     text += line;
     --left;

@@ -2,12 +2,15 @@
 
 #include <mpi.h>
 
-#include <map>
-#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "mpi/check.h"
+
+#ifdef SMPI_H
+#include <map>
+#include <memory>
+#endif
 
 namespace ranktree::mpi {
 

@@ -24,7 +24,6 @@
 #include "core/place/placement.h"
 #include "core/place/slots.h"
 #include "core/place/treematch.h"
-#include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {

@@ -13,7 +13,6 @@
 #include "core/predict/costs.h"
 #include "core/predict/parameters.h"
 #include "core/predict/waits.h"
-#include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::predict {

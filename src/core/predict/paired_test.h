@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace ranktree::core::predict {
 
@@ -23,7 +24,7 @@ struct BlockTimes {
 // Others are judged by the time inside calls, and the elapsed time must not have become longer.
 class PairedTest {
  public:
-  enum class Verdict { kUndecided, kFaster, kNotFaster };
+  enum class Verdict : std::uint8_t { kUndecided, kFaster, kNotFaster };
 
   explicit PairedTest(double odds) : odds_(odds) {}
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "mpi/attribute_key.h"
 #include "mpi/check.h"
