@@ -14,6 +14,7 @@
 #include "mpi/guard.h"
 #include "mpi/split/query.h"
 #include "mpi/split/split.h"
+#include "ranktree/base.h"
 #include "ranktree/mpi.h"
 
 namespace {

@@ -196,6 +196,7 @@ std::string level_name(const Tree& tree, int level) {
 
 std::vector<std::string> level_names(const Tree& tree) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(tree.level_count()));
   for (int level = 0; level < tree.level_count(); ++level) names.push_back(level_name(tree, level));
   return names;
 }

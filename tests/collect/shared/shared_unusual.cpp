@@ -23,7 +23,7 @@ namespace collect = ranktree::mpi::collect;
 using ranktree::core::schedule::Collective;
 
 constexpr int kMostCalls = 10000;  // until one is served
-constexpr int kNumbers = 40000;   // of an element: 320,000 bytes, a cell has 131,072
+constexpr int kNumbers = 40000;    // of an element: 320,000 bytes, a cell has 131,072
 
 void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   int bytes = 0;

@@ -13,7 +13,6 @@
 #include "core/pattern/pattern.h"
 #include "core/place/placement.h"
 #include "core/topo/interconnect.h"
-#include "core/topo/kind.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place::network {
