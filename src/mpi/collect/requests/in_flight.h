@@ -73,7 +73,6 @@ class InFlightList {
   // Whether the rank has one blocking operation to complete and nothing else, so that it may wait within MPI. Only
   // under SMPI, where polling takes simulated time.
   [[nodiscard]] bool may_wait() const { return kRanksShareProcess && blocking_ && empty(); }
-  void set_blocking(bool blocking) { blocking_ = blocking; }
   void add(InFlight& one) noexcept;
   void remove(InFlight& one) noexcept;
   void drive(InFlight& one) noexcept;
@@ -81,6 +80,7 @@ class InFlightList {
   void drive_all() noexcept;
 
  private:
+  friend class Blocking;
   InFlight* drive(InFlight& one, std::unique_lock<std::mutex>& lock) noexcept;
   void unlink(InFlight& one) noexcept;
 
