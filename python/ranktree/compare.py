@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -27,6 +28,16 @@ class Request:
     oversubscribe: bool
     limit: float | None
     keep_going: Callable[[], bool]
+
+    def search(self, preset: str) -> dict[str, Any]:
+        """The engine's options, by name."""
+        return {
+            "oversubscribe": self.oversubscribe,
+            "preset": preset,
+            "threads": self.threads,
+            "time_limit": self.limit,
+            "keep_going": self.keep_going,
+        }
 
     @property
     def capacity(self) -> int:
@@ -79,11 +90,7 @@ def run_ours(request: Request, algorithm: str, preset: str) -> np.ndarray:
         algorithm,
         request.metric,
         request.seed,
-        oversubscribe=request.oversubscribe,
-        preset=preset,
-        threads=request.threads,
-        time_limit=request.limit,
-        keep_going=request.keep_going,
+        **request.search(preset),
     )
 
 

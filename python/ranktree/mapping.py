@@ -146,11 +146,7 @@ def search(
             algorithm,
             request.metric,
             request.seed,
-            oversubscribe=request.oversubscribe,
-            preset=preset,
-            threads=request.threads,
-            time_limit=request.limit,
-            keep_going=request.keep_going,
+            **request.search(preset),
             pins=pins,
         )
     if not plan.stopped:

@@ -9,15 +9,14 @@ from pathlib import Path
 from ranktree import _core
 from ranktree.allocation import allocation, hosts_of_launch
 from ranktree.launcher import take_apart
-from ranktree.pattern import expand, natural_model, read
 from ranktree.usable_machine import Notify, usable_machine
 
 
 @dataclass(frozen=True)
 class Placing:
-    """What a plan is made from, where one is made."""
+    """What a plan is made from; nothing without a pattern."""
 
-    pattern: Path
+    pattern: Path | None
     metric: str = "size"
     machine: str | None = None
     network: str | None = None
@@ -27,6 +26,8 @@ class Placing:
 
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
+    from ranktree.pattern import expand, natural_model, read  # noqa: PLC0415  numpy, where a plan is made
+
     recorded, warnings = read(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
     for warning in warnings:
         notify(f"{wanted.pattern}: {warning}")

@@ -24,9 +24,9 @@ def usable_machine(
 ) -> tuple[_core.Tree, bool]:
     """The tree, and whether its hosts have made-up names. ValueError names hosts that the machine does not have."""
     described = is_described(machine, network)
-    if allowed is None or (described and not allowed.named):
-        return _core.load_machine(machine or "live", network), described
     tree = _core.load_machine(machine or "live", network)
+    if allowed is None or (described and not allowed.named):
+        return tree, described
     nodes = nodes_of(tree)
     if network is None and len(nodes) == 1 and (described or machine in {None, "", "live"}):
         return alike(machine or "live", tree, nodes, allowed, notify), False

@@ -15,7 +15,6 @@ EXAMPLE = "ranktree bench bcast --np 64"
 
 PREFIX = "ranktree-bench-"
 NATIVE = "native"
-SECONDS_TO_START = 60
 OWN_OPTIONS = {"openmpi": ["--oversubscribe"]}  # more ranks than cores are wanted here
 KILO = 1024
 

@@ -18,6 +18,7 @@ from ranktree.child import become_result, run_through
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
+from ranktree.placed_run import Placing, make_plan
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
 from ranktree.shim import choose, handed_on, read_command, with_shim
 from ranktree.usable_machine import launchable
@@ -106,7 +107,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     check = Check.PUS if verify_first else Check.HOSTS if verify_hosts else Check.NOTHING
     if reorder is None:
         refuse_without_pattern(dry_run, reorder_info)
-    source = Source(plan, pattern, metric, machine, network, hosts, hostfile)
+    source = Source(plan, Placing(pattern, metric, machine, network, hosts, hostfile))
     source.check()
     if not source:
         refuse_without_plan(any((split, cart, reorder, wanted)), check, folder is not None and not dry_run)
@@ -128,35 +129,27 @@ class Source:
     """Where the plan comes from: a file, or a pattern that is placed on the hosts of the launch. False without both."""
 
     plan: Path | None
-    pattern: Path | None
-    metric: str
-    machine: str | None
-    network: str | None
-    hosts: str | None
-    hostfile: Path | None
+    placing: Placing
 
     def __bool__(self) -> bool:
         """Whether there is a plan to follow."""
-        return self.plan is not None or self.pattern is not None
+        return self.plan is not None or self.placing.pattern is not None
 
     def check(self) -> None:
         """Options that only --pattern reads."""
-        if self.pattern is None and (self.machine or self.network):
+        if self.placing.pattern is None and (self.placing.machine or self.placing.network):
             raise BadParameter("--machine and --network need --pattern APP.npz")
 
     def file(self, words: Sequence[str], folder: Path) -> Path:
         """The plan's file: as given where it is for the hosts of this launch; else made anew, or refused."""
         if self.plan is not None:
-            reason = other_hosts(self.plan, words, self.hosts, self.hostfile)
+            reason = other_hosts(self.plan, words, self.placing.hosts, self.placing.hostfile)
             if reason is None:
                 return self.plan
-            if self.pattern is None:
+            if self.placing.pattern is None:
                 raise ValueError(f"{reason}: --pattern APP.npz beside --plan places the ranks anew")
             echo(f"ranktree: {reason}: placing the ranks anew", err=True)
-        from ranktree.placed_run import Placing, make_plan  # noqa: PLC0415  numpy, where a plan is made
-
-        wanted = Placing(self.pattern, self.metric, self.machine, self.network, self.hosts, self.hostfile)
-        return make_plan(wanted, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
+        return make_plan(self.placing, words, folder, lambda text: echo(f"ranktree: {text}", err=True))
 
 
 class Check(Enum):

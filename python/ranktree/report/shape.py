@@ -7,7 +7,6 @@ import numpy as np
 
 from ranktree import _core
 
-NO_NODE = -1
 NODE = "Node"
 
 
