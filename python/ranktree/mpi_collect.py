@@ -29,11 +29,11 @@ Described = tuple[tuple[Any, ...], tuple[Any, ...]]  # what to keep, and C's arg
 
 
 class Request:
-    """An operation that is under way, or a persistent one. Its buffers are kept until it is complete, or freed.
+    """An operation in flight, or a persistent one. Its buffers are kept until it is complete, or freed.
 
     MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to
-    complete or to begin. One that nobody holds any more is kept while it is under way, and let go when a request is
-    made after that; its errors are lost.
+    complete or to begin. One without a reference is kept while it is in flight, and released when a request is made
+    after that; its errors are lost.
     """
 
     _dropped: deque["Request"] = deque()  # still move data
@@ -47,7 +47,7 @@ class Request:
         self._let_go()
 
     def __del__(self) -> None:
-        """Stays alive while it is under way. Nobody else can use it from here on, whatever the threads."""
+        """Stays alive while it is in flight. No thread has a reference from here on."""
         if self._under_way:
             self._dropped.append(self)
 

@@ -137,7 +137,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
 
 
 def content(pattern: Any, metric: str) -> Any:
-    """What a path or an object of ours stands for; anything else as it is."""
+    """What a path or an object of Ranktree stands for; anything else as it is."""
     if isinstance(pattern, (str, os.PathLike)):
         path = os.fspath(pattern)
         matrix = load_matrix(path) if metric != "avg" else None

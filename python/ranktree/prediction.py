@@ -1,4 +1,4 @@
-"""What collectives cost by the models of docs/models.md: the functions behind `ranktree predict`.
+"""What collectives cost by the models of docs/explanation/models.md: the functions behind `ranktree predict`.
 
 from ranktree.prediction import Hierarchy, Parameters, predict_candidates
 ranks = Hierarchy.flat(64)

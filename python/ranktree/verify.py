@@ -23,7 +23,7 @@ class Interrupted(Exception):
 
 
 def require(seats: Seats, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
-    """Launches a program of ours in place of the user's; RuntimeError names every rank that is not as planned."""
+    """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
     arguments, variables = prepare([stand_in(command, folder)])
     found = launch(Child(arguments, variables), folder)
     if len(found) != len(seats):

@@ -1,4 +1,4 @@
-// What runs have found out about collectives, kept between runs: specified in docs/collect-preload.md.
+// What runs have found out about collectives, kept between runs: specified in docs/explanation/run-time-selection.md.
 #pragma once
 
 #include <cstddef>

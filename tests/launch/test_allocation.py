@@ -19,7 +19,7 @@ RING = np.roll(np.eye(4), 1, axis=1) * 1000
 
 
 def silent(_: str) -> None:
-    """Tells nobody."""
+    """Drops the text."""
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     no_cache: NoCache = False,
     dry_run: Annotated[
         bool,
-        Option("--dry-run", help="Only print what --reorder would change: launches a program of ours instead."),
+        Option("--dry-run", help="Only print what --reorder would change: launches a helper program instead."),
     ] = False,
     mpi: Annotated[
         str | None,

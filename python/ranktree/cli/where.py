@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Show host, binding and NUMA node of every rank, and who shares them.
 
-    The launcher starts a program of ours in place of yours. Exit code 3 where ranks are unbound, overlapping or
+    The launcher starts a helper program in place of yours. Exit code 3 where ranks are unbound, overlapping or
     oversubscribed, a node is overloaded, or a package idle; the flag that mends it is printed.
     """
     from ranktree.child import become_result  # noqa: PLC0415  the extension, for this verb only

@@ -43,7 +43,7 @@ def find_tools() -> Tools:
 
 
 def built(name: str) -> Path:
-    """A library or program of ours for SimGrid."""
+    """A library or program of Ranktree for SimGrid."""
     path = LIBRARIES / name
     if not path.is_file():
         raise ValueError(

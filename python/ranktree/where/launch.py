@@ -1,4 +1,4 @@
-"""Finds out where ranks are: by a launch of the user's command with a program of ours, or inside a running job."""
+"""Finds out where ranks are: by a launch of the user's command with a helper program, or inside a running job."""
 
 import json
 import os

@@ -1,5 +1,6 @@
 // What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at
-// most 2 % of the time since MPI_Init, and 1 ms. Every step begins only where its estimated cost still fits.
+// most 2 % of the time since the first collective call, and 1 ms. Every step begins only where its estimated cost still
+// fits.
 #pragma once
 
 #include <mpi.h>

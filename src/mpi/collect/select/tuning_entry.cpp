@@ -41,7 +41,7 @@ constexpr int kMostRounds = 20;
 constexpr double kOddsForNative = 20;
 constexpr std::uint32_t kFirstInterval = 1024;
 constexpr std::uint32_t kLastInterval = 1U << 20U;
-// Seconds of a call that no block sees: a variant of ours is found in more steps than a native call that is decided
+// Seconds of a call that no block sees: a variant of Ranktree is found in more steps than a native call that is decided
 // on. Calls through the memory of one node are found in fewer.
 constexpr double kUnseen = 100e-9;
 constexpr double kUnseenInMemory = 20e-9;
@@ -236,7 +236,7 @@ TuningEntry::Step TuningEntry::judge(double allowed) {
   return plan(allowed);
 }
 
-// Among variants of ours that are about as fast, and behind a decision, nothing is gained by many more pairs.
+// Among variants of Ranktree that are about as fast, and behind a decision, nothing is gained by many more pairs.
 bool TuningEntry::is_settled_enough() const { return winner_ != 0 && test_.pairs() >= kNoisy; }
 
 // Nothing is lost by native calls.

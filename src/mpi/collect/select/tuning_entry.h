@@ -16,9 +16,10 @@ namespace ranktree::mpi::collect {
 
 // The program's own calls are the samples. A block is some calls of the kind, one after the other as the program makes
 // them. First a block of the variant in use is observed. Then pairs of blocks follow, in a random order: one of the
-// variant in use, one of its challenger. After 1, 4, 8, 16, ... pairs the ranks agree on the times, and a sequential
-// test (core/predict/paired_test.h) decides whether the challenger replaces the variant in use. The native call is in
-// use at first. A batch of pairs begins only where the account covers what the challenger is estimated to lose.
+// variant in use, one of its challenger. After each batch of 1, 4, 8, 16, ... pairs the ranks agree on the times, and a
+// sequential test (core/predict/paired_test.h) decides whether the challenger replaces the variant in use. The native
+// call is in use at first. A batch of pairs begins only where the account covers what the challenger is estimated to
+// lose.
 class TuningEntry {
  public:
   struct Contestant {
