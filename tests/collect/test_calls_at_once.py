@@ -79,7 +79,7 @@ def test_trials_across_nodes_pass_on_what_is_under_way(mpi: Mpi, tmp_path: Path)
     """Ranks that agree on a trial progress what is in flight on another communicator."""
     log = tmp_path / "log"
     spins = known_bugs.spins(mpi)
-    run(mpi, 3, mpi.program("at_once_nodes"), 200 if spins else 2000, rule=BETWEEN, timeout=60, log=log)
+    run(mpi, 3, mpi.program("at_once_nodes"), 200 if spins else 10000, rule=BETWEEN, timeout=60, log=log)
     if not spins:  # their set-up takes longer than all calls may
         text = log.read_text()
         skip_if_overdrawn(text)
