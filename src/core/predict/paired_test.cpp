@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace ranktree::core::predict {
 namespace {
@@ -30,16 +31,11 @@ void PairedTest::Count::add(double of_current, double of_challenger) {
   wins += of_challenger * kMargin < of_current ? 1U : 0U;
   slower += of_challenger > of_current ? 1U : 0U;
   much_slower += of_challenger > kMuchSlower * of_current ? 1U : 0U;
-  group.at(pairs % kGroup) = of_current;
-  group_of_challenger.at(pairs % kGroup) = of_challenger;
-  if (++pairs % kGroup == 0) end_group();
-}
-
-void PairedTest::Count::end_group() {
-  constexpr std::ptrdiff_t kQuartile = kGroup / 4;
-  std::nth_element(group.begin(), group.begin() + kQuartile, group.end());
-  std::nth_element(group_of_challenger.begin(), group_of_challenger.begin() + kQuartile, group_of_challenger.end());
-  group_wins += group_of_challenger[kQuartile] * kMargin < group[kQuartile] ? 1U : 0U;
+  least = std::min(least, of_current);
+  least_of_challenger = std::min(least_of_challenger, of_challenger);
+  if (++pairs % kGroup != 0) return;
+  group_wins += least_of_challenger * kMargin < least ? 1U : 0U;
+  least = least_of_challenger = std::numeric_limits<double>::infinity();
 }
 
 double PairedTest::Count::evidence_for() const {

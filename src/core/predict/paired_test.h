@@ -1,9 +1,9 @@
 // Whether one variant of a collective is faster than the one in use, from pairs of blocks of a program's own calls.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace ranktree::core::predict {
 
@@ -13,9 +13,9 @@ struct BlockTimes {
   double in_calls = 0;  // the part of it inside calls
 };
 
-// A sequential sign test. In each pair the challenger wins where its block takes less than 1/1.03 of the other one's.
-// In each group of kGroup pairs it wins where the lower quartile of its blocks does, which sees small gains where a
-// busy machine makes many blocks slow. A bettor stakes half of its money on the winners of pairs, half on those of
+// A sequential sign test. In each pair the challenger wins where its block takes less than 1/1.03 of the other
+// one's. In each group of kGroup pairs it wins where its fastest block does, which sees small gains where a busy
+// machine makes many blocks slow. A bettor stakes half of its money on the winners of pairs, half on those of
 // groups. Where the challenger wins no more than half of them, the chance that the money ever grows by a factor of
 // `odds` is at most 1/odds, after whatever pairs it is examined (Ville's inequality). So examining it often costs
 // nothing, and no distribution of times is assumed. The order of the blocks within a pair must be drawn at random.
@@ -46,10 +46,9 @@ class PairedTest {
     std::size_t slower = 0;
     std::size_t much_slower = 0;
     std::size_t group_wins = 0;
-    std::array<double, kGroup> group{};  // the last pairs, not yet a group
-    std::array<double, kGroup> group_of_challenger{};
+    double least = std::numeric_limits<double>::infinity();  // of the last pairs, not yet a group
+    double least_of_challenger = std::numeric_limits<double>::infinity();
     void add(double of_current, double of_challenger);
-    void end_group();
     // That the challenger wins, and that it does not.
     [[nodiscard]] double evidence_for() const;
     [[nodiscard]] double evidence_against() const;
