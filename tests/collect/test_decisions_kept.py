@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.collect_log import skip_if_overdrawn
+from tests.helpers.mpis import Mpi
 
 SOURCES = Path(__file__).resolve().parent / "preload"
 Run = Callable[[int, Path], str]
@@ -53,6 +54,25 @@ def test_a_later_run_starts_decided(run: Run, tmp_path: Path) -> None:
     assert len(kept) == 1
     assert kept[0] != "native"
     decided = f"allreduce 16K-32K: {kept[0]} | native"
+    assert decided not in run(110, tmp_path / "other")
+    assert decided in run(110, cache)
+
+
+def test_a_run_starts_with_what_tune_found(
+    mpi: Mpi, ranktree: Callable[..., subprocess.CompletedProcess[str]], run: Run, tmp_path: Path
+) -> None:
+    """A gain that cannot be reached: native is decided, for each power of two that a size stands for."""
+    cache = tmp_path / "cache"
+    words = ["--collectives", "allreduce,barrier", "--sizes", "4K,16K", "--seconds", "0.05", "--margin", "1000"]
+    output = ["-o", tmp_path / "rules.json", "--collectives-cache", cache]
+    result = ranktree("tune", *words, *output, "--mpi", mpi.name, "--", *mpi.launch(2))
+    assert result.returncode == 0, result.stderr
+    assert f"{cache}: 4 decision(s) that --collectives auto begins with" in result.stdout
+    (file,) = cache.iterdir()
+    kinds = [line.split("|")[1:] for line in file.read_text(encoding="utf-8").splitlines()[1:]]
+    sizes = ["4K-8K", "8K-16K", "16K-32K"]
+    assert sorted(kinds) == sorted([*([f"allreduce {size}", "native"] for size in sizes), ["barrier", "native"]])
+    decided = "allreduce 16K-32K: native | native"
     assert decided not in run(110, tmp_path / "other")
     assert decided in run(110, cache)
 

@@ -14,6 +14,7 @@ from ranktree.cli.calibrate import printed, program_beside
 from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.cli.predict import BLOCKS
+from ranktree.cli.run import Cache, NoCache, folder_for
 from ranktree.model import seconds_text, size_text, sizes_of
 
 EXAMPLE = "ranktree tune -o rules.json -- mpirun -n 16"
@@ -128,6 +129,24 @@ def rules_of(
     yield from rules
 
 
+def decisions_of(collective: str, found: Sequence[tuple[int, int, dict[str, Any] | None]]) -> Iterator[str]:
+    """What `auto` begins with: one for each power of two that a measured size stands for. `found` as for rules_of."""
+    for size, end, best in found:
+        variant = best["variant"] if best else NATIVE
+        sizes = [size]
+        while collective != "barrier" and 2 * sizes[-1] < end:
+            sizes.append(2 * sizes[-1])
+        yield from (f"{collective},{each},{variant}" for each in sizes)
+
+
+def keep(launch: Launch, decisions: Sequence[str], folder: Path) -> None:
+    """Writes decisions to where `auto` keeps its own, in the launch that they are for."""
+    variables = (f"RANKTREE_COLL_CACHE={folder}", "RANKTREE_COLL_LOG=stderr")
+    words = [word for text in decisions for word in ("--keep", text)]
+    for _ in run([*launch.words[:-1], "env", *variables, launch.words[-1], *words]):
+        pass
+
+
 def summary(collective: str, size: int, lines: Sequence[dict[str, Any]], best: dict[str, Any] | None) -> str:
     """One line for the reader."""
     times = ", ".join(
@@ -163,13 +182,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     seconds: Annotated[float, Option(min=0.01, max=600, help="for each size, all variants together")] = 0.5,
     margin: Annotated[float, Option(min=0, max=1000, help="so much faster than native a rule must be")] = 0.05,
     mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
+    cache: Cache = None,
+    no_cache: NoCache = False,
 ) -> None:
     """Find which collectives have a faster variant than the native call, and write them down as rules.
 
     Variants take turns with the native call in one process. A rule is written only for what was faster there. Use the
-    file with RANKTREE_COLL=FILE or `ranktree run --collectives FILE`.
+    file with RANKTREE_COLL=FILE or `ranktree run --collectives FILE`. `ranktree run --collectives auto` begins with the
+    same decisions where a program is launched alike.
     """
     # #lizard forgives the number of parameters: every option is one
+    folder = folder_for(cache, no_cache)
     names = [name_of(word) for word in collectives.split(",")]
     wanted = sorted({max(size, DOUBLE) for size in sizes_of(sizes)})
     for path in filter(None, (output, open_mpi)):
@@ -178,7 +201,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if ranks is not None:
         words = [*words, "-n", str(ranks)]
     launch = launched(words, program, parameters)
-    rules, base_rules = [], []
+    rules, base_rules, decisions = [], [], []
     for name in names:
         found, base_found = [], []
         cases = [DOUBLE] if name == "barrier" else wanted
@@ -192,9 +215,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
             echo(summary(name, size, lines, best))
         rules += rules_of(launch, name, found)
+        decisions += decisions_of(name, found)
         base_rules += rules_of(launch, name, base_found)
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
     echo(f"{output}: {len(rules)} rule(s)")
+    if folder is not None:
+        keep(launch, decisions, folder)
+        echo(f"{folder}: {len(decisions)} decision(s) that --collectives auto begins with")
     if open_mpi is not None:
         _core.write_file(open_mpi, _core.open_mpi_rules(base_rules, Path(open_mpi).suffix == ".json"))
         echo(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")

@@ -7,6 +7,8 @@
 //
 // With --pause CALLS nothing is timed: around so many calls of a variant rank 0 prints {"pause":"begin"|"end",...} and
 // waits for a line on standard input, so that the program that started it can read the network's counters.
+//
+// With --keep nothing is measured: decisions are written to where `auto` keeps its own (keep.h).
 #include <mpi.h>
 
 #include <cstddef>
@@ -25,6 +27,7 @@
 #include "mpi/collect/context.h"
 #include "mpi/handle.h"
 #include "programs/bench/gate.h"
+#include "programs/bench/keep.h"
 #include "programs/bench/measure.h"
 #include "programs/bench/options.h"
 #include "programs/bench/trial_case.h"
@@ -129,7 +132,11 @@ int main(int argc, char** argv) {
     const mpi::Session session(&argc, &argv);
     try {
       mpi::return_errors();
-      Program(options).run();
+      if (options.kept.empty()) {
+        Program(options).run();
+      } else {
+        bench::keep(options.kept);
+      }
     } catch (const std::exception& error) {
       // The other ranks wait for this one.
       std::fprintf(stderr, "ranktree-bench: %s\n", error.what());

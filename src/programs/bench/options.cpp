@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/makers.h"
+#include "programs/bench/keep.h"
 
 namespace ranktree::mpi::bench {
 namespace {
@@ -86,6 +87,8 @@ void set(Options& options, std::string_view name, std::string_view value) {
     options.sizes = sizes(value);
   } else if (name == "--variant") {
     options.variants.emplace_back(value);
+  } else if (name == "--keep") {
+    options.kept.push_back(read_decided(std::string(value)));
   } else if (name == "--root") {
     options.root = static_cast<int>(number(name, value, 0, kMany));
   } else if (name == "--seconds") {
@@ -119,7 +122,7 @@ Options read_options(const std::vector<std::string>& words) {
     if (!options.collectives.empty()) fail("collective", "one list", words[i]);
     for (const std::string_view word : parts_of(words[i], ',')) options.collectives.push_back(collective(word));
   }
-  if (options.collectives.empty()) fail("collective", "a list", "nothing");
+  if (options.collectives.empty() && options.kept.empty()) fail("collective", "a list", "nothing");
   if (options.sizes.empty()) options.sizes = sizes("8:16M");
   if (options.variants.empty()) options.variants = {"native", "auto"};
   return options;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -114,8 +113,6 @@ class Selector final : public Chooser {
     return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
   }
   [[nodiscard]] std::optional<std::size_t> known_for(const Kind& kind, const std::vector<Candidate>& candidates) const;
-  [[nodiscard]] std::string key_of(const Kind& kind, int links) const;
-  [[nodiscard]] int links() const;
   void keep(const Tried& tried);
   void reserve_one();
   void follow(std::size_t at, TuningEntry::Step step);
@@ -150,21 +147,6 @@ bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
   if (size == 0) return rule.bytes.has(0);
   const std::int64_t first = least_bytes(size);
   return rule.bytes.last >= first && (size + 1 == kSizes || rule.bytes.first < 2 * first);
-}
-
-// Levels between nodes, as given: down to the last that is across nodes.
-int levels_across_nodes(const Context& context) {
-  if (context.node_count() < 2) return 0;
-  const std::vector<std::string>& names = context.level_names();
-  const auto node = std::find(names.begin(), names.end(), "Machine");
-  return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
-}
-
-Parameters parameters_for(const Context& context, const Settings& settings) {
-  const int levels = context.machine().given_levels();
-  const int across = std::min(levels_across_nodes(context), levels);
-  return settings.parameters ? matched(*settings.parameters, levels, across)
-                             : core::predict::usual_parameters(levels, across);
 }
 
 Selector::Selector(Context& context, Settings settings)
@@ -379,20 +361,10 @@ void Selector::follow(std::size_t at, TuningEntry::Step step) {
   tried.entry.pass_settled();
 }
 
-// Of the latency between nodes: its power of two in microseconds.
-int Selector::links() const {
-  if (context_.node_count() == 1 || parameters_.levels.empty()) return 0;
-  return static_cast<int>(std::lround(std::log2(std::max(parameters_.levels.front().latency * 1e6, 1e-3))));
-}
-
-std::string Selector::key_of(const Kind& kind, int links) const {
-  return kind_text(kind) + (context_.node_count() == 1 ? "" : ", links 2^" + std::to_string(links) + " us");
-}
-
 // What rank 0 knows of calls of this kind, where it is among the candidates: the same on all ranks.
 std::optional<std::size_t> Selector::known_for(const Kind& kind, const std::vector<Candidate>& candidates) const {
   for (const int near : {0, -1, 1}) {
-    const std::string_view variant = variant_in(settings_.known, key_of(kind, links() + near));
+    const std::string_view variant = variant_in(settings_.known, decision_key(context_, kind, parameters_, near));
     if (variant == "native") return 0;
     const auto found = std::find_if(candidates.begin(), candidates.end(),
                                     [&](const Candidate& each) { return to_text(each.choice) == variant; });
@@ -405,7 +377,8 @@ std::optional<std::size_t> Selector::known_for(const Kind& kind, const std::vect
 void Selector::keep(const Tried& tried) {
   if (context_.rank() != 0) return;
   [[maybe_unused]] const Failure forgotten = attempt([&] {
-    context_.process().learned.keep(shape_of(context_), key_of(tried.kind, links()), to_text(tried.entry.winner()));
+    context_.process().learned.keep(shape_of(context_), decision_key(context_, tried.kind, parameters_),
+                                    to_text(tried.entry.winner()));
   });
 }
 

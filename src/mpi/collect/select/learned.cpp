@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,8 +16,10 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/predict/parameters.h"
 #include "io/decisions_file.h"
 #include "mpi/agree.h"
+#include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/log.h"
 #include "mpi/guard.h"
@@ -65,6 +68,16 @@ std::string shape_of(const Context& context) {
     order = (order ^ (node << 32U) ^ place) * 1099511628211U + 1;
   }
   return text + ", order " + std::to_string(order);
+}
+
+std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters,
+                         int octaves) {
+  if (context.node_count() == 1) return kind_text(kind);
+  constexpr double kMicro = 1e6;
+  constexpr double kLeast = 1e-3;
+  const double latency = parameters.levels.empty() ? 1 / kMicro : parameters.levels.front().latency;
+  const long links = std::lround(std::log2(std::max(latency * kMicro, kLeast))) + octaves;
+  return kind_text(kind) + ", links 2^" + std::to_string(links) + " us";
 }
 
 Learned::~Learned() {

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/predict/parameters.h"
 #include "io/decisions_file.h"
+#include "mpi/collect/call_kind.h"
 
 namespace ranktree::mpi::collect {
 
@@ -46,6 +48,10 @@ class Learned {
 // Of communicators that should decide alike: "4 ranks on 1 node, 2 CPUs, Core, order 1a2b". CPUs are those this process
 // may use.
 std::string shape_of(const Context& context);
+
+// "allreduce 1K-2K", and between nodes the power of two of the latency in microseconds, `octaves` further.
+std::string decision_key(const Context& context, const Kind& kind, const core::predict::Parameters& parameters,
+                         int octaves = 0);
 
 // The variant of a kind in such lines; empty where there is none.
 std::string_view variant_in(std::string_view lines, std::string_view kind);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/link_pairs.h"
+#include "mpi/collect/settings.h"
 
 namespace ranktree::mpi::collect {
 namespace {
@@ -40,7 +42,22 @@ double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, 
   return least;
 }
 
+// Levels between nodes, as given: down to the last that is across nodes.
+int given_levels_across_nodes(const Context& context) {
+  if (context.node_count() < 2) return 0;
+  const std::vector<std::string>& names = context.level_names();
+  const auto node = std::find(names.begin(), names.end(), "Machine");
+  return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
+}
+
 }  // namespace
+
+Parameters parameters_for(const Context& context, const Settings& settings) {
+  const int levels = context.machine().given_levels();
+  const int across = std::min(given_levels_across_nodes(context), levels);
+  return settings.parameters ? matched(*settings.parameters, levels, across)
+                             : core::predict::usual_parameters(levels, across);
+}
 
 Parameters with_measured_links(const Parameters& parameters, Context& context) {
   constexpr int kShortTimes = 7;

@@ -3,6 +3,7 @@
 
 #include "core/predict/parameters.h"
 #include "mpi/collect/context.h"
+#include "mpi/collect/settings.h"
 
 namespace ranktree::mpi::collect {
 
@@ -10,5 +11,8 @@ namespace ranktree::mpi::collect {
 // each finds them: 7 messages of 8 bytes and 3 of 16 KiB there and back. Collective over a context of several nodes;
 // the same on all ranks. Throws MpiError, std::bad_alloc.
 core::predict::Parameters with_measured_links(const core::predict::Parameters& parameters, Context& context);
+
+// Those of the settings, or an ordinary cluster's. Local.
+core::predict::Parameters parameters_for(const Context& context, const Settings& settings);
 
 }  // namespace ranktree::mpi::collect
