@@ -43,6 +43,7 @@ void log(const char* text) noexcept {
 }
 
 void fill_in(PreloadFunctions& functions) {
+  functions.start_account = []() noexcept { [[maybe_unused]] const Failure later = attempt([] { Process::here(); }); };
   functions.thread_state = []() noexcept { return &thread_state(); };
   functions.table = [](const Operation* operation, std::uint32_t first_served, ThreadState* thread) noexcept {
     return table_for_program(*operation, first_served, *thread);

@@ -18,6 +18,8 @@ def served(log: Path) -> dict[str, int]:
 
 def skip_if_overdrawn(text: str) -> None:
     """Skips where set-up took most of what `auto` may spend: ranks that spin wait for a processor at every step."""
+    if "its set-up was never affordable" in text:
+        pytest.skip(f"a busy machine: {text.strip()}")
     account = re.search(r"spent: set-up (\S+) (.s), .*; allowed (\S+) (.s) in", text)
     assert account, text
     set_up, allowed = (float(account[i]) * UNITS[account[i + 1]] for i in (1, 3))

@@ -5,12 +5,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "mpi/agree.h"
 #include "mpi/attribute_key.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/process.h"
+#include "mpi/collect/select/account.h"
+#include "mpi/collect/select/log.h"
 #include "mpi/collect/thread_state.h"
 #include "mpi/handle_slot.h"
 
@@ -53,7 +57,16 @@ CommunicatorState::CommunicatorState(MPI_Comm comm) : process(Process::here()) {
 
 // The operations in flight keep their context; the communicator is gone.
 CommunicatorState::~CommunicatorState() {
+  if (unaffordable) say_unaffordable();
   if (context) context->detach();
+}
+
+void CommunicatorState::say_unaffordable() const noexcept {
+  [[maybe_unused]] const Failure lost = attempt([&] {
+    Log(process->environment.log, rank)
+        .line(std::to_string(size) + " ranks: all calls by the MPI: its set-up was never affordable; " +
+              process->account.text());
+  });
 }
 
 CallTable* CommunicatorState::table() const { return context && context->has_chooser() ? &context->table() : nullptr; }

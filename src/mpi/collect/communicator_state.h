@@ -27,6 +27,7 @@ struct CommunicatorState {
 
   // Null until its context can choose.
   [[nodiscard]] CallTable* table() const;
+  void say_unaffordable() const noexcept;  // in the log
 
   int rank = 0;
   int size = 1;
@@ -41,8 +42,9 @@ struct CommunicatorState {
   };
   Service service = Service::kNew;
   Waiting waiting;
-  std::uint32_t waited = 0;  // between the last two agreements
-  Agreements agreements;     // before there is a chooser
+  std::uint32_t waited = 0;   // between the last two agreements
+  Agreements agreements;      // before there is a chooser
+  bool unaffordable = false;  // what the last of them, if any, has said
   std::shared_ptr<Context> context;
   std::shared_ptr<Process> process;
 };

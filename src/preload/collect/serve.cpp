@@ -87,6 +87,7 @@ void decide(int provided) noexcept {
   if (wanted[0] == 0 || !all_can()) return;
   const std::uint32_t usual = wanted[3] != 0 ? mpi::collect::kWhenAffordable : kFirstServedCall;
   first_served_call.store(wanted[1] != 0 ? 1 : usual, std::memory_order_relaxed);
+  if (wanted[3] != 0) functions()->start_account();
   if (wanted[2] != 0) begin_nonblocking(provided);
   serving.store(functions(), std::memory_order_relaxed);
 }

@@ -19,8 +19,6 @@ namespace ranktree::mpi::collect {
 namespace {
 
 constexpr std::size_t kHeader = 2 + Account::kSetUps;
-constexpr double kShare = 0.02;
-constexpr double kGrace = 1e-3;
 
 // Before the first set-up of its kind: so many collective steps, and seconds of other work.
 struct Guess {

@@ -1,6 +1,7 @@
 // What tuning may cost a process, and what it has cost: set-up, agreements and lost time in trials together take at
-// most 2 % of the time since the first collective call, and 1 ms. Every step begins only where its estimated cost still
-// fits.
+// most 2 % of the time since MPI_Init, and 1 ms. In programs that call Ranktree themselves the time begins with the
+// first collective call. A step begins only where its estimated cost still fits; a set-up, whose estimate is the
+// coarsest, only where the 2 % alone cover it: short programs never pay for one.
 #pragma once
 
 #include <mpi.h>
@@ -24,6 +25,8 @@ class Account {
   // that is tuned, and the candidates of each kind.
   enum class SetUp : std::uint8_t { kCommunicator, kFirstKind, kKind };
   static constexpr std::size_t kSetUps = 3;
+  static constexpr double kShare = 0.02;
+  static constexpr double kGrace = 1e-3;  // seconds
 
   // Seconds that may still be spent; negative where more has been spent.
   [[nodiscard]] double allowed() const;
@@ -52,7 +55,9 @@ class Account {
 struct Budget {
   double allowed = 0;                             // seconds: of the rank that may spend least
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
-  [[nodiscard]] bool covers(Account::SetUp what) const { return allowed >= set_up.at(static_cast<std::size_t>(what)); }
+  [[nodiscard]] bool covers(Account::SetUp what) const {
+    return allowed - Account::kGrace >= set_up.at(static_cast<std::size_t>(what));
+  }
 };
 
 // The agreements of one communicator: one nonblocking allreduce each, in which ranks drive what is in flight. Each is
