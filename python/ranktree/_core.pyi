@@ -108,20 +108,20 @@ class Pattern:
     def ranks(self) -> int: ...
 
     @property
-    def indptr(self) -> object: ...
+    def indptr(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), writable=False)]: ...
 
     @property
-    def indices(self) -> object: ...
+    def indices(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]: ...
 
     @property
-    def messages(self) -> object:
+    def messages(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """Messages of each pair, all classes together."""
 
     @property
-    def bytes(self) -> object:
+    def bytes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]:
         """Bytes of each pair, all classes together."""
 
-    def traffic(self, kind: str) -> tuple[object, object]:
+    def traffic(self, kind: str) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)], Annotated[NDArray[numpy.float64], dict(shape=(None,), writable=False)]]:
         """
         (messages, bytes) of each pair in class p2p, neighbor, collective or rma.
         """
@@ -174,8 +174,8 @@ def expand_pattern(pattern: Pattern, model: str) -> Pattern:
 def natural_model(pattern: Pattern) -> str:
     """The model of the MPI the pattern was traced with."""
 
-class Seat:
-    """Where one rank sits: a host and PUs by operating-system number."""
+class Slot:
+    """What one rank is bound to: a host and PUs by operating-system number."""
 
     @property
     def host(self) -> str: ...
@@ -199,7 +199,7 @@ class Plan:
     """Where each rank of a job shall sit, and what that buys."""
 
     @property
-    def seats(self) -> list[Seat]:
+    def slots(self) -> list[Slot]:
         """by rank"""
 
     @property
@@ -256,11 +256,11 @@ class Plan:
         """total cost of the plan"""
 
     @property
-    def cost_by_level(self) -> object:
+    def cost_by_level(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """numpy array: what the plan costs on each level, root first"""
 
     @property
-    def permutation(self) -> object:
+    def permutation(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))] | None:
         """numpy array: the leaf of each rank; None in a plan read from a file"""
 
     def to_json(self) -> str:
@@ -306,7 +306,7 @@ def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float64], dict(shape
 @overload
 def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan: ...
 
-def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> object:
+def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """
     The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. Keywords as make_plan.
     """
@@ -334,7 +334,7 @@ def plan_on_this_node(plan: Plan) -> Plan:
 def expand_hostlist(text: str, origin: str) -> list[str]:
     """The names of Slurm's hostlist expression."""
 
-def plan_seats(plan: Plan) -> list:
+def plan_slots(plan: Plan) -> list:
     """(host, PUs) of each rank."""
 
 def launcher_names() -> list[str]:
@@ -478,7 +478,7 @@ def predict_cost(collective: str, bytes: int, choice: str, machine: Hierarchy, p
 def predict_segments(collective: str, bytes: int, choice: str, machine: Hierarchy, parameters: Parameters) -> float | None:
     """The best number of segments by the closed form; None without one."""
 
-def predict_groups(collective: str, bytes: int, form: str, algorithm: str, ranks: int, parameters: Parameters) -> object:
+def predict_groups(collective: str, bytes: int, form: str, algorithm: str, ranks: int, parameters: Parameters) -> dict | None:
     """
     The best number of groups, and the papers' condition; None without a closed form.
     """

@@ -61,7 +61,7 @@ def other_hosts(plan: Path, words: Sequence[str], hosts: str | None, hostfile: P
     allowed = hosts_of_launch(words, hosts, hostfile)
     if allowed is None:
         return None
-    wanted = distinct(host for host, _ in _core.plan_seats(_core.load_plan(str(plan))) if host)
+    wanted = distinct(host for host, _ in _core.plan_slots(_core.load_plan(str(plan))) if host)
     absent = tuple(host for host in wanted if not allowed.holds(host))
     if not absent:
         return None

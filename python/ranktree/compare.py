@@ -21,7 +21,7 @@ class Request:
     """What is compared."""
 
     tree: _core.Tree
-    pattern: _core.Pattern
+    pattern: _core.Pattern | np.ndarray  # a whole matrix is only searched, not compared
     metric: str
     seed: int
     threads: int
@@ -40,10 +40,17 @@ class Request:
         }
 
     @property
+    def pairs(self) -> _core.Pattern:
+        """The pattern that algorithms are compared on."""
+        if isinstance(self.pattern, np.ndarray):
+            raise TypeError("pattern: expected pairs, found a whole matrix")
+        return self.pattern
+
+    @property
     def capacity(self) -> int:
         """Ranks a place takes."""
         places = sum(self.tree.allowed(leaf) for leaf in range(self.tree.leaf_count))
-        return max(-(-self.pattern.ranks // places), 1) if self.oversubscribe and places else 1
+        return max(-(-self.pairs.ranks // places), 1) if self.oversubscribe and places else 1
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Result:
 
 def compare(request: Request) -> Iterator[Result]:
     """The rows, in the order in which they are run: ours, then the peers'."""
-    bound = _core.lower_bound(request.tree, request.pattern, request.metric, request.capacity)
+    bound = _core.lower_bound(request.tree, request.pairs, request.metric, request.capacity)
     runs = [(f"engine, {preset}", "engine", preset) for preset in PRESETS]
     runs += [(name, name, "default") for name in OTHERS]
     for name, algorithm, preset in runs:
@@ -74,7 +81,7 @@ def compare(request: Request) -> Iterator[Result]:
         if not request.keep_going():
             yield Result(name, None, None, None, "not run")
             continue
-        problem = problem or make_problem(request.tree, request.pattern, request.metric, request.capacity, request.seed)
+        problem = problem or make_problem(request.tree, request.pairs, request.metric, request.capacity, request.seed)
         answer = run_peer(name, problem, request.limit or PEER_LIMIT, request.keep_going)
         if answer.leaf_of is None:
             yield Result(name, None, None, None, answer.note)
@@ -86,7 +93,7 @@ def run_ours(request: Request, algorithm: str, preset: str) -> np.ndarray:
     """The leaf of each rank."""
     return _core.compute_placement(
         request.tree,
-        request.pattern,
+        request.pairs,
         algorithm,
         request.metric,
         request.seed,
@@ -99,7 +106,7 @@ def judged(request: Request, name: str, leaf_of: np.ndarray, seconds: float, bou
     too_many = int(np.maximum(np.bincount(leaf_of) - request.capacity, 0).sum())
     if too_many > 0:
         return Result(name, None, None, seconds, f"unbalanced: {too_many:,} too many")
-    _, cost = _core.evaluate(request.tree, request.pattern, leaf_of.astype(np.int32), request.metric)
+    _, cost = _core.evaluate(request.tree, request.pairs, leaf_of.astype(np.int32), request.metric)
     return Result(name, cost, cost / bound if bound > 0 else None, seconds)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 LIBRARY_FOLDER = Path(__file__).absolute().parent / "lib"
 MARKS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel"}
@@ -24,12 +25,13 @@ def built() -> dict[str, Path]:
 
 
 @functools.cache
-def build_table() -> dict[str, list]:
+def build_table() -> dict[str, list[Any]]:
     """The MPIs of the build (name, family, version, abi), and the names and folders that it looked for and in."""
     try:
-        return json.loads((LIBRARY_FOLDER / TABLE).read_text(encoding="utf-8"))
+        table: dict[str, list[Any]] = json.loads((LIBRARY_FOLDER / TABLE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {"mpis": [], "names": [], "folders": []}
+    return table
 
 
 def family_of(name: str) -> str:

@@ -99,7 +99,9 @@ def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, notify: N
     """Reports traced hosts that the machine lacks, and takes them for its nodes in order, so that the plan is compared
     with what ran; where they do not fit in, with the current rank order.
     """
-    traced = [] if isinstance(traffic, np.ndarray) else list(traffic.metadata["hosts"])
+    if isinstance(traffic, np.ndarray):
+        return
+    traced = list(traffic.metadata["hosts"])
     nodes = free_slots(tree)
     absent = tuple(dict.fromkeys(host for host in traced if not any(_core.same_host(host, node) for node in nodes)))
     if not absent:
@@ -137,18 +139,15 @@ def search(
     request: Request, algorithm: str, preset: str, interruption: Interruption, pins: list[tuple[int, int]]
 ) -> tuple[_core.Plan, str | None]:
     """The plan, and what cut the search short, if anything did."""
-    whole = isinstance(request.pattern, np.ndarray)
-    ranks = len(request.pattern) if whole else request.pattern.ranks
-    with LongWork(f"placing {ranks:,} ranks", request.limit):
-        plan = (_core.plan_matrix if whole else _core.make_plan)(
-            request.tree,
-            request.pattern,
-            algorithm,
-            request.metric,
-            request.seed,
-            **request.search(preset),
-            pins=pins,
-        )
+    pattern = request.pattern
+    wanted = {**request.search(preset), "pins": pins}
+    with LongWork(
+        f"placing {len(pattern) if isinstance(pattern, np.ndarray) else pattern.ranks:,} ranks", request.limit
+    ):
+        if isinstance(pattern, np.ndarray):
+            plan = _core.plan_matrix(request.tree, pattern, algorithm, request.metric, request.seed, **wanted)
+        else:
+            plan = _core.make_plan(request.tree, pattern, algorithm, request.metric, request.seed, **wanted)
     if not plan.stopped:
         return plan, None
     return plan, "Ctrl-C" if interruption.requested else "the time limit"

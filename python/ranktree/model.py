@@ -77,7 +77,9 @@ def modelled(tree: _core.Tree, ranks: int, file: str | None, round_robin: bool =
         shared = bool(numpy.unique(above[nodes - 1][order]).size < ranks)
     colours = [level[order] for level in above]
     levels = max(len(colours) + 1, 1)
-    hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
+    hierarchy = (
+        _core.Hierarchy.from_colours([level.tolist() for level in colours]) if colours else _core.Hierarchy.flat(ranks)
+    )
     parameters, source = parameters_of(tree, levels, nodes, file)
     return Modelled(hierarchy, level_names(tree), parameters, shared, source)
 

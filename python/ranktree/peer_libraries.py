@@ -55,6 +55,11 @@ def at(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
+def as_numbers(values: Any, kind: Any) -> np.ndarray:
+    """An array of a library's own type of numbers, as it reads them."""
+    return np.ascontiguousarray(values, kind)
+
+
 def load(name: str, mode: int = ctypes.DEFAULT_MODE) -> ctypes.CDLL | None:
     """None where there is no such file; one that is no library, or lacks another, is refused."""
     try:
@@ -85,7 +90,7 @@ def rebalance(graph: Graph, part: np.ndarray, rooms: np.ndarray) -> None:
     sizes = np.bincount(part, minlength=rooms.size)
     for source in np.flatnonzero(sizes > rooms):
         while sizes[source] > rooms[source]:
-            best = None
+            best: tuple[Any, Any, int] | None = None
             for vertex in np.flatnonzero(part == source):
                 row = slice(starts[vertex], starts[vertex + 1])
                 ties = np.bincount(part[columns[row]], weights[row], minlength=rooms.size).astype(np.float64)
@@ -94,6 +99,8 @@ def rebalance(graph: Graph, part: np.ndarray, rooms: np.ndarray) -> None:
                 gain = ties[target] - weights[row][part[columns[row]] == source].sum()
                 if best is None or gain > best[0]:
                     best = (gain, vertex, target)
+            if best is None:
+                raise Refusal("failed: a part is too large, and has no vertex")
             part[best[1]] = best[2]
             sizes[source] -= 1
             sizes[best[2]] += 1
@@ -130,7 +137,8 @@ def with_room(tree: Subtrees, item: int, count: int) -> np.ndarray:
     """As few children as have room for so many, the largest first; none below a leaf."""
     children = tree.first_child[item] + np.arange(tree.children[item])
     children = children[np.argsort(-tree.below[children], kind="stable")]
-    return children[: np.searchsorted(np.cumsum(tree.below[children]), count) + 1]
+    enough: np.ndarray = children[: np.searchsorted(np.cumsum(tree.below[children]), count) + 1]
+    return enough
 
 
 class Metis(NamedTuple):
@@ -167,10 +175,10 @@ def metis_whole(library: ctypes.CDLL) -> type:
 
 def metis_works(metis: Metis) -> bool:
     """A chain of weights 9, 1, 9 is cut in the middle; behind the two shares there is room for wider ones."""
-    shares = np.zeros(4, metis.real)
+    shares: np.ndarray = np.zeros(4, metis.real)
     shares[:2] = 0.5
-    chain = ([0, 1, 3, 5, 6], [1, 0, 2, 1, 3, 2], [9, 9, 1, 1, 9, 9])
-    status, part, _ = metis_recursive(metis, tuple(np.array(each) for each in chain), 2, shares, 1)
+    chain = (np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]), np.array([9, 9, 1, 1, 9, 9]))
+    status, part, _ = metis_recursive(metis, chain, 2, shares, 1)
     return status == 1 and part[0] == part[1] != part[2] == part[3] and set(part) == {0, 1}
 
 
@@ -178,12 +186,12 @@ def metis_recursive(
     metis: Metis, graph: Graph, parts: int, shares: np.ndarray | None, seed: int
 ) -> tuple[int, np.ndarray, float]:
     """METIS_PartGraphRecursive: status, parts and seconds."""
-    starts, columns, weights = (np.ascontiguousarray(each, metis.whole) for each in graph)
-    options = np.full(METIS_OPTIONS, -1, metis.whole)
+    starts, columns, weights = (as_numbers(each, metis.whole) for each in graph)
+    options: np.ndarray = np.full(METIS_OPTIONS, -1, metis.whole)
     options[METIS_OPTION_SEED] = seed
     options[METIS_OPTION_UFACTOR] = 1  # 0.1 %
-    part = np.zeros(starts.size - 1, metis.whole)
-    count, constraints, wanted, found = (np.array([each], metis.whole) for each in (part.size, 1, parts, 0))
+    part: np.ndarray = np.zeros(starts.size - 1, metis.whole)
+    count, constraints, wanted, found = (as_numbers([each], metis.whole) for each in (part.size, 1, parts, 0))
     shared = None if shares is None else at(shares)
     begin = time.process_time()
     status = metis.library.METIS_PartGraphRecursive(
@@ -197,7 +205,7 @@ def metis_divide(graph: Graph, rooms: np.ndarray, seed: int) -> Placed:
     """Recursive bisection into parts in proportion to what they have room for, as nearly as it can."""
     metis = metis_library()
     alike = bool((rooms == rooms[0]).all())
-    shares = None if alike else np.ascontiguousarray(rooms / rooms.sum(), metis.real)
+    shares = None if alike else as_numbers(rooms / rooms.sum(), metis.real)
     status, part, seconds = metis_recursive(metis, graph, rooms.size, shares, seed)
     if status != 1:
         raise Refusal(f"failed: METIS_PartGraphRecursive: expected 1, found {status}")
@@ -284,15 +292,15 @@ def scotch(graph: Graph, arities: np.ndarray, costs: np.ndarray, seed: int, flag
     It sums weights times costs in its whole numbers: where 32 bits may not hold that, those of 64 bits are used.
     """
     library, number = scotch_library(int(graph[2].sum(dtype=np.int64)) * int(max(costs)) >= 2**31)
-    sizes, prices, starts, columns, weights = (np.ascontiguousarray(each, number) for each in (arities, costs, *graph))
+    sizes, prices, starts, columns, weights = (as_numbers(each, number) for each in (arities, costs, *graph))
     mesh, machine, strategy = (
         ctypes.create_string_buffer(getattr(library, f"SCOTCH_{name}Sizeof")()) for name in ("graph", "arch", "strat")
     )
-    leaf_of = np.empty(starts.size - 1, number)
+    leaf_of: np.ndarray = np.empty(starts.size - 1, number)
     ends = ctypes.c_void_p(starts.ctypes.data + starts.itemsize)
     ranks, arcs, levels, parts = map(number, (leaf_of.size, columns.size, sizes.size, int(sizes.prod())))
     lists = (at(starts), ends, None, None, arcs, at(columns), at(weights))
-    steps = [
+    steps: list[Callable[[], int]] = [
         lambda: library.SCOTCH_graphInit(mesh),
         lambda: library.SCOTCH_graphBuild(mesh, number(0), ranks, *lists),
         lambda: library.SCOTCH_archInit(machine),

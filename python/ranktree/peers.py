@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def whole(values: np.ndarray, factor: float) -> np.ndarray:
     return np.maximum(np.rint(values * scale), 1).astype(np.int64)
 
 
-def symmetric_levels(tree: _core.Tree, about: list[dict], below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def symmetric_levels(tree: _core.Tree, about: list[dict[str, Any]], below: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Arities and whole costs of the levels that branch; empty when the places are not alike everywhere."""
     arities, costs = [], []
     objects = [0]
@@ -148,7 +149,8 @@ def require_alike(problem: Problem) -> None:
 def seated(problem: Problem, part: np.ndarray) -> np.ndarray:
     """The leaf of each rank from the number of its place."""
     peer_libraries.require_parts(part, problem.seats.size)
-    return problem.seats[part]
+    leaves: np.ndarray = problem.seats[part]
+    return leaves
 
 
 def kahip(problem: Problem) -> Placed:
@@ -242,7 +244,8 @@ def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[],
         path = os.pathsep.join(path for path in (*sys.path, os.environ.get("PYTHONPATH", "")) if path)
         environment = {**os.environ, "PYTHONPATH": path, "TMPDIR": folder, "SCOTCH_PTHREAD_NUMBER": "1"}
         given, answer = Path(folder) / "problem.npz", Path(folder) / "answer.npz"
-        np.savez(given, **{key: np.asarray(value) for key, value in vars(problem).items()})
+        arrays: dict[str, Any] = {key: np.asarray(value) for key, value in vars(problem).items()}
+        np.savez(given, **arrays)
         arguments = [sys.executable, "-m", "ranktree.peers", name, str(given), str(answer)]
         code, errors = run_group(arguments, environment, limit, keep_going)
         if code is None:
@@ -264,22 +267,23 @@ def read_answer(path: Path, problem: Problem) -> Answer:
     """What the other process wrote, which a library may have spoilt."""
     try:
         with np.load(path, allow_pickle=False) as found:
-            answer = Answer(found["leaf_of"], float(found["seconds"]), str(found["note"]))
+            leaf_of, seconds, note = found["leaf_of"], float(found["seconds"]), str(found["note"])
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         return Answer(None, 0, f"failed: no answer: {error}")
-    if answer.note:
-        return Answer(None, 0, answer.note)
-    if answer.leaf_of.shape != (problem.ranks,) or not np.isin(answer.leaf_of, problem.seats).all():
+    if note:
+        return Answer(None, 0, note)
+    if leaf_of.shape != (problem.ranks,) or not np.isin(leaf_of, problem.seats).all():
         return Answer(None, 0, "failed: its answer is no placement")
-    return Answer(answer.leaf_of.astype(np.int32), answer.seconds)
+    return Answer(leaf_of.astype(np.int32), seconds)
 
 
 def run_group(
     arguments: list[str], environment: dict[str, str], limit: float, keep_going: Callable[[], bool]
 ) -> tuple[int | None, list[str]]:
     """Exit code and lines of stderr; no code when it was stopped, with all the processes it had started."""
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    process = subprocess.Popen(arguments, env=environment, start_new_session=True, **pipes)
+    process = subprocess.Popen(
+        arguments, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     end = time.monotonic() + limit
     try:
         while time.monotonic() < end and keep_going():

@@ -1,6 +1,7 @@
 """What reordering would change, in lines for a reader: `ranktree run --reorder --dry-run`."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy
 
@@ -8,7 +9,7 @@ from ranktree import _core
 from ranktree.world import METRICS, Reorder
 
 
-def described(found: Mapping, reorder: Reorder) -> list[str]:
+def described(found: Mapping[str, Any], reorder: Reorder) -> list[str]:
     """The ranks that move, where their traffic meets before and after, and what it comes to."""
     ranks = found["ranks"]
     moved = sum(entry["new"] != rank for rank, entry in enumerate(ranks))
@@ -32,7 +33,7 @@ def described(found: Mapping, reorder: Reorder) -> list[str]:
     ]
 
 
-def place(entry: Mapping) -> str:
+def place(entry: Mapping[str, Any]) -> str:
     """`n2 PU 0-1`."""
     return f"{entry['host']} PU {_core.cpu_list(entry['pus'])}"
 
@@ -43,7 +44,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join([row[0].rjust(widths[0]), *map(str.ljust, row[1:], widths[1:])]).rstrip() for row in rows]
 
 
-def traffic(reorder: Reorder, chains: Sequence[Sequence], owner: Sequence[int]) -> list[tuple[str, str, str]]:
+def traffic(reorder: Reorder, chains: Sequence[Sequence[Any]], owner: Sequence[int]) -> list[tuple[str, str, str]]:
     """(level, amount now, amount after): the level is the lowest object that two processes share."""
     pattern = _core.load_pattern(str(reorder.pattern))[0]
     pattern = _core.expand_pattern(pattern, _core.natural_model(pattern))
@@ -66,18 +67,19 @@ def weights(pattern: _core.Pattern, metric: str) -> numpy.ndarray:
     """One number for each pair."""
     messages, sizes = numpy.asarray(pattern.messages, dtype=float), numpy.asarray(pattern.bytes, dtype=float)
     if metric == "avg":
-        return numpy.divide(sizes, messages, out=numpy.zeros_like(sizes), where=messages > 0)
+        average: numpy.ndarray = numpy.divide(sizes, messages, out=numpy.zeros_like(sizes), where=messages > 0)
+        return average
     return sizes if metric == "size" else messages
 
 
 def shared_levels(
-    chains: Sequence[Sequence],
+    chains: Sequence[Sequence[Any]],
 ) -> tuple[list[str], Callable[[numpy.ndarray, numpy.ndarray], numpy.ndarray]]:
     """The levels' names from the outside in, and a function from two arrays of processes to the level they share."""
     depth = max(map(len, chains))
     prefixes = numpy.full((len(chains), depth + 1), -1)
     prefixes[:, 0] = 0
-    known: dict[tuple, int] = {}
+    known: dict[tuple[Any, ...], int] = {}
     names = ["Cluster"]
     number = {"Cluster": 0}
     level = numpy.zeros((len(chains), depth + 1), dtype=int)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ranktree import _core
 from ranktree.launcher import LaunchCommand, Option, hosts_named
@@ -74,13 +75,15 @@ def check_hosts(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) 
             raise ValueError(f"the command's hosts are {','.join(named)}; the plan has rank {rank} on {host}")
 
 
-def rewrite(command: LaunchCommand, launch: Mapping, kept: Sequence[str], program: Sequence[str]) -> list[str]:
+def rewrite(
+    command: LaunchCommand, launch: Mapping[str, Any], kept: Sequence[str], program: Sequence[str]
+) -> list[str]:
     """The command with the launch's options and `program`, its wrapper included."""
     started = [] if launch["program_in_file"] else [*launch["wrapper"], *program]
     return [*command.prefix, command.starter, *kept, *launch["options"], *started]
 
 
-def environment(given: Mapping[str, str], launch: Mapping) -> dict[str, str]:
+def environment(given: Mapping[str, str], launch: Mapping[str, Any]) -> dict[str, str]:
     """The launcher's environment: without variables that place ranks, with those the plan needs."""
     result = {name: value for name, value in given.items() if not VARIABLES.match(name)}
     return result | dict(entry.split("=", 1) for entry in launch["environment"])

@@ -92,7 +92,7 @@ def places(text: str) -> list[tuple[str, list[int]]]:
 
 def numbers(cpu_list: str) -> list[int]:
     """[0, 1, 2, 5] from the kernel's `0-2,5`."""
-    result = []
+    result: list[int] = []
     for part in cpu_list.split(","):
         first, _, last = part.partition("-")
         result.extend(range(int(first), int(last or first) + 1))

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ranktree import _core
 from ranktree.child import Child
@@ -119,7 +120,7 @@ def dry_run(reorder: Reorder, command: Command, prepare: Prepare, folder: Path) 
     return described(launch(Child(arguments, variables), folder), reorder)
 
 
-def launch(child: Child, folder: Path) -> dict:
+def launch(child: Child, folder: Path) -> dict[str, Any]:
     """What our program reports."""
     output, errors = folder / "dry-run.output", folder / "dry-run.errors"
     code = child.run(SECONDS, output, errors)
@@ -128,7 +129,8 @@ def launch(child: Child, folder: Path) -> dict:
     text = output.read_text(encoding="utf-8", errors="replace")
     start = text.find(MARK)
     if start >= 0:
-        return json.JSONDecoder().raw_decode(text[start:])[0]
+        document: dict[str, Any] = json.JSONDecoder().raw_decode(text[start:])[0]
+        return document
     said = [line.strip() for line in errors.read_text(encoding="utf-8", errors="replace").splitlines()]
     reason = next((line for line in said if line.startswith("ranktree-reorder: ")), "") or " | ".join(
         filter(None, said[:9])

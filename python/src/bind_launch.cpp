@@ -79,7 +79,7 @@ nb::list misplaced(const nb::list& expected, const nb::list& found, bool compare
   return result;
 }
 
-nb::list seats_of(const Plan& plan) {
+nb::list slots_of(const Plan& plan) {
   nb::list result;
   for (const ranktree::core::place::Slot& slot : plan.slots) result.append(nb::make_tuple(slot.host, slot.pus));
   return result;
@@ -104,7 +104,7 @@ void bind_launch(nb::module_& module) {
       "expand_hostlist",
       [](const std::string& text, const std::string& origin) { return io::expand_hostlist(text, {origin, 1}); },
       "text"_a, "origin"_a, "The names of Slurm's hostlist expression.");
-  module.def("plan_seats", &seats_of, "plan"_a, "(host, PUs) of each rank.");
+  module.def("plan_slots", &slots_of, "plan"_a, "(host, PUs) of each rank.");
   module.def("launcher_names", &launcher_names, "Launchers that make_launch knows.");
   module.def("make_launch", &make_launch, "plan"_a, "launcher"_a, "folder"_a, "program"_a,
              "Files and options with which a launcher follows a plan.");

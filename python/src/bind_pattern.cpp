@@ -46,15 +46,15 @@ constexpr std::array<std::string_view, pattern::kClassCount> kClassNames{"p2p", 
 
 // A read-only view; `owner` stays alive as long as it.
 template <typename Item>
-nb::object view(const std::vector<Item>& values, nb::handle owner) {
-  return nb::cast(Array<Item>(values.data(), {values.size()}, owner), nb::rv_policy::reference);
+Array<Item> view(const std::vector<Item>& values, nb::handle owner) {
+  return Array<Item>(values.data(), {values.size()}, owner);
 }
 
 // An array that owns its values.
-nb::object array_of(std::vector<double> values) {
+Array<double> array_of(std::vector<double> values) {
   auto* kept = new std::vector<double>(std::move(values));
   const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<double>*>(memory); });
-  return nb::cast(Array<double>(kept->data(), {kept->size()}, owner), nb::rv_policy::reference);
+  return Array<double>(kept->data(), {kept->size()}, owner);
 }
 
 pattern::Class class_named(std::string_view name) {
@@ -226,13 +226,17 @@ void bind_class(nb::module_& module) {
                   nb::arg("messages"), nb::arg("bytes"), nb::arg("kind") = "p2p",
                   "A pattern from parallel arrays of pairs in any order; equal pairs are added.")
       .def_ro("ranks", &Pattern::ranks)
-      .def_prop_ro("indptr", [](nb::handle self) { return view(nb::cast<const Pattern&>(self).indptr, self); })
-      .def_prop_ro("indices", [](nb::handle self) { return view(nb::cast<const Pattern&>(self).indices, self); })
+      .def_prop_ro(
+          "indptr", [](nb::handle self) { return view(nb::cast<const Pattern&>(self).indptr, self); },
+          nb::rv_policy::reference)
+      .def_prop_ro(
+          "indices", [](nb::handle self) { return view(nb::cast<const Pattern&>(self).indices, self); },
+          nb::rv_policy::reference)
       .def_prop_ro(
           "messages", [](const Pattern& self) { return array_of(pattern::total(self).messages); },
-          "Messages of each pair, all classes together.")
+          nb::rv_policy::reference, "Messages of each pair, all classes together.")
       .def_prop_ro(
-          "bytes", [](const Pattern& self) { return array_of(pattern::total(self).bytes); },
+          "bytes", [](const Pattern& self) { return array_of(pattern::total(self).bytes); }, nb::rv_policy::reference,
           "Bytes of each pair, all classes together.")
       .def(
           "traffic",
@@ -240,7 +244,8 @@ void bind_class(nb::module_& module) {
             const pattern::Traffic& traffic = nb::cast<const Pattern&>(self).of(class_named(kind));
             return std::pair(view(traffic.messages, self), view(traffic.bytes, self));
           },
-          nb::arg("kind"), "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
+          nb::arg("kind"), nb::rv_policy::reference,
+          "(messages, bytes) of each pair in class p2p, neighbor, collective or rma.")
       .def_prop_ro("collectives", &collectives, "Collective calls, one dict a kind of call.")
       .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
       .def_prop_ro("communicators", &communicators, "(members, remote members) of each, as ranks of MPI_COMM_WORLD.")

@@ -193,17 +193,20 @@ place::Plan plan_matrix(const Tree& tree, const Square<Number>& matrix, const st
                  [&](const place::PlanOptions& options) { return place::make_plan(tree, view, options); });
 }
 
+template <typename Item>
+using Array = nb::ndarray<nb::numpy, Item, nb::ndim<1>>;
+
 // A one-dimensional numpy array that owns its values.
 template <typename Item>
-nb::object numpy_array(std::vector<Item> values) {
+Array<Item> numpy_array(std::vector<Item> values) {
   auto* kept = new std::vector<Item>(std::move(values));
   const nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<Item>*>(pointer); });
   const std::size_t size = kept->size();
-  return nb::cast(nb::ndarray<nb::numpy, Item, nb::ndim<1>>(kept->data(), {size}, owner));
+  return Array<Item>(kept->data(), {size}, owner);
 }
 
-nb::object compute_placement(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
-                             const std::string& metric, std::uint64_t seed, const nb::kwargs& keywords) {
+Array<std::int32_t> compute_placement(const Tree& tree, const pattern::Pattern& expanded, const std::string& algorithm,
+                                      const std::string& metric, std::uint64_t seed, const nb::kwargs& keywords) {
   auto placement = watched(keywords_of(algorithm, metric, seed, keywords), [&](const place::PlanOptions& options) {
     return place::compute_placement(tree, expanded, options);
   });
@@ -253,12 +256,12 @@ nb::tuple graph_of(const pattern::Pattern& expanded, const std::string& metric) 
                         numpy_array(std::move(affinity.weights)));
 }
 
-nb::object permutation(const place::Plan& plan) {
-  if (plan.leaf_of.empty() && !plan.slots.empty()) return nb::none();
+std::optional<Array<std::int32_t>> permutation(const place::Plan& plan) {
+  if (plan.leaf_of.empty() && !plan.slots.empty()) return std::nullopt;
   return numpy_array(std::vector(plan.leaf_of));
 }
 
-nb::object cost_by_level(const place::Plan& plan) { return numpy_array(place::costs_of_levels(plan)); }
+Array<double> cost_by_level(const place::Plan& plan) { return numpy_array(place::costs_of_levels(plan)); }
 
 using Leaves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -273,7 +276,7 @@ nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Lea
 }
 
 void bind_plans(nb::module_& module) {
-  nb::class_<place::Slot>(module, "Seat", "Where one rank sits: a host and PUs by operating-system number.")
+  nb::class_<place::Slot>(module, "Slot", "What one rank is bound to: a host and PUs by operating-system number.")
       .def_ro("host", &place::Slot::host)
       .def_ro("pus", &place::Slot::pus);
   nb::class_<place::CostRow>(module, "CostRow", "The cost of one placement: weight by level, root first, and total.")
@@ -281,7 +284,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("weight", &place::CostRow::weight)
       .def_ro("total", &place::CostRow::total);
   nb::class_<place::Plan>(module, "Plan", "Where each rank of a job shall sit, and what that buys.")
-      .def_ro("seats", &place::Plan::slots, "by rank")
+      .def_ro("slots", &place::Plan::slots, "by rank")
       .def_ro("levels", &place::Plan::levels, "kind of each level, root first")
       .def_ro("level_costs", &place::Plan::level_costs)
       .def_rw("described", &place::Plan::described, "whether the machine's hosts have made-up names")
@@ -297,8 +300,10 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
       .def_prop_ro(
           "cost", [](const place::Plan& plan) { return place::row_of(plan, "plan").total; }, "total cost of the plan")
-      .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: what the plan costs on each level, root first")
-      .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
+      .def_prop_ro("cost_by_level", &cost_by_level, nb::rv_policy::reference,
+                   "numpy array: what the plan costs on each level, root first")
+      .def_prop_ro("permutation", &permutation, nb::rv_policy::reference,
+                   "numpy array: the leaf of each rank; None in a plan read from a file")
       .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/reference/formats/plan.md specifies it")
       .def(
           "save", [](const place::Plan& plan, const std::string& path) { ranktree::io::save_plan(path, plan); },

@@ -118,14 +118,14 @@ predict::Grouping grouping_of(const std::string& form, const std::string& algori
 }
 
 // Groups, condition and whether it holds, for ranks all of whose links are those of the outermost level.
-nb::object groups(const std::string& collective, std::int64_t bytes, const std::string& form,
-                  const std::string& algorithm, int ranks, const Parameters& parameters) {
+std::optional<nb::dict> groups(const std::string& collective, std::int64_t bytes, const std::string& form,
+                               const std::string& algorithm, int ranks, const Parameters& parameters) {
   const predict::Question question = question_of(collective, bytes);
   const predict::Grouping grouping = grouping_of(form, algorithm);
   const Hierarchy flat = Hierarchy::flat(ranks);
   const predict::Machine machine(flat, parameters);
   const auto best = predict::best_groups(question, grouping, machine);
-  if (!best) return nb::none();
+  if (!best) return std::nullopt;
   nb::dict result;
   result["groups"] = best->groups;
   result["seconds"] = best->seconds;

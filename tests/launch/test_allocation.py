@@ -106,9 +106,9 @@ def test_described_hosts_take_the_names_that_are_given() -> None:
 def test_map_places_on_the_hosts_of_the_job(ranktree, cluster_file: Path, ring: Path, tmp_path: Path) -> None:
     words = ("map", ring, "--machine", cluster_file, "-o", tmp_path / "plan.json")
     assert ranktree(*words, env=os.environ | {"SLURM_JOB_NODELIST": "c[2-3]"}).returncode == 0
-    assert {host for host, _ in _core.plan_seats(_core.load_plan(str(tmp_path / "plan.json")))} == {"c2", "c3"}
+    assert {host for host, _ in _core.plan_slots(_core.load_plan(str(tmp_path / "plan.json")))} == {"c2", "c3"}
     assert ranktree(*words, "--hosts", "c0,c3").returncode == 0
-    assert {host for host, _ in _core.plan_seats(_core.load_plan(str(tmp_path / "plan.json")))} == {"c0", "c3"}
+    assert {host for host, _ in _core.plan_slots(_core.load_plan(str(tmp_path / "plan.json")))} == {"c0", "c3"}
     result = ranktree("map", ring, "--hosts", "a,b,c,d", "-o", tmp_path / "plan.json")
     assert result.returncode == 0
     assert "each of a, b, c, d is taken to be like this node" in result.stderr

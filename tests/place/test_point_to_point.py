@@ -30,7 +30,7 @@ for line in sys.stdin:
     plan = _core.make_plan(tree, pattern)
     totals = {row.placement: row.total for row in plan.costs}
     totals["greedy"] = _core.evaluate(tree, pattern, _core.compute_placement(tree, pattern, "greedy"))[1]
-    cores = [int(seat.host[1:]) * 8 + seat.pus[0] for seat in plan.seats]
+    cores = [int(slot.host[1:]) * 8 + slot.pus[0] for slot in plan.slots]
     print(json.dumps({"cores": cores, "totals": totals, "gain": plan.gain}))
 """
 

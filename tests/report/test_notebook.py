@@ -88,7 +88,7 @@ def test_plans_are_saved_and_loaded(matrix: np.ndarray, tmp_path: Path) -> None:
     again = ranktree.Plan.load(tmp_path / "plan.json")
     assert again.to_json() == plan.to_json()
     assert again.permutation is None
-    assert [seat.pus for seat in again.seats] == [seat.pus for seat in plan.seats]
+    assert [slot.pus for slot in again.slots] == [slot.pus for slot in plan.slots]
     with pytest.raises(ValueError, match="pattern is not known"):
         again.report()
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ranktree.cli.options import Argument, Option
 from ranktree.helpers import HOW_TO_BUILD, LIBRARY_FOLDER, build_table, family_of, not_built
@@ -104,7 +104,7 @@ def of_launcher(starter: str, known: dict[str, Path]) -> str:
     return names[0]
 
 
-def run(words: Sequence[str]) -> Iterator[dict]:
+def run(words: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The lines that rank 0 prints, as they come. RuntimeError when the launch fails."""
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
@@ -124,7 +124,7 @@ def run(words: Sequence[str]) -> Iterator[dict]:
         raise RuntimeError(f"{words[0]}: exit code {process.returncode}")
 
 
-def table(lines: Iterator[dict]) -> Iterator[str]:
+def table(lines: Iterator[dict[str, Any]]) -> Iterator[str]:
     """A block for each collective, a line for each size and variant."""
     titled, native = None, None
     for line in lines:
@@ -138,7 +138,7 @@ def table(lines: Iterator[dict]) -> Iterator[str]:
         yield row(line, native)
 
 
-def row(line: dict, native: dict | None) -> str:
+def row(line: dict[str, Any], native: dict[str, Any] | None) -> str:
     """One variant of one size."""
     own = line["variant"] == NATIVE
     start = f"{size_text(line['bytes']) if own else '':>8}  {line['variant']:<28}"

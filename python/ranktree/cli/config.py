@@ -30,7 +30,8 @@ def settings_of(verb: str, options: Sequence[str]) -> Mapping[str, Any]:
             raise ValueError(f"{path}: {name}: expected a table of options, found {table!r}")
     for name in tables.get(verb, {}):
         require_known(path, f"an option of {verb}", name, options)
-    return tables.get(verb, {})
+    options_of_verb: dict[str, Any] = tables.get(verb, {})
+    return options_of_verb
 
 
 def find() -> Path | None:

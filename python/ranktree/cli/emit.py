@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option, echo
@@ -35,7 +35,7 @@ def command(
     echo(command_line(launch, program or ["PROGRAM"]))
 
 
-def command_line(launch: dict, program: list[str]) -> str:
+def command_line(launch: dict[str, Any], program: list[str]) -> str:
     """The command as a shell reads it."""
     started = [] if launch["program_in_file"] else [*launch["wrapper"], *program]
     settings = [f"{name}={shlex.quote(value)}" for name, value in (e.split("=", 1) for e in launch["environment"])]

@@ -89,6 +89,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     from ranktree.forbid import without  # noqa: PLC0415
     from ranktree.interrupt import Interruption  # noqa: PLC0415
     from ranktree.pattern import COLLECTIVE_MODELS, named_after  # noqa: PLC0415
+    from ranktree.report.verdict import modelled  # noqa: PLC0415
     from ranktree.usable_machine import usable_machine  # noqa: PLC0415
 
     choice(collectives, COLLECTIVE_MODELS, "--collectives")
@@ -120,7 +121,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100), indent=1))
         return
     mapping.print_table(plan, cost)
-    echo(mapping.modelled(plan, worthwhile / 100)["sentence"])
+    echo(modelled(plan, worthwhile / 100)["sentence"])
     echo(mapping.bound_line(plan))
     if stopped is not None:
         echo(f"Stopped by {stopped}: the plan is the best found so far.")

@@ -3,10 +3,13 @@
 import json as json_format
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from ranktree.allocation import Allocation, HostFile, Hosts, hosts_of_launch
 from ranktree.cli.options import Argument, Exit, Option, echo
+
+if TYPE_CHECKING:
+    from ranktree.optimize.steps import Result
 
 INTERSPERSED = False
 EXAMPLE = "ranktree optimize -- mpirun -n 64 ./app"
@@ -116,7 +119,7 @@ def notify(what: str) -> None:
         print(f"\r\x1b[Kranktree: {what}", end="", file=sys.stderr, flush=True)
 
 
-def show_left(result: object, folder: Path) -> None:
+def show_left(result: "Result", folder: Path) -> None:
     """What an unfinished run leaves."""
     if any(folder.iterdir()):
         print(f"ranktree: {folder}: holds what was done so far", file=sys.stderr)
@@ -124,7 +127,7 @@ def show_left(result: object, folder: Path) -> None:
         folder.rmdir()
 
 
-def text(result: object, folder: Path) -> str:
+def text(result: "Result", folder: Path) -> str:
     """The closing lines; the sentence is the last one."""
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)

@@ -13,7 +13,7 @@ import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Union, get_args, get_origin
+from typing import Any, NoReturn, Union, cast, get_args, get_origin
 
 from ranktree.cli import config
 
@@ -128,7 +128,7 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
 
-def parameters_of(function: Callable) -> list[Parameter]:
+def parameters_of(function: Callable[..., None]) -> list[Parameter]:
     """What a verb's function declares."""
     return [make_parameter(name, parameter) for name, parameter in inspect.signature(function).parameters.items()]
 
@@ -143,6 +143,13 @@ def make_parameter(name: str, parameter: inspect.Parameter) -> Parameter:
     return Parameter(name, declared, get_args(kinds[0])[0] if many else kinds[0], many, parameter.default)
 
 
+def expected_of(kind: Callable[[str], Any]) -> str:
+    """In words, what may stand for a value."""
+    if isinstance(kind, enum.EnumMeta):
+        return f"one of {', '.join(str(each.value) for each in cast(type[enum.Enum], kind))}"
+    return "a whole number" if kind is int else "a number"
+
+
 def converter(parameter: Parameter) -> Callable[[str], Any]:
     """From a word to a value of the parameter's type, within its bounds."""
     least, most = getattr(parameter.declared, "min", None), getattr(parameter.declared, "max", None)
@@ -151,10 +158,7 @@ def converter(parameter: Parameter) -> Callable[[str], Any]:
         try:
             value = parameter.kind(text)
         except ValueError:
-            if issubclass(parameter.kind, enum.Enum):
-                expected = f"one of {', '.join(str(each.value) for each in parameter.kind)}"
-            else:
-                expected = {int: "a whole number", float: "a number"}[parameter.kind]
+            expected = expected_of(parameter.kind)
             raise argparse.ArgumentTypeError(f"expected {expected}, found '{text}'") from None
         if least is not None and not value >= least:
             raise argparse.ArgumentTypeError(f"expected at least {least}, found {text}")
@@ -188,18 +192,17 @@ def make_parser(verb: Verb) -> Parser:
     )
     for parameter in parameters:
         if isinstance(parameter.declared, Option):
-            add_option(parser, parameter)
+            add_option(parser, parameter, parameter.declared)
     return parser
 
 
 def names_of(parameter: Parameter) -> tuple[str, ...]:
     """Of an option, as declared."""
-    return parameter.declared.names or ("--" + parameter.name.replace("_", "-"),)
+    return getattr(parameter.declared, "names", ()) or ("--" + parameter.name.replace("_", "-"),)
 
 
-def add_option(parser: Parser, parameter: Parameter) -> None:
+def add_option(parser: Parser, parameter: Parameter, declared: Option) -> None:
     """As argparse has it."""
-    declared = parameter.declared
     names = names_of(parameter)
     on = sorted((name.partition("/")[0] for name in names), key=len)
     off = [name.partition("/")[2] for name in names if "/" in name]
@@ -221,9 +224,10 @@ def add_option(parser: Parser, parameter: Parameter) -> None:
 
 def value_shown(kind: Callable[[str], Any]) -> str:
     """What stands for a value where the option names nothing."""
-    if issubclass(kind, enum.Enum):
-        return "|".join(str(each.value) for each in kind)
-    return {str: "TEXT", int: "NUMBER", float: "NUMBER"}.get(kind, kind.__name__.upper())
+    if isinstance(kind, enum.EnumMeta):
+        return "|".join(str(each.value) for each in cast(type[enum.Enum], kind))
+    shown: dict[Any, str] = {str: "TEXT", int: "NUMBER", float: "NUMBER"}
+    return shown.get(kind) or kind.__name__.upper()
 
 
 def parse(verb: Verb, words: Sequence[str]) -> dict[str, Any]:

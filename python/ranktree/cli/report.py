@@ -37,7 +37,17 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if output is not None:
         require_writable(output)
     request = Request(
-        pattern, plan, machine, network, runs, log, collectives, metric, unit, cost, output=output and str(output)
+        pattern,
+        plan,
+        machine,
+        network,
+        runs,
+        log,
+        collectives,
+        metric,
+        unit,
+        cost,
+        output=str(output) if output else None,
     )
     document = build(request)
     if output is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
 from ranktree.placed_run import Placing, make_plan
 from ranktree.rewrite import environment, kept_options, launcher_for, rewrite
-from ranktree.shim import choose, handed_on, read_command, with_shim
+from ranktree.shim import Command, choose, handed_on, read_command, with_shim
 from ranktree.usable_machine import launchable
 
 INTERSPERSED = False
@@ -221,18 +222,19 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
     """--dry-run."""
     started = read_command(words)
     with files_folder(folder) as place:
-        if not source:
-
-            def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-                return world.in_place_of_program(started, program), dict(os.environ)
-
-        else:
-            prepare = placing(words, source.file(words, place), place)[1]
+        prepare: world.Prepare = partial(in_current_order, started)
+        if source:
+            _, prepare = placing(words, source.file(words, place), place)
         try:
             lines = world.dry_run(order, started, prepare, place)
         except verify.Interrupted as interrupted:
             become_result(-interrupted.args[0])
         echo("\n".join(lines))
+
+
+def in_current_order(started: Command, program: list[str]) -> tuple[list[str], dict[str, str]]:
+    """The command with another program, each rank where it is."""
+    return world.in_place_of_program(started, program), dict(os.environ)
 
 
 def notify(show: bool, words: Sequence[str]) -> None:
@@ -244,7 +246,7 @@ def notify(show: bool, words: Sequence[str]) -> None:
 def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchCommand, world.Prepare]:
     """The command, and a function that gives it another program and the plan's places."""
     placed = launchable(_core.load_plan(str(plan)), str(plan))
-    seats = _core.plan_seats(placed)
+    seats = _core.plan_slots(placed)
     launched = take_apart(words)
     kept = kept_options(launched, seats)
 
@@ -263,13 +265,13 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
             plan = source.file(words, place)
             launched, prepare = placing(words, plan, place)
             if check is not Check.NOTHING:
-                seats = _core.plan_seats(_core.load_plan(str(plan)))
+                seats = _core.plan_slots(_core.load_plan(str(plan)))
                 verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)
             arguments, variables = prepare(launched.program)
             notify(show, arguments)
             return run_through(arguments, variables)
         except verify.Interrupted as interrupted:
-            return -interrupted.args[0]
+            return -int(interrupted.args[0])
 
 
 @contextmanager

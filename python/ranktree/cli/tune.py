@@ -101,7 +101,7 @@ def winner(
 
 def rules_of(
     launch: Launch, collective: str, found: Sequence[tuple[int, int, dict[str, Any] | None]]
-) -> Iterator[dict]:
+) -> Iterator[dict[str, Any]]:
     """A rule for each run of sizes with one winner: from the size measured up to the next one that was.
 
     `found`: the size, the one after the last that it stands for, and the winner.
@@ -201,7 +201,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if ranks is not None:
         words = [*words, "-n", str(ranks)]
     launch = launched(words, program, parameters)
-    rules, base_rules, decisions = [], [], []
+    rules: list[dict[str, Any]] = []
+    base_rules: list[dict[str, Any]] = []
     for name in names:
         found, base_found = [], []
         cases = [DOUBLE] if name == "barrier" else wanted

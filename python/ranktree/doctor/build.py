@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ranktree import helpers
 
@@ -85,7 +86,7 @@ def put_beside(built: Path, name: str) -> list[Path]:
     table = json.loads((built / helpers.TABLE).read_text(encoding="utf-8"))
     known = helpers.build_table()
     others = [entry for entry in known["mpis"] if entry["name"] != name]
-    merged: Mapping[str, list] = known | {"mpis": [*others, *table["mpis"]]}
+    merged: Mapping[str, list[Any]] = known | {"mpis": [*others, *table["mpis"]]}
     temporary = helpers.LIBRARY_FOLDER / f"{helpers.TABLE}.new"
     temporary.write_text(json.dumps(merged, indent=1) + "\n", encoding="utf-8")
     temporary.replace(helpers.LIBRARY_FOLDER / helpers.TABLE)

@@ -194,7 +194,7 @@ class Pattern:
     @property
     def senders(self) -> npt.NDArray[np.int64]:
         """The sender of each pair."""
-        return np.repeat(np.arange(self.ranks), np.diff(np.asarray(self.traffic.indptr)))
+        return np.repeat(np.arange(self.ranks), np.diff(self.traffic.indptr))
 
     @property
     def receivers(self) -> npt.NDArray[np.int32]:

@@ -2,7 +2,7 @@
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,12 +46,12 @@ class Plan:
     @property
     def permutation(self) -> npt.NDArray[np.int32] | None:
         """The slot (logical number of the place) of each rank; None in a plan read from a file."""
-        return cast("npt.NDArray[np.int32] | None", self.core.permutation)
+        return self.core.permutation
 
     @property
-    def seats(self) -> list[Any]:
+    def slots(self) -> "list[_core.Slot]":
         """`host` and `pus` of each rank."""
-        return self.core.seats
+        return self.core.slots
 
     @property
     def hosts(self) -> list[str]:
@@ -106,7 +106,7 @@ class Plan:
     @property
     def cost_by_level(self) -> npt.NDArray[np.float64]:
         """What the plan costs on each level, root first."""
-        return cast("npt.NDArray[np.float64]", self.core.cost_by_level)
+        return self.core.cost_by_level
 
     @property
     def bound(self) -> float | None:
@@ -162,11 +162,11 @@ class Plan:
         ]
         if self.bound is not None:
             rows.append(("lower bound", "bound", self.bound))
-        return bar_chart(f"cost of {len(self.seats)} ranks, metric {self.metric}", rows, lambda value: f"{value:,.6g}")
+        return bar_chart(f"cost of {len(self.slots)} ranks, metric {self.metric}", rows, lambda value: f"{value:,.6g}")
 
     def __repr__(self) -> str:
         """One line."""
-        return f"<Plan of {len(self.seats)} ranks by {self.algorithm}: cost {self.cost:,.6g}>"
+        return f"<Plan of {len(self.slots)} ranks by {self.algorithm}: cost {self.cost:,.6g}>"
 
     def _repr_html_(self) -> str:
         """What notebooks show: the result and the table by level."""

@@ -28,7 +28,7 @@ class Candidate:
     @property
     def seats(self) -> list[tuple[str, list[int]]]:
         """Host and PUs of each rank."""
-        return _core.plan_seats(self.plan)
+        return _core.plan_slots(self.plan)
 
 
 def candidates(tree: "_core.Tree", recorded: "_core.Pattern", folder: Path, seed: int) -> list[Candidate]:

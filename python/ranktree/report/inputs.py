@@ -110,8 +110,8 @@ def make_plan(tree: "_core.Tree", inputs: Inputs) -> "_core.Plan":
 
 def require_fitting(plan: "_core.Plan", recorded: "_core.Pattern", request: Request) -> None:
     """A plan of as many ranks as the pattern has."""
-    if len(plan.seats) != recorded.ranks:
-        raise ValueError(f"{request.plan}: a plan of {len(plan.seats)} ranks; {request.pattern} has {recorded.ranks}")
+    if len(plan.slots) != recorded.ranks:
+        raise ValueError(f"{request.plan}: a plan of {len(plan.slots)} ranks; {request.pattern} has {recorded.ranks}")
     if request.metric is not None and request.metric != plan.metric:
         raise ValueError(f"{request.plan}: made with --metric {plan.metric}; expected --metric {request.metric}")
 
@@ -122,7 +122,7 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     if plan is None:
         add_traced_only(inputs)
         return
-    seats = _core.plan_seats(plan)
+    seats = _core.plan_slots(plan)
     if tree is None:
         inputs.shape, slots = of_seats(seats, plan.hosts)
         inputs.after = Placed("plan", "plan", slots)

@@ -106,7 +106,8 @@ def outer_levels(shape: Shape) -> int:
 
 def crossing(inputs: Inputs, pairs: Pairs) -> dict[str, list[dict[str, Any]]]:
     """For each placement the heaviest pairs of ranks, both directions together, that cross nodes."""
-    shape, result = inputs.shape, {}
+    shape = inputs.shape
+    result: dict[str, list[dict[str, Any]]] = {}
     if shape is None:
         return result
     first, second, messages, sizes = undirected(pairs.senders, pairs.receivers, pairs, pairs.ranks)

@@ -34,7 +34,7 @@ def svg(runs: dict[str, Any]) -> str:
 
 def title(runs: dict[str, Any]) -> str:
     """The comparison, else what was measured."""
-    return runs["comparison"]["sentence"] if runs["comparison"] else runs["what"]
+    return str(runs["comparison"]["sentence"] if runs["comparison"] else runs["what"])
 
 
 def row(each: dict[str, Any], y: int, place: Any) -> list[str]:

@@ -14,7 +14,7 @@ def compare_plans(first: str, second: str) -> dict[str, Any]:
         if one != other:
             raise ValueError(f"{second}: expected a plan with the {what} of {first}, {one}; found {other}")
     rows = [next(row for row in plan.costs if row.placement == "plan") for plan in plans]
-    moved = sum(one != other for one, other in zip(*map(_core.plan_seats, plans), strict=False))
+    moved = sum(one != other for one, other in zip(*map(_core.plan_slots, plans), strict=False))
     gain = 1 - rows[1].total / rows[0].total if rows[0].total > 0 else 0.0
     return {
         "format": "ranktree-plan-comparison",

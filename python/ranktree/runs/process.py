@@ -82,7 +82,7 @@ def run_once(words: Sequence[str], variables: Mapping[str, str], log: Path, limi
     return Outcome(process.returncode, seconds, log.read_text(encoding="utf-8", errors="replace"), late)
 
 
-def end(process: subprocess.Popen) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
     """Sends SIGTERM to the group; what is still there after the grace is killed, descendants in other groups too."""
     signal_group(process.pid, signal.SIGTERM)
     try:

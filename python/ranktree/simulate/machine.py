@@ -56,7 +56,7 @@ def leaves_of_plan(machine: SimulatedMachine, plan: _core.Plan, name: str) -> li
     tree = machine.tree
     owner = {(tree.host(leaf), pu): leaf for leaf in range(tree.leaf_count) for pu in tree.pus(leaf)}
     leaves = []
-    for rank, slot in enumerate(plan.seats):
+    for rank, slot in enumerate(plan.slots):
         leaf = owner.get((slot.host, slot.pus[0]))
         if leaf is None:
             raise ValueError(f"{name}: rank {rank} is on PU {slot.pus[0]} of '{slot.host}', which the machine has not")

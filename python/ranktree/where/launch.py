@@ -84,7 +84,8 @@ def helper_document(text: str) -> dict[str, Any] | None:
     for line in text.splitlines():
         start = line.find(verify.HELPER_MARK)
         if start >= 0:
-            return json.loads(line[start:])
+            document: dict[str, Any] = json.loads(line[start:])
+            return document
     return None
 
 
