@@ -26,7 +26,7 @@ STAGES = {
     "split": {"base", "topo"},
     "reorder": {"base", "topo", "pattern", "place", "split"},
     "schedule": {"base"},
-    "predict": {"base", "schedule"},
+    "predict": {"base", "topo", "schedule"},
     "simulate": {"base", "topo", "predict"},
     "shared": {"base"},
 }

@@ -449,6 +449,35 @@ class Hierarchy:
     @property
     def given_levels(self) -> int: ...
 
+class ModelledLaunch:
+    """Ranks on the leaves of a machine as the models see them."""
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """groups of groups"""
+
+    @property
+    def parameters(self) -> Parameters:
+        """of its levels"""
+
+    @property
+    def names(self) -> list[str]:
+        """of its levels, outermost first"""
+
+    @property
+    def source(self) -> str:
+        """where the costs of links come from, in words"""
+
+    def predict(self, collective: str, bytes: int, model: str = 'closed', shared: bool = True, groups: int = 0) -> dict:
+        """
+        One row of `ranktree predict --json`; groups: that many instead of the machine's levels.
+        """
+
+def model_launch(tree: Tree, ranks: int, parameters: str | None = None, by_node: bool = False) -> ModelledLaunch:
+    """
+    Ranks on the leaves in order, or on each node in turn; with the parameters of a file, or of the machine.
+    """
+
 def save_rules(path: str, mpi: str, machine: str, rules: Sequence[dict]) -> None:
     """Writes a rules file, completely or not at all."""
 

@@ -18,11 +18,14 @@
 #include "core/predict/costs.h"
 #include "core/predict/evaluate.h"
 #include "core/predict/loggp.h"
+#include "core/predict/modelled.h"
 #include "core/predict/parameters.h"
+#include "core/predict/prediction.h"
 #include "core/predict/rules.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/transform.h"
+#include "core/topo/tree.h"
 #include "io/file.h"
 #include "io/open_mpi_rules.h"
 #include "io/parameters_file.h"
@@ -36,6 +39,7 @@ namespace {
 namespace predict = ranktree::core::predict;
 namespace schedule = ranktree::core::schedule;
 namespace io = ranktree::io;
+namespace topo = ranktree::core::topo;
 using predict::Parameters;
 using schedule::Hierarchy;
 
@@ -117,39 +121,103 @@ predict::Grouping grouping_of(const std::string& form, const std::string& algori
   return {.form = *found_form, .algorithm = *found};
 }
 
+nb::dict groups_dict(const predict::PredictedGroups& found) {
+  nb::dict result;
+  result["groups"] = found.best.groups;
+  result["seconds"] = found.best.seconds;
+  result["divisor"] = found.best.divisor;
+  result["divisor_seconds"] = found.best.divisor_seconds;
+  result["continuous"] = found.best.continuous;
+  result["condition_groups"] = found.condition_groups;
+  result["condition"] = found.condition ? nb::object(nb::str(found.condition->text.c_str())) : nb::none();
+  result["holds"] = found.condition ? nb::object(nb::bool_(found.condition->holds)) : nb::none();
+  return result;
+}
+
 // Groups, condition and whether it holds, for ranks all of whose links are those of the outermost level.
 std::optional<nb::dict> groups(const std::string& collective, std::int64_t bytes, const std::string& form,
                                const std::string& algorithm, int ranks, const Parameters& parameters) {
   const predict::Question question = question_of(collective, bytes);
-  const predict::Grouping grouping = grouping_of(form, algorithm);
-  const Hierarchy flat = Hierarchy::flat(ranks);
-  const predict::Machine machine(flat, parameters);
-  const auto best = predict::best_groups(question, grouping, machine);
-  if (!best) return std::nullopt;
+  const auto found =
+      predict::predicted_groups(question.collective, bytes, grouping_of(form, algorithm), ranks, parameters);
+  if (!found) return std::nullopt;
+  return groups_dict(*found);
+}
+
+nb::object predicted_dict(const std::optional<predict::Predicted>& found) {
+  if (!found) return nb::none();
   nb::dict result;
-  result["groups"] = best->groups;
-  result["seconds"] = best->seconds;
-  result["divisor"] = best->divisor;
-  result["divisor_seconds"] = best->divisor_seconds;
-  result["continuous"] = best->continuous;
-  // Where groups do not pay, the condition of the divisor next to the square root says why.
-  schedule::Rank told = best->groups;
-  if (told == 1 || told == ranks) {
-    for (const schedule::Rank divisor : predict::divisors_of(ranks)) {
-      if (static_cast<std::int64_t>(divisor) * divisor <= ranks) told = divisor;
-    }
-  }
-  const auto condition = predict::condition_of({.collective = question.collective,
-                                                .grouping = grouping,
-                                                .ranks = ranks,
-                                                .groups = told,
-                                                .bytes = static_cast<double>(bytes),
-                                                .link = machine.link(0, 1),
-                                                .reduce_per_byte = parameters.reduce_per_byte});
-  result["condition_groups"] = told;
-  result["condition"] = condition ? nb::object(nb::str(condition->text.c_str())) : nb::none();
-  result["holds"] = condition ? nb::object(nb::bool_(condition->holds)) : nb::none();
+  result["choice"] = to_text(found->choice);
+  result["seconds"] = found->seconds;
   return result;
+}
+
+predict::CostModel model_of(const std::string& name) {
+  if (name == "closed") return predict::CostModel::kClosed;
+  if (name == "hockney") return predict::CostModel::kHockney;
+  if (name == "loggp") return predict::CostModel::kLogGP;
+  refuse("model: expected closed, hockney or loggp, found '" + name + "'");
+}
+
+// One row of `ranktree predict --json`.
+nb::dict row(const std::string& collective, std::int64_t bytes, const predict::Modelled& machine,
+             const std::string& model, bool shared, int groups) {
+  const auto found = predict::predicted(collective_of(collective), bytes, machine,
+                                        {.groups = groups, .shared_memory = shared, .model = model_of(model)});
+  nb::dict base;
+  for (const predict::Predicted& each : found.base) {
+    const std::string name(schedule::algorithm_name(each.choice.composition.algorithms[0]));
+    base[name.c_str()] = predicted_dict(each);
+  }
+  nb::list groupings;
+  for (const predict::PredictedGroups& each : found.groups) {
+    nb::dict entry;
+    entry["form"] = std::string(schedule::form_name(each.form));
+    entry["algorithm"] = std::string(schedule::algorithm_name(each.algorithm));
+    entry.update(groups_dict(each));
+    groupings.append(entry);
+  }
+  nb::dict result;
+  result["bytes"] = bytes;
+  result["base"] = base;
+  result["hierarchical"] = predicted_dict(found.hierarchical);
+  result["shared"] = predicted_dict(found.shared);
+  result["groups"] = groupings;
+  return result;
+}
+
+// A launch as the models see it, with the costs of its links in words.
+struct Launch {
+  predict::Modelled machine;
+  std::string source;
+};
+
+Launch launch_of(const topo::Tree& tree, int ranks, const std::optional<std::string>& file, bool by_node) {
+  const auto measured = file ? io::load_parameters(*file) : io::MeasuredParameters{};
+  Launch launch{.machine = predict::modelled(tree, ranks, file ? &measured.parameters : nullptr, by_node),
+                .source = {}};
+  launch.source = io::source_text(launch.machine, file.value_or(""), measured);
+  return launch;
+}
+
+void bind_launches(nb::module_& module) {
+  nb::class_<Launch>(module, "ModelledLaunch", "Ranks on the leaves of a machine as the models see them.")
+      .def_prop_ro(
+          "hierarchy", [](const Launch& launch) { return launch.machine.hierarchy; }, "groups of groups")
+      .def_prop_ro(
+          "parameters", [](const Launch& launch) { return launch.machine.parameters; }, "of its levels")
+      .def_prop_ro(
+          "names", [](const Launch& launch) { return launch.machine.names; }, "of its levels, outermost first")
+      .def_ro("source", &Launch::source, "where the costs of links come from, in words")
+      .def(
+          "predict",
+          [](const Launch& launch, const std::string& collective, std::int64_t bytes, const std::string& model,
+             bool shared, int groups) { return row(collective, bytes, launch.machine, model, shared, groups); },
+          "collective"_a, "bytes"_a, "model"_a = "closed", "shared"_a = true, "groups"_a = 0,
+          "One row of `ranktree predict --json`; groups: that many instead of the machine's levels.");
+  module.def(
+      "model_launch", &launch_of, "tree"_a, "ranks"_a, "parameters"_a = nb::none(), "by_node"_a = false,
+      "Ranks on the leaves in order, or on each node in turn; with the parameters of a file, or of the machine.");
 }
 
 predict::Rule rule_of(const nb::dict& given) {
@@ -272,6 +340,7 @@ void bind_rules(nb::module_& module) {
 void bind_predict(nb::module_& module) {
   bind_parameters(module);
   bind_hierarchy(module);
+  bind_launches(module);
   bind_rules(module);
   module.def("collective_algorithms", &algorithm_names, "collective"_a);
   module.def("collective_forms", &form_names, "collective"_a);

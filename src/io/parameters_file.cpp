@@ -7,7 +7,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/predict/modelled.h"
 #include "core/predict/parameters.h"
 #include "io/file.h"
 #include "io/json_place.h"
@@ -116,6 +118,27 @@ std::string write_parameters(const MeasuredParameters& measured) {
 
 MeasuredParameters read_parameters(std::string_view bytes, const std::string& origin) {
   return parameters_from(parse_json(bytes, origin, kMaxDepth), origin);
+}
+
+std::string source_text(const core::predict::Modelled& machine, const std::string& path,
+                        const MeasuredParameters& measured) {
+  using core::predict::LinkSource;
+  if (machine.source == LinkSource::kMachine) return "the machine's latency and bandwidth";
+  if (machine.source == LinkSource::kUsual) return "usual ones, nothing was measured";
+  std::string text = path;
+  if (measured.ranks > 1) {
+    text += ", " + std::to_string(measured.ranks) + " ranks on " + std::to_string(measured.nodes) + " node(s)";
+  }
+  if (!measured.mpi.empty()) text += ", " + measured.mpi;
+  if (!measured.machine.empty()) text += ", from " + measured.machine + " on";
+  const auto& levels = measured.parameters.levels;
+  const int across = core::predict::levels_across_nodes(measured.parameters);
+  const auto inside = static_cast<int>(machine.parameters.levels.size()) - machine.across;
+  if (machine.across > 0 && across == 0) text += "; between nodes, where it measured nothing, usual ones";
+  if (inside > 0 && std::cmp_equal(across, levels.size())) {
+    text += "; inside nodes, where it measured nothing, usual ones";
+  }
+  return text;
 }
 
 void save_parameters(const std::string& path, const MeasuredParameters& measured) {

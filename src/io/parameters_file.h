@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/predict/modelled.h"
 #include "core/predict/parameters.h"
 
 namespace ranktree::io {
@@ -24,6 +25,10 @@ std::string write_parameters(const MeasuredParameters& measured);
 
 // Throws Error(kInput) naming `origin` and the field, what was expected and found.
 MeasuredParameters read_parameters(std::string_view bytes, const std::string& origin);
+
+// Where the links of a machine come from, in words. `measured` and its path count only for LinkSource::kMeasured.
+std::string source_text(const core::predict::Modelled& machine, const std::string& path,
+                        const MeasuredParameters& measured);
 
 void save_parameters(const std::string& path, const MeasuredParameters& measured);
 MeasuredParameters load_parameters(const std::string& path);

@@ -3,6 +3,7 @@
 #include "ranktree/launch.h"
 #include "ranktree/pattern.h"
 #include "ranktree/place.h"
+#include "ranktree/predict.h"
 #include "ranktree/topo.h"
 
 const char* version_seen_by_c(void);

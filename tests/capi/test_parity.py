@@ -1,5 +1,6 @@
-"""C, C++, Python and the command line make the same plan of the same input, and the same launch of a plan."""
+"""C, C++, Python and the command line make the same plan, launch and prediction of the same input."""
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -40,11 +41,11 @@ def built(compiler: str, source: str, folder: Path, build: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """place.c and place.cpp as programs."""
+    """place.c, place.cpp, predict.c and predict.cpp as programs."""
     folder = tmp_path_factory.mktemp("programs")
-    return {
-        name: built(name, source, folder, build_folder) for name, source in (("cc", "place.c"), ("c++", "place.cpp"))
-    }
+    sources = {"cc": ("cc", "place.c"), "c++": ("c++", "place.cpp")}
+    sources |= {"predict": ("cc", "predict.c"), "predict++": ("c++", "predict.cpp")}
+    return {name: built(*words, folder, build_folder) for name, words in sources.items()}
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +139,84 @@ def test_the_same_launch(
     for path in ours.iterdir():
         assert path.read_text(encoding="ascii") == (theirs / path.name).read_text(encoding="ascii")
         assert path.stat().st_mode == (theirs / path.name).stat().st_mode
+
+
+PARAMETERS = """{"format": "ranktree-parameters", "version": 1, "mpi": "An MPI 1.2", "machine": "n7", "ranks": 4,
+ "nodes": 1, "levels": [{"name": "core", "latency_s": 1e-6, "s_per_byte": 3e-10}],
+ "reduce_s_per_byte": 1e-10, "copy_s_per_byte": 1e-10}"""
+PREDICTIONS = [
+    {},
+    {"by-node": "1"},
+    {"no-shared": "1", "groups": "3"},
+    {"model": "hockney"},
+    {"model": "loggp"},
+    {"parameters": "parameters.json"},
+]
+
+
+def lines_of(row: dict) -> list[str]:
+    """A row of `ranktree predict --json` as predict.c prints it."""
+    lines = [f"base {name} {each['choice']} {each['seconds']:.17g}" for name, each in row["base"].items()]
+    for kind in ("hierarchical", "shared"):
+        lines += [f"{kind} - {row[kind]['choice']} {row[kind]['seconds']:.17g}"] if row[kind] else []
+    for each in row["groups"]:
+        words = [each["form"], each["algorithm"], each["groups"], f"{each['seconds']:.17g}", each["divisor"]]
+        words += [f"{each['divisor_seconds']:.17g}", f"{each['continuous']:.17g}", each["condition_groups"]]
+        words += [int(bool(each["holds"])), each["condition"] or "-"]
+        lines.append(" ".join(map(str, ["groups", *words])))
+    return lines
+
+
+@pytest.mark.parametrize("collective", ["bcast", "allreduce", "alltoall", "barrier"])
+@pytest.mark.parametrize("case", PREDICTIONS, ids=lambda case: " ".join(case) or "defaults")
+def test_the_same_prediction(
+    collective: str, case: dict[str, str], programs: dict[str, Path], command: str, tmp_path: Path
+) -> None:
+    """Choices, seconds to the last bit, groups, conditions and the source of the links; in C++ with the defaults."""
+    from ranktree.prediction import predict  # noqa: PLC0415  the package of the build tree
+
+    machine, size = "node:4 package:2 core:4", 100_000
+    case = {name: str(tmp_path / value) if name == "parameters" else value for name, value in case.items()}
+    (tmp_path / "parameters.json").write_text(PARAMETERS, encoding="ascii")
+    flags = ("by-node", "no-shared")
+    options = [word for name, value in case.items() for word in (f"--{name}", *([] if name in flags else [value]))]
+    words = ("--np", 24, "--machine", machine, "--sizes", size, "--json", *options)
+    document = json.loads(run(command, "predict", collective, *words).stdout)
+    expected = lines_of(document["rows"][0])
+    assert any(line.startswith("hierarchical") for line in expected)
+    in_c = run(programs["predict"], machine, collective, 24, size, *(f"{k}={v}" for k, v in case.items()))
+    assert in_c.stdout.splitlines() == [*expected, document["links"]]
+    keywords = {"by-node": {"by_node": True}, "no-shared": {"shared": False}}
+    given: dict = {}
+    for name, value in case.items():
+        given |= keywords.get(name, {name: int(value) if name == "groups" else value})
+    assert predict(collective, 24, size, machine, **given) == document["rows"][0]
+    if not case:
+        in_cpp = run(programs["predict++"], machine, collective, 24, size).stdout.splitlines()
+        assert in_cpp == [line for line in expected if not line.startswith("groups")]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            ("node:2 core:4", "bcast", 9, 8),
+            "inputs do not fit each other: ranks: the machine has slots for 8 ranks, found 9",
+        ),
+        (("node:2 core:4", "spread", 8, 8), "wrong input: collective: expected bcast"),
+        (("node:2 core:4", "bcast", 1, 8), "wrong input: ranks: expected at least 2, found 1"),
+        (("node:2 core:4", "bcast", 8, 8, "groups=9"), "wrong input: groups: expected 0..8, found 9"),
+        (
+            ("node:50 core:4", "bcast", 200, 8, "model=loggp"),
+            "unsupported request: model: expected closed for more than 128",
+        ),
+        (("node:2 core:4", "bcast", 8, 8, "parameters=/no.json"), "/no.json"),
+    ],
+)
+def test_wrong_predictions_are_refused(words: tuple, text: str, programs: dict[str, Path]) -> None:
+    """With a status and one line."""
+    result = subprocess.run(
+        [programs["predict"], *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert result.returncode == 1
+    assert text in result.stderr

@@ -153,7 +153,7 @@ def test_a_picture_is_written(ranktree: Run, machine: Path, tmp_path: Path, name
         (["bcast", "--np", 400, "--model", "loggp", "--machine", "node:400 core:1"], 2, "--model"),
         (["bcast", "--np", 4, "--plot", "x.png"], 2, "--plot"),
         (["bcast", "--np", 4, "--groups", 5], 2, "--groups"),
-        (["bcast", "--np", 9, "--machine", "node:2 core:4"], 1, "ranktree: --np: the machine has places for 8 ranks"),
+        (["bcast", "--np", 9, "--machine", "node:2 core:4"], 1, "ranktree: --np: the machine has slots for 8 ranks"),
         (["bcast", "--np", 4, "--machine", "core:4", "--sizes", "1K:x"], 1, "ranktree: sizes: expected bytes such as"),
         (["bcast", "--np", 4, "--machine", "core:4", "--sizes", "2K:1K"], 1, "ranktree: sizes: expected the smaller"),
         (["bcast", "--np", 4, "--machine", "core:4", "--parameters", "/no.json"], 1, "ranktree: /no.json"),

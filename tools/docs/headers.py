@@ -8,8 +8,8 @@ from text import escaped
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include" / "ranktree"
-C_HEADERS = ("base.h", "topo.h", "pattern.h", "place.h", "launch.h", "mpi.h", "mpi_collect.h", "paper.h")
-CPP_HEADERS = ("error.hpp", "place.hpp", "mpi_error.hpp", "hierarchy.hpp", "reorder.hpp", "collect.hpp")
+C_HEADERS = ("base.h", "topo.h", "pattern.h", "place.h", "launch.h", "predict.h", "mpi.h", "mpi_collect.h", "paper.h")
+CPP_HEADERS = ("error.hpp", "place.hpp", "predict.hpp", "mpi_error.hpp", "hierarchy.hpp", "reorder.hpp", "collect.hpp")
 LINKS = {
     "base.h": "",
     "topo.h": "Link with `libranktree` (CMake: `ranktree::ranktree`; pkg-config: `ranktree`).",

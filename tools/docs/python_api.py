@@ -16,6 +16,7 @@ MODULES = (
     ("ranktree", "notebook/plan.py", ["Plan"]),
     ("ranktree", "notebook/report.py", ["Report"]),
     ("ranktree.pattern", "pattern.py", ["load", "read", "load_matrix"]),
+    ("ranktree.prediction", "prediction.py", ["predict"]),
     ("ranktree.mpi", "mpi.py", None),
     ("ranktree.mpi", "mpi_reorder.py", None),
     ("ranktree.mpi", "mpi_collect.py", ["Request", "Set_reproducible"]),

@@ -1,7 +1,6 @@
 """`ranktree predict`: what each algorithm of a collective will cost by the models, and when groups pay."""
 
 import json as json_module
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,102 +11,14 @@ from ranktree import _core
 from ranktree.cli.options import Argument, BadParameter, Option, echo, nearest
 from ranktree.collectives import NAMES as SERVED
 from ranktree.line_plot import page, svg
-from ranktree.model import Modelled, modelled, runs_of, seconds_text, size_text, sizes_of, text_of
+from ranktree.model import runs_of, seconds_text, size_text, sizes_of, text_of
 
 EXAMPLE = "ranktree predict bcast --np 128 --sizes 1K:16M"
 
 NAMES = [name for name in SERVED if name != "all"]
 MODELS = ("closed", "hockney", "loggp")
 MOST_EVALUATED = 128  # ranks whose messages are followed one by one
-MOST_CANDIDATES = 30
-LEAST_SEGMENT = 1024  # bytes
 BLOCKS = ("gather", "scatter", "allgather", "reduce_scatter", "alltoall")
-SEGMENTED = ("broadcast", "reduce", "allreduce")
-
-
-class Predictor:
-    """One collective on one machine."""
-
-    def __init__(self, collective: str, machine: Modelled, model: str, shared: bool) -> None:
-        """`collective` as the core names it."""
-        self.collective, self.machine, self.model, self.shared = collective, machine, model, shared
-
-    def cost(self, size: int, choice: str) -> float | None:
-        """Seconds; None where the model has no answer."""
-        model = self.model if choice.startswith("messages") else "closed"
-        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
-        return _core.predict_cost(self.collective, size, choice, hierarchy, parameters, model)
-
-    def segmented(self, size: int, choice: str) -> list[str]:
-        """The choice, and with the best segments, a power of two of bytes."""
-        if self.collective not in SEGMENTED or choice.startswith("messages:chain:"):  # a pipeline with segments
-            return [choice]
-        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
-        segments = _core.predict_segments(self.collective, size, choice, hierarchy, parameters)
-        if segments is None or segments < 1.5 or size < 2 * LEAST_SEGMENT:  # noqa: PLR2004  rounds to one
-            return [choice]
-        bytes_each = max(1 << (int(size / segments).bit_length() - 1), LEAST_SEGMENT)
-        head, _, groups = choice.rpartition(":groups=")
-        return [choice, f"{head}:segment={size_text(bytes_each)}:groups={groups}"]
-
-    def cheapest(self, size: int, choices: list[str]) -> dict[str, Any] | None:
-        """The cheapest of several choices, each with its best segments."""
-        costs = [(self.cost(size, each), each) for choice in choices for each in self.segmented(size, choice)]
-        known = [(seconds, each) for seconds, each in costs if seconds is not None]
-        if not known:
-            return None
-        seconds, choice = min(known)
-        return {"choice": choice, "seconds": seconds}
-
-    def base(self, size: int) -> dict[str, dict[str, Any]]:
-        """Each base algorithm over all ranks."""
-        found = {}
-        for algorithm in _core.collective_algorithms(self.collective):
-            cheapest = self.cheapest(size, [f"messages:{algorithm}:groups=1"])
-            if cheapest is not None:
-                found[algorithm] = cheapest
-        return found
-
-    def transformed(self, size: int, groups: int | None) -> dict[str, Any] | None:
-        """The cheapest in groups: of the machine's levels, or so many."""
-        if groups is not None:
-            choices = [
-                f"messages:{algorithm}:form={form}:groups={groups}"
-                for form in _core.collective_forms(self.collective)
-                for algorithm in _core.collective_algorithms(self.collective)
-            ]
-            return self.cheapest(size, choices)
-        return self.proposed(size, lambda choice: choice.startswith("messages") and not choice.endswith(":groups=1"))
-
-    def proposed(self, size: int, wanted: Callable[[str], bool]) -> dict[str, Any] | None:
-        """The cheapest of what would be tried at run time."""
-        hierarchy, parameters = self.machine.hierarchy, self.machine.parameters
-        found = _core.predict_candidates(self.collective, size, hierarchy, parameters, self.shared, MOST_CANDIDATES)
-        costs = [(self.cost(size, choice), choice) for choice, _ in found if wanted(choice)]
-        known = [(seconds, choice) for seconds, choice in costs if seconds is not None]
-        return {"choice": min(known)[1], "seconds": min(known)[0]} if known else None
-
-    def row(self, size: int, groups: int | None) -> dict[str, Any]:
-        """One size."""
-        shared = self.proposed(size, lambda choice: choice.startswith("shared")) if self.shared else None
-        return {
-            "bytes": size,
-            "base": self.base(size),
-            "hierarchical": self.transformed(size, groups),
-            "shared": shared,
-        }
-
-    def groups(self, size: int) -> list[dict[str, Any]]:
-        """For each form and algorithm the best G, if all links were as the outermost, and the papers' condition."""
-        found = []
-        for form in _core.collective_forms(self.collective):
-            for algorithm in _core.collective_algorithms(self.collective):
-                best = _core.predict_groups(
-                    self.collective, size, form, algorithm, self.machine.hierarchy.ranks, self.machine.parameters
-                )
-                if best is not None:
-                    found.append({"form": form, "algorithm": algorithm, **best})
-        return found
 
 
 def table_of(rows: list[dict[str, Any]], title: str) -> Table:
@@ -212,10 +123,11 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if groups is not None and groups > ranks:
         raise BadParameter(f"expected at most {ranks}, found {groups}", param_hint="--groups")
     tree = _core.load_machine(machine, network).cut_at("Core")
-    launch = modelled(tree, ranks, parameters, by_node)
-    predictor = Predictor(name, launch, model, shared and launch.nodes_are_shared)
+    if ranks > tree.leaf_count:
+        raise ValueError(f"--np: the machine has slots for {tree.leaf_count} ranks, found {ranks}")
+    launch = _core.model_launch(tree, ranks, parameters, by_node)
     wanted = [0] if name == "barrier" else sizes_of(sizes)
-    rows = [predictor.row(size, groups) | {"groups": predictor.groups(size)} for size in wanted]
+    rows = [launch.predict(name, size, model, shared, groups or 0) for size in wanted]
     title = f"{name}, {ranks} ranks" + (f", {groups} groups" if groups is not None else "")
     if plot is not None:
         write_plot(plot, title, rows)

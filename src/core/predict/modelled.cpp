@@ -1,0 +1,142 @@
+#include "core/predict/modelled.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/predict/parameters.h"
+#include "core/schedule/hierarchy.h"
+#include "core/topo/kind.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::predict {
+namespace {
+
+using topo::Leaf;
+using topo::Object;
+using topo::Tree;
+using Colours = std::vector<std::vector<std::int32_t>>;  // by level between root and leaves, and leaf
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+// For each level between root and leaves the object above each leaf; where a leaf has none on it, the one further out.
+Colours objects_above(const Tree& tree) {
+  const int between = std::max(tree.level_count() - 2, 0);
+  Colours above(at(between), std::vector<std::int32_t>(at(tree.leaf_count()), 0));
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    int end = between;
+    for (Object object = tree.parent(tree.leaf_object(leaf)); object > 0; object = tree.parent(object)) {
+      for (const int first = tree.level_of(object); end >= first; --end) above[at(end - 1)][at(leaf)] = object;
+    }
+  }
+  return above;
+}
+
+// The level of the nodes; 0 where the machine has none.
+int node_level(const Tree& tree) {
+  for (int level = 0; level < tree.level_count(); ++level) {
+    if (tree.level(level).kind == topo::Kind::kNode) return level;
+  }
+  return 0;
+}
+
+// Leaves in an order in which each node in turn gives one.
+std::vector<Leaf> in_turn(const std::vector<std::int32_t>& node_of) {
+  std::vector<int> seen(node_of.empty() ? 0 : at(*std::max_element(node_of.begin(), node_of.end())) + 1, 0);
+  std::vector<std::pair<int, Leaf>> turns;
+  turns.reserve(node_of.size());
+  for (std::size_t leaf = 0; leaf < node_of.size(); ++leaf) {
+    turns.emplace_back(seen[at(node_of[leaf])]++, static_cast<Leaf>(leaf));
+  }
+  std::sort(turns.begin(), turns.end());
+  std::vector<Leaf> order;
+  order.reserve(turns.size());
+  for (const auto& [turn, leaf] : turns) order.push_back(leaf);
+  return order;
+}
+
+std::vector<std::int32_t> chosen(const std::vector<std::int32_t>& colours, const std::vector<Leaf>& order) {
+  std::vector<std::int32_t> result;
+  result.reserve(order.size());
+  for (const Leaf leaf : order) result.push_back(colours[at(leaf)]);
+  return result;
+}
+
+bool has_equal_entries(std::vector<std::int32_t> colours) {
+  std::sort(colours.begin(), colours.end());
+  return std::adjacent_find(colours.begin(), colours.end()) != colours.end();
+}
+
+std::vector<std::string> names_of(const Tree& tree) {
+  std::vector<std::string> names = topo::level_names(tree);
+  names.erase(names.begin());
+  for (std::string& name : names) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  }
+  if (names.empty()) names.emplace_back("core");
+  return names;
+}
+
+// The machine's own links; nothing where it lacks latency or bandwidth on a level.
+std::optional<Parameters> machine_parameters(const Tree& tree, int levels, int across) {
+  Parameters parameters = usual_parameters(levels, across);
+  try {
+    const Tree latency = tree.with_metric(topo::Metric::kLatency);
+    const Tree per_byte = tree.with_metric(topo::Metric::kBandwidth);
+    for (int level = 0; level < levels; ++level) {
+      parameters.levels[at(level)].latency = latency.cost(level);
+      parameters.levels[at(level)].per_byte = per_byte.cost(level);
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return parameters;
+}
+
+void set_parameters(Modelled& result, const Tree& tree, int levels, const Parameters* measured) {
+  if (measured != nullptr) {
+    result.parameters = matched(*measured, levels, result.across);
+    result.source = LinkSource::kMeasured;
+  } else if (auto found = machine_parameters(tree, levels, result.across)) {
+    result.parameters = *std::move(found);
+    result.source = LinkSource::kMachine;
+  } else {
+    result.parameters = usual_parameters(levels, result.across);
+  }
+}
+
+}  // namespace
+
+Modelled modelled(const Tree& tree, schedule::Rank ranks, const Parameters* measured, bool by_node) {
+  if (ranks < 1) throw Error(Fault::kInput, "ranks: expected at least 1, found " + std::to_string(ranks));
+  if (ranks > tree.leaf_count()) {
+    throw Error(Fault::kMismatch, "ranks: the machine has slots for " + std::to_string(tree.leaf_count()) +
+                                      " ranks, found " + std::to_string(ranks));
+  }
+  Modelled result;
+  result.across = node_level(tree);
+  result.names = names_of(tree);
+  result.nodes_are_shared = ranks > 1;
+  Colours colours = objects_above(tree);
+  std::vector<Leaf> order(at(tree.leaf_count()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto levels = static_cast<int>(colours.size()) + 1;
+  const bool has_nodes = result.across > 0 && result.across < levels;
+  if (has_nodes && by_node) order = in_turn(colours[at(result.across - 1)]);
+  order.resize(at(ranks));
+  for (auto& level : colours) level = chosen(level, order);
+  if (has_nodes) result.nodes_are_shared = has_equal_entries(colours[at(result.across - 1)]);
+  if (result.across >= levels) result.nodes_are_shared = false;  // each leaf is a node
+  result.hierarchy = colours.empty() ? schedule::Hierarchy::flat(ranks) : schedule::Hierarchy::from_colours(colours);
+  set_parameters(result, tree, levels, measured);
+  return result;
+}
+
+}  // namespace ranktree::core::predict
