@@ -174,6 +174,20 @@ def test_a_single_described_node_is_this_node(ranktree, where, mpiexec, tmp_path
     np.save(tmp_path / "two.npy", np.ones((2, 2)))
     plan = tmp_path / "plan.json"
     assert ranktree("map", tmp_path / "two.npy", "--machine", "core:2", "-o", plan).returncode == 0
-    result = ranktree("run", "--plan", plan, "--", mpiexec, "-n", 2, where, env=environment(), cwd=tmp_path)
+    launch = ["--", mpiexec, "-n", 2, where]
+    for check in [], ["--verify"], ["--verify-hosts"]:
+        result = ranktree("run", "--plan", plan, *check, *launch, env=environment(), cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        assert {host for host, _ in places(result.stdout).values()} == {HERE}
+
+
+@pytest.mark.skipif(len(PUS) < 2, reason="two PUs are needed")
+def test_a_single_described_node_is_the_one_that_the_launcher_names(ranktree, where, mpiexec, tmp_path: Path) -> None:
+    """The made-up name is not compared with the launcher's hosts either."""
+    np.save(tmp_path / "two.npy", np.ones((2, 2)))
+    plan = tmp_path / "plan.json"
+    assert ranktree("map", tmp_path / "two.npy", "--machine", "core:2", "-o", plan).returncode == 0
+    launch = [mpiexec, "-host" if "mpich" in mpiexec else "--host", f"{HERE}:2", "-n", 2, where]
+    result = ranktree("run", "--plan", plan, "--verify", "--", *launch, env=environment(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert {host for host, _ in places(result.stdout).values()} == {HERE}

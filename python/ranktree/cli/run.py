@@ -222,9 +222,13 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
     """--dry-run."""
     started = read_command(words)
     with files_folder(folder) as place:
-        prepare: world.Prepare = partial(in_current_order, started)
-        if source:
-            _, prepare = placing(words, source.file(words, place), place)
+        if not source:
+
+            def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
+                return world.in_place_of_program(started, program), dict(os.environ)
+
+        else:
+            prepare = placing(words, source.file(words, place), place).prepare
         try:
             lines = world.dry_run(order, started, prepare, place)
         except verify.Interrupted as interrupted:
@@ -243,8 +247,17 @@ def notify(show: bool, words: Sequence[str]) -> None:
         echo(shlex.join(words), err=True)
 
 
-def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchCommand, world.Prepare]:
-    """The command, and a function that gives it another program and the plan's places."""
+@dataclass(frozen=True)
+class PlacedLaunch:
+    """A launcher's command, the slots of its ranks, and a function that gives it another program in those slots."""
+
+    command: LaunchCommand
+    seats: verify.Seats
+    prepare: world.Prepare
+
+
+def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
+    """The command by the plan of a file."""
     placed = launchable(_core.load_plan(str(plan)), str(plan))
     seats = _core.plan_slots(placed)
     launched = take_apart(words)
@@ -255,19 +268,17 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> tuple[LaunchComman
         write_files(place, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
-    return launched, prepare
+    return PlacedLaunch(launched, seats, prepare)
 
 
 def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
     """Runs the command by the plan; its exit code, or minus the signal of its termination."""
     with files_folder(folder) as place:
         try:
-            plan = source.file(words, place)
-            launched, prepare = placing(words, plan, place)
+            launch = placing(words, source.file(words, place), place)
             if check is not Check.NOTHING:
-                seats = _core.plan_slots(_core.load_plan(str(plan)))
-                verify.require(seats, launched, prepare, place, compare_pus=check is Check.PUS)
-            arguments, variables = prepare(launched.program)
+                verify.require(launch.seats, launch.command, launch.prepare, place, check is Check.PUS)
+            arguments, variables = launch.prepare(launch.command.program)
             notify(show, arguments)
             return run_through(arguments, variables)
         except verify.Interrupted as interrupted:

@@ -167,13 +167,13 @@ def measured(
             series.append(Series(each.name, with_libraries(wishes.words, wishes.mpi, order.variables())))
             continue
         place = wishes.folder.absolute() / f"launch.{each.plan.metric}"
-        launched, prepare = placing(words, each.path, place)
+        launch = placing(words, each.path, place)
         if wishes.check != "nothing":
             notify(f"verifying the {each.name}")
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
                 Path(name).chmod(0o755)
-                verify.require(each.seats, launched, prepare, Path(name), compare_pus=wishes.check == "pus")
-        arguments, what.variables[each.name] = prepare(launched.program)
+                verify.require(launch.seats, launch.command, launch.prepare, Path(name), wishes.check == "pus")
+        arguments, what.variables[each.name] = launch.prepare(launch.command.program)
         series.append(Series(each.name, arguments))
     try:
         measure(what, lambda number, one: notify(f"round {number + 1} of {wishes.runs}: {one.name}"))
