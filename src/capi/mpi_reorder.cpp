@@ -87,8 +87,8 @@ int ranktree_read_pattern(const char* file, MPI_Comm comm, const char* metric, i
     mpi::RecordedGraph graph;
     int rank = 0;
     int size = 0;
-    mpi::check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    mpi::check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    mpi::check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    mpi::check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
     mpi::attempt_together(comm, [&] {
       mpi::require(n, "n");
       mpi::require(sources, "sources");

@@ -26,14 +26,14 @@ static_assert(std::is_trivially_copyable_v<Summary>, "summaries travel as bytes"
 struct OperationTraits {
   using Raw = MPI_Op;
   static Raw null() { return MPI_OP_NULL; }
-  static void free(Raw* raw) { MPI_Op_free(raw); }
+  static void free(Raw* raw) { PMPI_Op_free(raw); }
 };
 
 // MPI's buffers hold only the bytes that matter of each summary.
 void merge_all(void* in, void* into, int* count, MPI_Datatype* type) noexcept {
   MPI_Aint start = 0;
   MPI_Aint extent = 0;
-  MPI_Type_get_extent(*type, &start, &extent);
+  PMPI_Type_get_extent(*type, &start, &extent);
   const auto bytes = static_cast<std::size_t>(extent);
   for (std::size_t i = 0; i < static_cast<std::size_t>(*count); ++i) {
     Summary other;
@@ -67,7 +67,7 @@ Failure current_failure() noexcept {
     return {error.error_class(), Text(error.what())};
   } catch (const MpiError& error) {
     int error_class = MPI_ERR_OTHER;
-    MPI_Error_class(error.code(), &error_class);
+    PMPI_Error_class(error.code(), &error_class);
     return {error_class, Text(error.what())};
   } catch (const core::Error& error) {
     return {class_of(error.fault()), Text(error.what())};
@@ -83,7 +83,7 @@ Failure current_failure() noexcept {
 Failure share(MPI_Comm comm, const Failure& own) {
   static_assert(std::is_trivially_copyable_v<Failure>, "failures travel as bytes");
   int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const int mine = own.error_class != MPI_SUCCESS ? rank : INT_MAX;
   int first = INT_MAX;
   // By names that the preload library does not count as the program's.
@@ -100,8 +100,8 @@ void throw_together(MPI_Comm comm, const Failure& own) {
 }
 
 LocalSteps::LocalSteps(MPI_Comm comm) : comm_(comm) {
-  check(MPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-  check(MPI_Comm_size(comm, &size_), "MPI_Comm_size");
+  check(PMPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm, &size_), "MPI_Comm_size");
 }
 
 Failure LocalSteps::failure_of(int merged) const {
@@ -119,22 +119,22 @@ void LocalSteps::agree() const {
 
 Summary agree(MPI_Comm comm, const Summary& own) {
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   const std::size_t bytes = core::split::summary_bytes(size);
   Datatype type;
-  check(MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, type.receive()), "MPI_Type_contiguous");
-  check(MPI_Type_commit(type.receive()), "MPI_Type_commit");
+  check(PMPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, type.receive()), "MPI_Type_contiguous");
+  check(PMPI_Type_commit(type.receive()), "MPI_Type_commit");
   Handle<OperationTraits> operation;
-  check(MPI_Op_create(merge_all, 1, operation.receive()), "MPI_Op_create");
+  check(PMPI_Op_create(merge_all, 1, operation.receive()), "MPI_Op_create");
   Summary all;
-  check(MPI_Allreduce(&own, &all, 1, type.get(), operation.get(), comm), "MPI_Allreduce");
+  check(PMPI_Allreduce(&own, &all, 1, type.get(), operation.get(), comm), "MPI_Allreduce");
   return all;
 }
 
 Summary agree_or_throw(MPI_Comm comm, Summary own, const Failure& failure) {
   if (failure.error_class != MPI_SUCCESS) {
     own.fault.code = failure.error_class;
-    check(MPI_Comm_rank(comm, &own.fault.rank), "MPI_Comm_rank");
+    check(PMPI_Comm_rank(comm, &own.fault.rank), "MPI_Comm_rank");
   }
   Summary all = agree(comm, own);
   if (all.fault.code != 0) {

@@ -47,13 +47,13 @@ struct AttributeKey::ByRank {
 int AttributeKey::make() {
   int fresh = MPI_KEYVAL_INVALID;
   MPI_Comm_copy_attr_function* const copy = copy_ == MPI_COMM_NULL_COPY_FN ? copy_ : ByRank::copy;
-  check(MPI_Comm_create_keyval(copy, ByRank::remove, &fresh, this), "MPI_Comm_create_keyval");
+  check(PMPI_Comm_create_keyval(copy, ByRank::remove, &fresh, this), "MPI_Comm_create_keyval");
   return fresh;
 }
 #else
 int AttributeKey::make() {
   int fresh = MPI_KEYVAL_INVALID;
-  check(MPI_Comm_create_keyval(copy_, remove_, &fresh, nullptr), "MPI_Comm_create_keyval");
+  check(PMPI_Comm_create_keyval(copy_, remove_, &fresh, nullptr), "MPI_Comm_create_keyval");
   return fresh;
 }
 #endif
@@ -71,7 +71,7 @@ int AttributeKey::acquire() {
     ++users_;
     keyval = keyval_;
   }
-  if (fresh != MPI_KEYVAL_INVALID) MPI_Comm_free_keyval(&fresh);  // another thread was faster
+  if (fresh != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&fresh);  // another thread was faster
   return keyval;
 }
 
@@ -81,13 +81,13 @@ void AttributeKey::release() noexcept {
     const std::lock_guard lock(mutex_);
     if (--users_ == 0) last = std::exchange(keyval_, MPI_KEYVAL_INVALID);
   }
-  if (last != MPI_KEYVAL_INVALID) MPI_Comm_free_keyval(&last);
+  if (last != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&last);
 }
 
 void* AttributeKey::Use::find(MPI_Comm comm) const {
   void* value = nullptr;
   int found = 0;
-  check(MPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
+  check(PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&value), &found), "MPI_Comm_get_attr");
   if (found == 0) return nullptr;
 #ifdef SMPI_H
   const auto& values = static_cast<const ByRank*>(value)->values;
@@ -102,17 +102,17 @@ void AttributeKey::Use::set(MPI_Comm comm, void* value) const {
 #ifdef SMPI_H
   void* known = nullptr;
   int found = 0;
-  check(MPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&known), &found), "MPI_Comm_get_attr");
+  check(PMPI_Comm_get_attr(comm, keyval_, static_cast<void*>(&known), &found), "MPI_Comm_get_attr");
   const int rank = ByRank::rank_in(comm);
   if (found != 0) {
     static_cast<ByRank*>(known)->values[rank] = value;
   } else {
     auto all = std::make_unique<ByRank>(ByRank{{{rank, value}}});
-    check(MPI_Comm_set_attr(comm, keyval_, all.get()), "MPI_Comm_set_attr");
+    check(PMPI_Comm_set_attr(comm, keyval_, all.get()), "MPI_Comm_set_attr");
     [[maybe_unused]] const ByRank* kept = all.release();
   }
 #else
-  check(MPI_Comm_set_attr(comm, keyval_, value), "MPI_Comm_set_attr");
+  check(PMPI_Comm_set_attr(comm, keyval_, value), "MPI_Comm_set_attr");
 #endif
   key_.acquire();
 }

@@ -34,7 +34,7 @@ void Mailbox::send_all(const Messages& messages) {
       const std::size_t begin = i * kPiece;
       const int length = static_cast<int>(std::min(kPiece, message.size() - begin));
       requests_.push_back(MPI_REQUEST_NULL);
-      check(MPI_Issend(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
+      check(PMPI_Issend(message.data() + begin, length, MPI_BYTE, rank, tag(), alone_.get(), &requests_.back()),
             "MPI_Issend");
     }
   }
@@ -44,7 +44,7 @@ void Mailbox::send_all(const Messages& messages) {
 // One after the other: testing all each time would cost the square of their number.
 bool Mailbox::all_arrived() {
   for (int done = 1; !requests_.empty();) {
-    check(MPI_Test(&requests_.back(), &done, MPI_STATUS_IGNORE), "MPI_Test");
+    check(PMPI_Test(&requests_.back(), &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done == 0) return false;
     requests_.pop_back();
   }
@@ -54,12 +54,12 @@ bool Mailbox::all_arrived() {
 bool Mailbox::receive_piece(Messages& received) {
   int waiting = 0;
   MPI_Status status;
-  check(MPI_Iprobe(MPI_ANY_SOURCE, tag(), alone_.get(), &waiting, &status), "MPI_Iprobe");
+  check(PMPI_Iprobe(MPI_ANY_SOURCE, tag(), alone_.get(), &waiting, &status), "MPI_Iprobe");
   if (waiting == 0) return false;
   std::array<std::byte, kPiece> piece;
   int length = 0;
-  check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
-  check(MPI_Recv(piece.data(), length, MPI_BYTE, status.MPI_SOURCE, tag(), alone_.get(), MPI_STATUS_IGNORE),
+  check(PMPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
+  check(PMPI_Recv(piece.data(), length, MPI_BYTE, status.MPI_SOURCE, tag(), alone_.get(), MPI_STATUS_IGNORE),
         "MPI_Recv");
   try {
     Bytes& message = received[status.MPI_SOURCE];
@@ -73,7 +73,7 @@ bool Mailbox::receive_piece(Messages& received) {
 // Ranks may outnumber cores: one that finds nothing to do lets others run.
 // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker): MPI_Test completes the allreduce, which starts once
 int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
-  if (alone_.get() == MPI_COMM_NULL) check(MPI_Comm_split(all_, 0, 0, alone_.receive()), "MPI_Comm_split");
+  if (alone_.get() == MPI_COMM_NULL) check(PMPI_Comm_split(all_, 0, 0, alone_.receive()), "MPI_Comm_split");
   received.clear();
   lost_ = false;
   send_all(messages);
@@ -82,9 +82,9 @@ int Mailbox::exchange(int word, const Messages& messages, Messages& received) {
   for (int done = 0; done == 0;) {
     const bool busy = receive_piece(received);
     if (agreement != MPI_REQUEST_NULL) {
-      check(MPI_Test(&agreement, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      check(PMPI_Test(&agreement, &done, MPI_STATUS_IGNORE), "MPI_Test");
     } else if (all_arrived()) {
-      check(MPI_Iallreduce(&word, &merged, 1, MPI_INT, MPI_MAX, alone_.get(), &agreement), "MPI_Iallreduce");
+      check(PMPI_Iallreduce(&word, &merged, 1, MPI_INT, MPI_MAX, alone_.get(), &agreement), "MPI_Iallreduce");
     }
     if (!busy && done == 0) sched_yield();
   }

@@ -25,11 +25,11 @@ int code_with_text(const Failure& failure) noexcept {
   int code = failure.error_class;
   char text[MPI_MAX_ERROR_STRING] = "";
   failure.text.view().copy(text, sizeof text - 1);
-  if (MPI_Add_error_code(failure.error_class, &code) != MPI_SUCCESS) return failure.error_class;
+  if (PMPI_Add_error_code(failure.error_class, &code) != MPI_SUCCESS) return failure.error_class;
   char kept[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  const bool added = MPI_Add_error_string(code, text) == MPI_SUCCESS &&
-                     MPI_Error_string(code, kept, &length) == MPI_SUCCESS && std::strcmp(text, kept) == 0;
+  const bool added = PMPI_Add_error_string(code, text) == MPI_SUCCESS &&
+                     PMPI_Error_string(code, kept, &length) == MPI_SUCCESS && std::strcmp(text, kept) == 0;
   return added ? code : failure.error_class;
 }
 
@@ -45,7 +45,7 @@ int code_with_text(const Failure& failure) noexcept {
 bool world_exists() noexcept {
   int begun = 0;
   int ended = 0;
-  return MPI_Initialized(&begun) == MPI_SUCCESS && MPI_Finalized(&ended) == MPI_SUCCESS && begun != 0 && ended == 0;
+  return PMPI_Initialized(&begun) == MPI_SUCCESS && PMPI_Finalized(&ended) == MPI_SUCCESS && begun != 0 && ended == 0;
 }
 
 void keep_message(MPI_Comm comm, std::string_view text) noexcept {
@@ -61,7 +61,7 @@ void keep_message(MPI_Comm comm, std::string_view text) noexcept {
 void keep_reason(MPI_Comm comm, int code) noexcept {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
+  if (PMPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
   keep_message(comm, std::string_view(text, static_cast<std::size_t>(length)));
 }
 
@@ -69,16 +69,16 @@ int raise(MPI_Comm comm, const Failure& failure) noexcept {
   const int code = code_with_text(failure);
   if (comm != MPI_COMM_NULL) {
     keep_message(comm, failure.text.view());
-    MPI_Comm_call_errhandler(comm, code);
+    PMPI_Comm_call_errhandler(comm, code);
   } else if (world_exists()) {
-    MPI_Comm_call_errhandler(RANKTREE_WITHOUT_COMMUNICATOR, code);
+    PMPI_Comm_call_errhandler(RANKTREE_WITHOUT_COMMUNICATOR, code);
   }
   return code;
 }
 
 void require_intracommunicator(MPI_Comm comm) {
   int inter = 0;
-  check(MPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
+  check(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter");
   if (inter != 0) throw AgreedError(MPI_ERR_COMM, "comm: expected an intracommunicator, found an intercommunicator");
 }
 

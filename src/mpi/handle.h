@@ -45,23 +45,23 @@ class Handle {
 struct CommunicatorTraits {
   using Raw = MPI_Comm;
   static Raw null() { return MPI_COMM_NULL; }
-  static void free(Raw* raw) { MPI_Comm_free(raw); }
+  static void free(Raw* raw) { PMPI_Comm_free(raw); }
 };
 struct GroupTraits {
   using Raw = MPI_Group;
   static Raw null() { return MPI_GROUP_NULL; }
-  static void free(Raw* raw) { MPI_Group_free(raw); }
+  static void free(Raw* raw) { PMPI_Group_free(raw); }
 };
 struct DatatypeTraits {
   using Raw = MPI_Datatype;
   static Raw null() { return MPI_DATATYPE_NULL; }
-  static void free(Raw* raw) { MPI_Type_free(raw); }
+  static void free(Raw* raw) { PMPI_Type_free(raw); }
 };
 
 struct InfoTraits {
   using Raw = MPI_Info;
   static Raw null() { return MPI_INFO_NULL; }
-  static void free(Raw* raw) { MPI_Info_free(raw); }
+  static void free(Raw* raw) { PMPI_Info_free(raw); }
 };
 
 using Communicator = Handle<CommunicatorTraits>;

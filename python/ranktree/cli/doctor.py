@@ -1,6 +1,7 @@
 """`ranktree doctor`: what is installed, what is set up wrongly, and what mends it."""
 
 import json as json_format
+import os
 import sys
 from typing import Annotated
 
@@ -16,7 +17,7 @@ def command(
         str | None,
         Option(metavar="[NAME=]MPICC", help="build the libraries for an MPI found later, by its compiler wrapper"),
     ] = None,
-    jobs: Annotated[int, Option(min=1, help="compilers at a time, for --build")] = 2,
+    jobs: Annotated[int | None, Option(min=1, help="compilers at a time, for --build [the usable CPUs]")] = None,
 ) -> None:
     """Check MPIs, launchers, libraries, Slurm, hwloc, limits and variables; exit code 3 where there is a problem."""
     from ranktree.doctor.checks import as_document, as_text, examine  # noqa: PLC0415  the extension, for this verb only
@@ -25,7 +26,7 @@ def command(
     if build is not None:
         from ranktree.doctor.build import build as build_libraries  # noqa: PLC0415
 
-        added = build_libraries(build, jobs, progress)
+        added = build_libraries(build, jobs or len(os.sched_getaffinity(0)), progress)
         echo("\n".join(map(str, added)))
         return
     findings = examine(System())

@@ -53,7 +53,7 @@ void require_dims(const CartGrid& arguments) {
 
 void require_ranks(const Grid& grid, MPI_Comm comm) {
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   if (grid.vertices() <= size) return;
   throw AgreedError(MPI_ERR_ARG, "dims: expected a grid of at most " + std::to_string(size) + " processes, found more");
 }
@@ -116,7 +116,7 @@ void cart_create(MPI_Comm comm, const CartGrid& arguments, bool reorder, MPI_Com
   MPI_Comm base = separate ? processes.get() : comm;
   Communicator cart;
   if (base != MPI_COMM_NULL) {
-    check(MPI_Cart_create(base, arguments.ndims, arguments.dims, arguments.periods, 0, cart.receive()),
+    check(PMPI_Cart_create(base, arguments.ndims, arguments.dims, arguments.periods, 0, cart.receive()),
           "MPI_Cart_create");
   }
   annotate(cart.get(), begun, order.record);

@@ -54,7 +54,7 @@ template <typename Number>
 void gather(MPI_Comm comm, const std::vector<Number>& own, MPI_Datatype type, std::vector<Number>* into,
             const WholeGraph* all) {
   const auto length = static_cast<int>(own.size());
-  check(MPI_Gatherv(own.data(), length, type, into != nullptr ? into->data() : nullptr,
+  check(PMPI_Gatherv(own.data(), length, type, into != nullptr ? into->data() : nullptr,
                     all != nullptr ? all->lengths.data() : nullptr, all != nullptr ? all->offsets.data() : nullptr,
                     type, kRoot, comm),
         "MPI_Gatherv");
@@ -71,7 +71,7 @@ core::topo::Tree priced(const core::topo::Tree& tree, const LevelCosts& costs) {
 void place(const Affinity& graph, const Search& search, const ReorderOptions& options, const LevelCosts* costs) {
   const Slots slots = core::reorder::slots_of(chains_of(search.buffers));
   const core::topo::Tree tree = costs != nullptr ? priced(slots.tree, *costs) : slots.tree;
-  const auto in_time = [&] { return search.deadline == 0 || MPI_Wtime() < search.deadline; };
+  const auto in_time = [&] { return search.deadline == 0 || PMPI_Wtime() < search.deadline; };
   core::place::EngineOptions engine;
   engine.preset = options.preset;
   engine.seed = options.seed;
@@ -111,7 +111,7 @@ Reordering reorder_at_root(const Search& search, const OwnPart& own, const Reord
       steps.run([&] { all = std::make_unique<WholeGraph>(search.buffers); });
       merged = steps.word();
     }
-    check(MPI_Bcast(&merged, 1, MPI_INT, kRoot, comm), "MPI_Bcast");
+    check(PMPI_Bcast(&merged, 1, MPI_INT, kRoot, comm), "MPI_Bcast");
     steps.require(merged);
     gather(comm, own.edges.peers, MPI_INT, is_root ? &all->graph.indices : nullptr, all.get());
     gather(comm, own.edges.weights, MPI_DOUBLE, is_root ? &all->graph.weights : nullptr, all.get());

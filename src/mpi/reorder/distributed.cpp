@@ -41,7 +41,7 @@ class Stopped : public std::exception {
 class MpiNetwork : public core::reorder::Network {
  public:
   explicit MpiNetwork(const Search& search) : search_(search) {
-    check(MPI_Comm_rank(search.comm, &rank_), "MPI_Comm_rank");
+    check(PMPI_Comm_rank(search.comm, &rank_), "MPI_Comm_rank");
   }
 
   [[nodiscard]] int shard_of(int id) const override { return id; }
@@ -57,7 +57,7 @@ class MpiNetwork : public core::reorder::Network {
   std::vector<double> sum(const std::vector<double>& own) override {
     std::vector<double> all(own.size());
     synchronise();
-    check(MPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, search_.comm),
+    check(PMPI_Allreduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, MPI_SUM, search_.comm),
           "MPI_Allreduce");
     return all;
   }
@@ -69,10 +69,10 @@ class MpiNetwork : public core::reorder::Network {
     Bytes result = bytes;
     synchronise();
     auto length = static_cast<int>(bytes.size());
-    check(MPI_Bcast(&length, 1, MPI_INT, 0, search_.comm), "MPI_Bcast");
+    check(PMPI_Bcast(&length, 1, MPI_INT, 0, search_.comm), "MPI_Bcast");
     result.resize(static_cast<std::size_t>(length));
     synchronise();
-    check(MPI_Bcast(result.data(), length, MPI_BYTE, 0, search_.comm), "MPI_Bcast");
+    check(PMPI_Bcast(result.data(), length, MPI_BYTE, 0, search_.comm), "MPI_Bcast");
     return result;
   }
 
@@ -91,7 +91,7 @@ class MpiNetwork : public core::reorder::Network {
     return search_.mailbox.exchange(kFailed + search_.steps.word(), nothing, dropped);
   }
 
-  [[nodiscard]] bool in_time() const { return search_.deadline == 0 || MPI_Wtime() < search_.deadline; }
+  [[nodiscard]] bool in_time() const { return search_.deadline == 0 || PMPI_Wtime() < search_.deadline; }
 
  private:
   const Search& search_;
@@ -134,7 +134,7 @@ Reordering reorder_distributed(const Search& search, const OwnPart& own, const R
   core::reorder::DistributedOrder order;
   const int word = run(network, search, own, options, order);
   Reordering result;
-  check(MPI_Comm_rank(search.comm, &result.vertex), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(search.comm, &result.vertex), "MPI_Comm_rank");
   result.before = order.before;
   result.after = word == kGood ? order.after : order.before;
   if (word == kGood) result.vertex = order.vertex.front();

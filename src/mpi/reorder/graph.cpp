@@ -28,7 +28,7 @@ namespace {
 
 int size_of(MPI_Comm comm) {
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   return size;
 }
 
@@ -53,7 +53,7 @@ Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbou
   const Neighbourhood& own = order.changed ? moved : held;
   Communicator made;
   check(
-      MPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm, static_cast<int>(own.sources.size()),
+      PMPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm, static_cast<int>(own.sources.size()),
                                      neighbours_of(own.sources), weights_of(own.source_weights, weighted),
                                      static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
                                      weights_of(own.destination_weights, weighted), info, 0, made.receive()),
@@ -77,7 +77,7 @@ std::optional<double> in_callers_units(std::optional<double> cost, double scale)
 
 void set(MPI_Info info, const char* key, std::string_view value) {
   const std::string cut(value.substr(0, MPI_MAX_INFO_VAL - 1));
-  if (!cut.empty()) check(MPI_Info_set(info, key, cut.c_str()), "MPI_Info_set");  // Open MPI refuses empty values
+  if (!cut.empty()) check(PMPI_Info_set(info, key, cut.c_str()), "MPI_Info_set");  // Open MPI refuses empty values
 }
 
 std::string text_of(double cost) {
@@ -144,7 +144,7 @@ void graph_create(MPI_Comm comm, const WholeGraph& graph, bool reorder, MPI_Comm
   MPI_Comm base = separate ? processes.get() : comm;
   Communicator of_graph;
   if (base != MPI_COMM_NULL) {
-    check(MPI_Graph_create(base, graph.nodes, graph.index, graph.edges, 0, of_graph.receive()), "MPI_Graph_create");
+    check(PMPI_Graph_create(base, graph.nodes, graph.index, graph.edges, 0, of_graph.receive()), "MPI_Graph_create");
   }
   annotate(of_graph.get(), begun, order.record);
   *made = of_graph.release();
@@ -170,7 +170,7 @@ void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* 
   order.record.after = in_callers_units(order.record.after, scale);
   if (made != nullptr) {
     Communicator processes;
-    check(MPI_Comm_split(comm, 0, order.vertex, processes.receive()), "MPI_Comm_split");
+    check(PMPI_Comm_split(comm, 0, order.vertex, processes.receive()), "MPI_Comm_split");
     annotate(processes.get(), begun, order.record);
     *made = processes.release();
   }
@@ -179,7 +179,7 @@ void comm_reorder(MPI_Comm comm, const TrafficGraph& graph, MPI_Info info, int* 
 
 MPI_Info info_of(MPI_Comm comm) {
   Info info;
-  check(MPI_Comm_get_info(comm, info.receive()), "MPI_Comm_get_info");
+  check(PMPI_Comm_get_info(comm, info.receive()), "MPI_Comm_get_info");
   if (const auto record = get_annotation(comm).reordering) {
     set(info.get(), "ranktree_reorder", record->mode);
     set(info.get(), "ranktree_reorder_reason", record->reason.view());

@@ -81,7 +81,7 @@ PriceList learn_prices(const Search& search, const Chain& chain) {
     search.steps.run([&] { price(chains_of(search.buffers), list); });
     list.word = search.steps.word();
   }
-  check(MPI_Bcast(&list, sizeof list, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
+  check(PMPI_Bcast(&list, sizeof list, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
   search.steps.require(list.word);
   return list;
 }
@@ -126,8 +126,8 @@ Communicator ranks_of_node(MPI_Comm comm, const Chain& chain) {
   constexpr std::uint64_t kColor = 0x7fffffffU;
   Communicator rough;
   Communicator node;
-  check(MPI_Comm_split(comm, static_cast<int>((hash >> 1U) & kColor), 0, rough.receive()), "MPI_Comm_split");
-  check(MPI_Comm_split(rough.get(), static_cast<int>((hash >> 32U) & kColor), 0, node.receive()), "MPI_Comm_split");
+  check(PMPI_Comm_split(comm, static_cast<int>((hash >> 1U) & kColor), 0, rough.receive()), "MPI_Comm_split");
+  check(PMPI_Comm_split(rough.get(), static_cast<int>((hash >> 32U) & kColor), 0, node.receive()), "MPI_Comm_split");
   return node;
 }
 
@@ -135,13 +135,13 @@ Communicator ranks_of_node(MPI_Comm comm, const Chain& chain) {
 class Numbers {
  public:
   Numbers(MPI_Comm whole, MPI_Comm part) {
-    check(MPI_Comm_group(whole, whole_.receive()), "MPI_Comm_group");
-    check(MPI_Comm_group(part, part_.receive()), "MPI_Comm_group");
+    check(PMPI_Comm_group(whole, whole_.receive()), "MPI_Comm_group");
+    check(PMPI_Comm_group(part, part_.receive()), "MPI_Comm_group");
   }
   // The edges inside the part, with its numbers.
   [[nodiscard]] VertexEdges inside(const VertexEdges& own) const {
     std::vector<int> ranks(own.peers.size());
-    check(MPI_Group_translate_ranks(whole_.get(), static_cast<int>(ranks.size()), own.peers.data(), part_.get(),
+    check(PMPI_Group_translate_ranks(whole_.get(), static_cast<int>(ranks.size()), own.peers.data(), part_.get(),
                                     ranks.data()),
           "MPI_Group_translate_ranks");
     VertexEdges kept;
@@ -154,7 +154,7 @@ class Numbers {
   }
   [[nodiscard]] int in_whole(int rank) const {
     int translated = 0;
-    check(MPI_Group_translate_ranks(part_.get(), 1, &rank, whole_.get(), &translated), "MPI_Group_translate_ranks");
+    check(PMPI_Group_translate_ranks(part_.get(), 1, &rank, whole_.get(), &translated), "MPI_Group_translate_ranks");
     return translated;
   }
 
@@ -173,8 +173,8 @@ struct Totals {
 Totals sum_of_all(MPI_Comm comm, const Totals& own) {
   constexpr int kCount = sizeof(Totals) / sizeof(double);
   Totals sum;
-  check(MPI_Reduce(&own, &sum, kCount, MPI_DOUBLE, MPI_SUM, kRoot, comm), "MPI_Reduce");
-  check(MPI_Bcast(&sum, kCount, MPI_DOUBLE, kRoot, comm), "MPI_Bcast");
+  check(PMPI_Reduce(&own, &sum, kCount, MPI_DOUBLE, MPI_SUM, kRoot, comm), "MPI_Reduce");
+  check(PMPI_Bcast(&sum, kCount, MPI_DOUBLE, kRoot, comm), "MPI_Bcast");
   return sum;
 }
 
@@ -199,8 +199,8 @@ Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const Reor
   LocalSteps node_steps(node.get());
   int node_rank = 0;
   int node_size = 0;
-  check(MPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
+  check(PMPI_Comm_rank(node.get(), &node_rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(node.get(), &node_size), "MPI_Comm_size");
   RootBuffers node_buffers;
   search.steps.run([&] {
     if (node_rank == kRoot) node_buffers = RootBuffers(node_size);
@@ -221,7 +221,7 @@ Reordering reorder_in_nodes(const Search& search, const OwnPart& own, const Reor
   Reordering result{numbers.in_whole(found.vertex), sum.cost / 2, std::min(sum.cost / 2, sum.cost / 2 - sum.saved), {}};
   if (sum.saved > 0) return result;
   // Where no node has changed anything: the first rank's reason.
-  check(MPI_Bcast(&found.reason, sizeof found.reason, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
+  check(PMPI_Bcast(&found.reason, sizeof found.reason, MPI_BYTE, kRoot, search.comm), "MPI_Bcast");
   result.reason = found.reason;
   return result;
 }

@@ -79,7 +79,7 @@ Opening merged(MPI_Comm comm, const Opening& own) {
   constexpr int kCount = sizeof(Opening) / sizeof(std::uint64_t);
   Opening all;
   // NOLINTNEXTLINE(mpi-type-mismatch): the check does not know the types of fixed length
-  check(MPI_Allreduce(&own, &all, kCount, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
+  check(PMPI_Allreduce(&own, &all, kCount, MPI_UINT64_T, MPI_MAX, comm), "MPI_Allreduce");
   return all;
 }
 
@@ -93,8 +93,8 @@ void require_success(const LocalSteps& steps, int word) {
 }  // namespace
 
 Rearrangement::Rearrangement(MPI_Comm all) : comm(all), mailbox(all), steps(all), order(all) {
-  check(MPI_Comm_rank(all, &rank), "MPI_Comm_rank");
-  check(MPI_Comm_size(all, &size), "MPI_Comm_size");
+  check(PMPI_Comm_rank(all, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(all, &size), "MPI_Comm_size");
 }
 
 // Ranks may disagree on whether the node is known, where one had no memory for a copy of an attribute; all of them
@@ -129,7 +129,7 @@ Rearrangement begin(MPI_Comm comm, const ReorderCall& call, LocalStep check_argu
   begun.largest = std::bit_cast<double>(all.largest);
   if (all.unknown_node != 0) begun.annotation.node.reset();
   forget_message(comm, begun.annotation);
-  if (begun.reorder.time_limit > 0) begun.deadline = MPI_Wtime() + static_cast<double>(begun.reorder.time_limit) / 1e3;
+  if (begun.reorder.time_limit > 0) begun.deadline = PMPI_Wtime() + static_cast<double>(begun.reorder.time_limit) / 1e3;
   return begun;
 }
 
@@ -171,14 +171,14 @@ Order order_of_graph(Rearrangement& begun, OwnPart& own) {
 
 Communicator arranged(const Rearrangement& begun, const Order& order) {
   Communicator made;
-  if (order.changed) check(MPI_Comm_split(begun.comm, 0, order.vertex, made.receive()), "MPI_Comm_split");
+  if (order.changed) check(PMPI_Comm_split(begun.comm, 0, order.vertex, made.receive()), "MPI_Comm_split");
   return made;
 }
 
 Communicator arranged(const Rearrangement& begun, const Order& order, std::int64_t vertices) {
   Communicator made;
   const int color = order.vertex < vertices ? 0 : MPI_UNDEFINED;
-  check(MPI_Comm_split(begun.comm, color, order.vertex, made.receive()), "MPI_Comm_split");
+  check(PMPI_Comm_split(begun.comm, color, order.vertex, made.receive()), "MPI_Comm_split");
   return made;
 }
 

@@ -68,7 +68,7 @@ std::vector<ranktree_traced_pair> traced(MPI_Comm comm) {
   using Function = decltype(&ranktree_traced_pairs);
   const auto copy = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, "ranktree_traced_pairs"));
   Group group;
-  check(MPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
+  check(PMPI_Comm_group(comm, group.receive()), "MPI_Comm_group");
   std::vector<ranktree_traced_pair> pairs;
   std::int64_t found = copy == nullptr ? -1 : copy(group.get(), nullptr, 0);
   while (copy != nullptr && found > static_cast<std::int64_t>(pairs.size())) {
@@ -153,8 +153,8 @@ struct Moves {
   Moves(MPI_Comm comm, const Terms& terms) {
     int rank = 0;
     int size = 0;
-    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
     newranks.resize(static_cast<std::size_t>(size));
     if (rank == kRoot && terms.state_bytes > 0) buffers = RootBuffers(size);
   }
@@ -186,7 +186,7 @@ Order propose(Rearrangement& begun, const std::vector<ranktree_traced_pair>& pai
   OwnPart own{both_directions(begun, pairs), {}};
   const Order order = order_of_graph(begun, own);
   if (!order.changed) return order;
-  check(MPI_Allgather(&order.vertex, 1, MPI_INT, moves.newranks.data(), 1, MPI_INT, begun.comm), "MPI_Allgather");
+  check(PMPI_Allgather(&order.vertex, 1, MPI_INT, moves.newranks.data(), 1, MPI_INT, begun.comm), "MPI_Allgather");
   if (terms.state_bytes > 0) proposal.cost = cost_of(begun, own.chain, terms, moves);
   proposal.gain = (order.record.before.value_or(0) - order.record.after.value_or(0)) * terms.horizon;
   return order;

@@ -19,7 +19,7 @@ int gather_reports(MPI_Comm comm, const LocalSteps& steps, const core::split::Ch
                    RootBuffers& buffers) {
   const RankReport own{steps.word(), static_cast<std::int64_t>(edges), packed(chain)};
   constexpr int kBytes = sizeof(RankReport);
-  check(MPI_Gather(&own, kBytes, MPI_BYTE, buffers.reports.data(), kBytes, MPI_BYTE, kRoot, comm), "MPI_Gather");
+  check(PMPI_Gather(&own, kBytes, MPI_BYTE, buffers.reports.data(), kBytes, MPI_BYTE, kRoot, comm), "MPI_Gather");
   std::int64_t largest = 0;
   for (const RankReport& report : buffers.reports) largest = std::max(largest, report.word);
   return static_cast<int>(largest);
@@ -38,7 +38,7 @@ RankAnswer receive_answer(MPI_Comm comm, const LocalSteps& steps, int merged, Ro
   constexpr int kBytes = sizeof(RankAnswer);
   RankAnswer own;
   MPI_Request scatter = MPI_REQUEST_NULL;
-  check(MPI_Iscatter(buffers.answers.data(), kBytes, MPI_BYTE, &own, kBytes, MPI_BYTE, kRoot, comm, &scatter),
+  check(PMPI_Iscatter(buffers.answers.data(), kBytes, MPI_BYTE, &own, kBytes, MPI_BYTE, kRoot, comm, &scatter),
         "MPI_Iscatter");
   wait_asleep(scatter);  // NOLINT(clang-analyzer-optin.mpi.MPI-Checker): it tests until the scatter is complete
   steps.require(own.word);

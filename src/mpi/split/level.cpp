@@ -28,14 +28,14 @@ using core::split::Summary;
 
 Communicator split(MPI_Comm comm, int color, int key) {
   Communicator part;
-  check(MPI_Comm_split(comm, color, key, part.receive()), "MPI_Comm_split");
+  check(PMPI_Comm_split(comm, color, key, part.receive()), "MPI_Comm_split");
   return part;
 }
 
 bool is_root(const Communicator& part) {
   if (part.get() == MPI_COMM_NULL) return false;
   int rank = 0;
-  check(MPI_Comm_rank(part.get(), &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(part.get(), &rank), "MPI_Comm_rank");
   return rank == 0;
 }
 
@@ -63,13 +63,13 @@ Communicator split_by_code(MPI_Comm comm, std::optional<std::uint64_t> code, int
 // Counts the roots in the order of their ranks, which needs no list of them.
 Part count_roots(MPI_Comm comm, const Communicator& part) {
   std::array<int, 2> own{0, is_root(part) ? 1 : 0};  // roots before this rank and this one; is a root
-  check(MPI_Scan(&own[1], own.data(), 1, MPI_INT, MPI_SUM, comm), "MPI_Scan");
+  check(PMPI_Scan(&own[1], own.data(), 1, MPI_INT, MPI_SUM, comm), "MPI_Scan");
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   int count = own[0];
-  check(MPI_Bcast(&count, 1, MPI_INT, size - 1, comm), "MPI_Bcast");
+  check(PMPI_Bcast(&count, 1, MPI_INT, size - 1, comm), "MPI_Bcast");
   int index = own[0] - 1;
-  if (part.get() != MPI_COMM_NULL) check(MPI_Bcast(&index, 1, MPI_INT, 0, part.get()), "MPI_Bcast");
+  if (part.get() != MPI_COMM_NULL) check(PMPI_Bcast(&index, 1, MPI_INT, 0, part.get()), "MPI_Bcast");
   return {count, index};
 }
 

@@ -64,15 +64,15 @@ Communicator learn_node(MPI_Comm comm, int key, Annotation& annotation) {
 #ifdef SMPI_H
   // A host of the simulator is one core, which has no memory in common with others.
   const auto color = static_cast<int>(host_hash() >> 1U);
-  check(MPI_Comm_split(comm, color, key, node.receive()), "MPI_Comm_split");
+  check(PMPI_Comm_split(comm, color, key, node.receive()), "MPI_Comm_split");
 #else
-  check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, node.receive()), "MPI_Comm_split_type");
+  check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, node.receive()), "MPI_Comm_split_type");
 #endif
   int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   const std::uint32_t host = host_hash();
   std::array<std::int64_t, 2> first{rank, host};
-  check(MPI_Bcast(first.data(), 2, MPI_INT64_T, 0, node.get()), "MPI_Bcast");
+  check(PMPI_Bcast(first.data(), 2, MPI_INT64_T, 0, node.get()), "MPI_Bcast");
   annotation.node = SharedNode{first[0], host, first[1] != host};
   annotation.changed = true;
   return node;

@@ -36,9 +36,9 @@ std::optional<std::string> info_value(MPI_Info info, const char* key) {
   int found = 0;
 #if MPI_VERSION >= 4
   int length = static_cast<int>(value.size());
-  check(MPI_Info_get_string(info, key, &length, value.data(), &found), "MPI_Info_get_string");
+  check(PMPI_Info_get_string(info, key, &length, value.data(), &found), "MPI_Info_get_string");
 #else
-  check(MPI_Info_get(info, key, static_cast<int>(value.size()) - 1, value.data(), &found), "MPI_Info_get");
+  check(PMPI_Info_get(info, key, static_cast<int>(value.size()) - 1, value.data(), &found), "MPI_Info_get");
 #endif
   if (found == 0) return std::nullopt;
   value.resize(std::string_view(value).find('\0'));

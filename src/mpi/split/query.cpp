@@ -30,7 +30,7 @@ using core::split::Chain;
 std::map<int, Chain> query_ranks(MPI_Comm comm, std::span<const int> ranks,
                                  const std::function<void()>& check_arguments) {
   int size = 0;
-  check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   std::set<int> wanted;
   Start begun = start(comm, 0, nullptr, [&](Caller&) {
     check_arguments();
@@ -61,7 +61,7 @@ std::size_t common_prefix(const std::map<int, Chain>& chains) {
 std::string min_hlevel(MPI_Comm comm, std::span<const int> ranks, const std::function<void()>& check_arguments) {
   const std::map<int, Chain> chains = query_ranks(comm, ranks, check_arguments);
   int rank = 0;
-  check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   if (!chains.contains(rank)) return "Unknown";
   const std::size_t depth = common_prefix(chains);
   return depth == 0 ? "Cluster" : core::split::type_name(chains.at(rank), depth - 1);
@@ -75,12 +75,12 @@ MPI_Info hw_resource_info() {
   const core::split::NodeMap& node = hw::node_map();
   const Chain around = node.locate_all(hw::pus_here());
   Info info;
-  check(MPI_Info_create(info.receive()), "MPI_Info_create");
+  check(PMPI_Info_create(info.receive()), "MPI_Info_create");
   for (const core::topo::Kind kind : node.kinds()) {
     const bool within = kind == core::topo::Kind::kNode ||
                         std::any_of(around.begin(), around.end(), [&](const auto& link) { return link.kind == kind; });
     const std::string key = "hwloc://" + std::string(core::split::resource_name(kind));
-    check(MPI_Info_set(info.get(), key.c_str(), within ? "true" : "false"), "MPI_Info_set");
+    check(PMPI_Info_set(info.get(), key.c_str(), within ? "true" : "false"), "MPI_Info_set");
   }
   return info.release();
 }

@@ -46,7 +46,7 @@ Level one_level(MPI_Comm comm, Start& begun, Call call, bool with_roots) {
 // The next call's caller, in a part that was just made. The nodes that MPI has returned belong to the communicator
 // above: a switch may separate ranks that it put together.
 void descend(Caller& caller, MPI_Comm part) {
-  check(MPI_Comm_rank(part, &caller.member.rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(part, &caller.member.rank), "MPI_Comm_rank");
   caller.annotation.level.reset();
   caller.node = Communicator{};
 }
@@ -77,7 +77,7 @@ Start start(MPI_Comm comm, int key, const MPI_Info* info, const std::function<vo
   Caller& caller = begun.caller;
   caller.annotation = get_annotation(comm);
   caller.node = learn_node(comm, key, caller.annotation);
-  check(MPI_Comm_rank(comm, &caller.member.rank), "MPI_Comm_rank");
+  check(PMPI_Comm_rank(comm, &caller.member.rank), "MPI_Comm_rank");
   caller.member.key = key;
   caller.member.host = node_of(caller.annotation).host;
   begun.failure = attempt([&] {

@@ -139,7 +139,7 @@ Summary own_summary(const Start& begun, const Query& query, int type) {
 // MPI 5.0 §7.4.2: the caller's info receives the type of the resource.
 void set_resource_type(MPI_Info info, const std::string& type) {
   if (info == MPI_INFO_NULL) return;
-  check(MPI_Info_set(info, "mpi_hw_resource_type", (std::string(kScheme) + type).c_str()), "MPI_Info_set");
+  check(PMPI_Info_set(info, "mpi_hw_resource_type", (std::string(kScheme) + type).c_str()), "MPI_Info_set");
 }
 
 MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] const Query& query,
@@ -147,7 +147,7 @@ MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] c
   MPI_Comm part = MPI_COMM_NULL;
 #if RANKTREE_HAS_MPI_COMM_TYPE_RESOURCE_GUIDED
   const int type = query.type == Type::kAbsent ? int{MPI_UNDEFINED} : int{MPI_COMM_TYPE_RESOURCE_GUIDED};
-  check(MPI_Comm_split_type(comm, type, key, info, &part), "MPI_Comm_split_type");
+  check(PMPI_Comm_split_type(comm, type, key, info, &part), "MPI_Comm_split_type");
 #endif
   return part;
 }
