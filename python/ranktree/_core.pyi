@@ -81,7 +81,7 @@ class Tree:
 
 def load_machine(machine: str = 'live', network: str | None = None) -> Tree:
     """
-    A machine: 'live', XML or JSON paths, or a synthetic description. With a file that tells about switches: its network, every host of which is such a node.
+    A machine: 'live', XML or JSON paths, or a synthetic description. With a file of switches: its network, every host of which is such a node.
     """
 
 def save_machine(path: str, tree: Tree) -> None:
@@ -196,7 +196,7 @@ class CostRow:
     def total(self) -> float: ...
 
 class Plan:
-    """Where each rank of a job shall sit, and what that buys."""
+    """The slot of each rank of a job, and the cost."""
 
     @property
     def slots(self) -> list[Slot]:
@@ -237,11 +237,11 @@ class Plan:
 
     @property
     def gain(self) -> bool:
-        """False: nothing beats leaving the ranks where they are"""
+        """False: no plan costs less than the current rank order"""
 
     @property
     def stopped(self) -> bool:
-        """True: the time limit or keep_going ended the search early"""
+        """True: the time limit or keep_going stopped the search early"""
 
     @property
     def bound(self) -> float | None:
@@ -256,8 +256,8 @@ class Plan:
         """total cost of the plan"""
 
     @property
-    def cost_by_level(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """numpy array: what the plan costs on each level, root first"""
+    def cost_by_level(self) -> object:
+        """numpy array: cost of the plan on each level, root first"""
 
     @property
     def permutation(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))] | None:
@@ -270,7 +270,7 @@ class Plan:
         """writes its file, completely or not at all"""
 
 class Weights:
-    """What ranks exchange, both directions added: what is placed."""
+    """What ranks exchange, both directions added."""
 
     @staticmethod
     def from_csr(indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Weights:
@@ -295,7 +295,7 @@ def make_plan(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str
 
 @overload
 def make_plan(tree: Tree, weights: Weights, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan:
-    """The same for weights without a pattern; metric says what they count."""
+    """The same for weights without a pattern; metric names what they count."""
 
 @overload
 def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan:
@@ -362,7 +362,7 @@ def cpu_list(pus: Sequence[int]) -> str:
 
 def recover_trace(parts_folder: str | os.PathLike, output: str) -> dict:
     """
-    Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns {'ranks', 'complete', 'missing'}; `complete` is true when every rank came to its end.
+    Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns {'ranks', 'complete', 'missing'}; `complete` is true when every rank finished.
     """
 
 class Parameters:
@@ -487,7 +487,7 @@ def open_mpi_rules(rules: Sequence[dict], json: bool = False) -> str:
     """
 
 def open_mpi_has(collective: str, choice: str) -> bool:
-    """whether Open MPI's coll/tuned can be told to do the same"""
+    """whether Open MPI's coll/tuned has the same algorithm"""
 
 def write_file(path: str, text: str) -> None:
     """Completely or not at all."""
@@ -497,7 +497,7 @@ def collective_algorithms(collective: str) -> list[str]: ...
 def collective_forms(collective: str) -> list[str]: ...
 
 def predict_candidates(collective: str, bytes: int, machine: Hierarchy, parameters: Parameters, shared: bool = False, most: int = 5) -> list[tuple[str, float]]:
-    """(choice, seconds) of the ways worth trying, cheapest first"""
+    """(choice, seconds) of the choices worth trying, cheapest first"""
 
 def predict_cost(collective: str, bytes: int, choice: str, machine: Hierarchy, parameters: Parameters, model: str = 'closed') -> float | None:
     """

@@ -68,14 +68,14 @@ class Printer:
 
 
 def tree_lines(tree: _core.Tree, cost: str) -> list[str]:
-    """The tree, then the cost between two places by the level on which they meet."""
+    """The tree, then the cost between two slots by the level of their lowest common ancestor."""
     printer = Printer(tree)
     usable = sum(tree.allowed(leaf) for leaf in range(tree.leaf_count))
     lines = [printer.label(0, 0), *printer.lines(0, 1), ""]
     lines.append(f"{tree.leaf_count} places, {usable} may be used")
     above = list(zip(tree.levels, tree.costs, strict=True))[:-1]
     width = max((len(kind) for kind, _ in above), default=0)
-    lines += [f"meeting on {kind:{width}}  {value:g} {UNITS[cost]}" for kind, value in above]
+    lines += [f"common ancestor {kind:{width}}  {value:g} {UNITS[cost]}" for kind, value in above]
     if tree.network is not None:
         lines[lines.index("") + 2] += " between the nearest nodes"
         lines.append(f"network: {tree.network}")

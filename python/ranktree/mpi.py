@@ -387,8 +387,8 @@ def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
         "Unknown" where the caller is not among them.
     """
     name, length = ctypes.create_string_buffer(MAX_TYPE), INT()
-    asked = (INT * max(len(ranks), 1))(*ranks)
-    call("Comm_get_min_hlevel", comm, len(ranks), asked, name, MAX_TYPE, ctypes.byref(length))
+    queried = (INT * max(len(ranks), 1))(*ranks)
+    call("Comm_get_min_hlevel", comm, len(ranks), queried, name, MAX_TYPE, ctypes.byref(length))
     return name.value.decode()
 
 

@@ -6,9 +6,9 @@
 
 For each collective the blocking call, the nonblocking one (Ibcast) and the persistent one (Bcast_init, with an info
 more), which return a Request. All are collective over comm; the persistent ones, and the first blocking call on a
-communicator, synchronise. Counts may be beyond 2^31-1, as ranktree/mpi_collect_large.h tells. Errors in buffers are
-mpi4py's (TypeError, ValueError, BufferError), on the rank itself, which takes no part then: others may wait for it.
-MPI's raise mpi4py.MPI.Exception. Other threads run meanwhile.
+communicator, synchronise. Counts may be beyond 2^31-1, as in ranktree/mpi_collect_large.h. Errors in buffers are
+mpi4py's (TypeError, ValueError, BufferError), raised on that rank alone, which then takes no part: others may wait.
+Errors of MPI raise mpi4py.MPI.Exception. Other threads run meanwhile.
 """
 
 import contextlib
@@ -31,24 +31,24 @@ Described = tuple[tuple[Any, ...], tuple[Any, ...]]  # what to keep, and C's arg
 class Request:
     """An operation in flight, or a persistent one. Its buffers are kept until it is complete, or freed.
 
-    MPI's own calls do not drive it; ranktree/mpi_collect.h tells what does. False once there is nothing left to
+    MPI's calls do not progress it; ranktree/mpi_collect.h lists the calls that do. False once there is nothing left to
     complete or to begin. One without a reference is kept while it is in flight, and released when a request is made
     after that; its errors are lost.
     """
 
     _dropped: deque["Request"] = deque()  # still move data
-    _under_way = False
+    _in_flight = False
 
     def __init__(self, handle: int | None, kept: object, persistent: bool) -> None:
-        """Takes over the C library's request."""
+        """Takes ownership of the C library's request."""
         self._handle = POINTER(handle)
         self._kept = kept
-        self._under_way = not persistent
+        self._in_flight = not persistent
         self._let_go()
 
     def __del__(self) -> None:
         """Stays alive while it is in flight. No thread has a reference from here on."""
-        if self._under_way:
+        if self._in_flight:
             self._dropped.append(self)
 
     def __bool__(self) -> bool:
@@ -58,7 +58,7 @@ class Request:
     def Start(self) -> None:
         """Begins a persistent operation that is not active. Collective over its communicator."""
         check(library_function("Start", POINTER)(ctypes.byref(self._handle)), "Start", MPI.COMM_NULL)
-        self._under_way = True
+        self._in_flight = True
 
     def Wait(self) -> bool:
         """Returns True when the operation is complete."""
@@ -75,7 +75,7 @@ class Request:
 
     @classmethod
     def Waitall(cls, requests: Sequence["Request"]) -> bool:
-        """Returns True when all are complete, in whatever order they end; raises the first error after that."""
+        """Returns True when all are complete, in whatever order they finish; raises the first error after that."""
         handles = (POINTER * max(len(requests), 1))(*(request._handle.value for request in requests))
         code = library_function("Waitall", INT, POINTER)(len(requests), handles)
         for request, handle in zip(requests, handles, strict=False):
@@ -90,7 +90,7 @@ class Request:
         self._end()
 
     def _end(self) -> None:
-        self._under_way = False
+        self._in_flight = False
         if not self:
             self._kept = None
 
@@ -119,7 +119,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the calling rank has to say in a collective with a root, and how many blocks the root has."""
+    """Which arguments of the calling rank count in a collective with a root, and how many blocks the root has."""
 
     root: bool  # the root's side counts here
     others: bool  # that of the others does
@@ -127,7 +127,7 @@ class Roles:
 
     @classmethod
     def of(cls, comm: MPI.Comm, root: int | None = None) -> "Roles":
-        """For an intracommunicator, an intercommunicator (whose root group says MPI.ROOT or MPI.PROC_NULL), none."""
+        """For an intracommunicator, an intercommunicator (whose root group passes MPI.ROOT or MPI.PROC_NULL), none."""
         if comm == MPI.COMM_NULL:
             return cls(False, False, 0)
         if comm.Is_inter():
@@ -171,7 +171,7 @@ def gather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 
 
 
 def gatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer | None, root: int = 0) -> Described:
-    """Blocks of different sizes to where the root's displacements say. recvbuf counts at the root only."""
+    """Blocks of different sizes to the root's displacements. recvbuf counts at the root only."""
     roles, send = gather_sides(comm, sendbuf, root)
     received = vector(recvbuf, roles.blocks, True) if roles.root else Message()
     return (send, received), (*send.block, *received.lists, root)
@@ -193,7 +193,7 @@ def scatter(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int =
 
 
 def scatterv(comm: MPI.Comm, sendbuf: Buffer | None, recvbuf: Buffer, root: int = 0) -> Described:
-    """Blocks of different sizes from where the root's displacements say. sendbuf counts at the root only."""
+    """Blocks of different sizes from the root's displacements. sendbuf counts at the root only."""
     roles, received = scatter_sides(comm, recvbuf, root)
     send = vector(sendbuf, roles.blocks) if roles.root else Message()
     return (send, received), (*send.lists, *received.block, root)
@@ -206,7 +206,7 @@ def allgather(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> Described:
 
 
 def allgatherv(comm: MPI.Comm, sendbuf: Buffer, recvbuf: Buffer) -> Described:
-    """Blocks of different sizes to all, where recvbuf's displacements say."""
+    """Blocks of different sizes to all, at recvbuf's displacements."""
     received, send = vector(recvbuf, Roles.of(comm).blocks, True), sent(sendbuf)
     return (send, received), (*send.block, *received.lists)
 

@@ -27,13 +27,13 @@ INT, POINTER = ctypes.c_int, ctypes.c_void_p
 
 
 def message(comm: MPI.Intracomm) -> str:
-    """The reason of the last error of a call on comm, or a warning; empty when there is nothing to say. Local."""
+    """The reason of the last error of a call on comm, or a warning; empty when there is none. Local."""
     length = INT()
     function = library_function("Comm_get_message", HANDLE, POINTER, INT, POINTER)
     function(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))
-    room = length.value + 1
-    text = ctypes.create_string_buffer(room)
-    check(function(comm.handle, text, room, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL)
+    size = length.value + 1
+    text = ctypes.create_string_buffer(size)
+    check(function(comm.handle, text, size, ctypes.byref(length)), "Comm_get_message", MPI.COMM_NULL)
     return text.value.decode(errors="replace")
 
 
@@ -83,13 +83,13 @@ def name_of(path: Path) -> str:
 
 
 def runs_here(path: Path) -> bool:
-    """Whether the MPI library that it asks for is the one in this process: another one must never be loaded too."""
+    """Whether the MPI library that it links to is the one in this process: a second one must never be loaded."""
     names = mpi_names(read_elf(path))
     return bool(names) and all(is_loaded(name) for name in names)
 
 
 def mpi_names(elf: Elf | None) -> list[str]:
-    """The MPI libraries that a library asks for."""
+    """The MPI libraries that a library links to."""
     return [name for name in elf.needed if MPI_LIBRARY.match(name)] if elf else []
 
 

@@ -123,7 +123,7 @@ def load_matrix(path: str) -> np.ndarray | None:
 
 @contextmanager
 def numpy_file(path: str) -> Iterator[None]:
-    """One line that names the file, whatever numpy and the zip library raise on one that is not what it says."""
+    """Raises ValueError with one line that names the file, whatever numpy and zipfile raise on a damaged one."""
     try:
         yield
     except Exception as error:
@@ -138,7 +138,7 @@ def load_only_array(path: str) -> np.ndarray | None:
     try:
         file = zipfile.ZipFile(path)
     except zipfile.BadZipFile:
-        return None  # the reader of patterns says what is wrong
+        return None  # the reader of patterns reports what is wrong
     with file:
         members = file.infolist()
         if len(members) != 1:
@@ -154,7 +154,7 @@ def read_member(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
     with file.open(member) as stream:
         array = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):  # also looks at the checksum
-            raise ValueError("more bytes than the array's shape says")
+            raise ValueError("more bytes than the array's shape has")
     return array
 
 

@@ -1,6 +1,6 @@
 """Libraries of other programs that place ranks, as Debian and PyPI have them: METIS, Scotch, KaHIP.
 
-For a process of its own: a library that is not what its name says may end the process that calls it. Each function
+To be called in a process of its own: a damaged library may crash the process that calls it. Each function
 returns where the vertices go and the CPU seconds of the library alone. A graph is (starts, columns, weights), each pair
 stored in both directions; arities and costs of a tree are given root first.
 """
@@ -46,7 +46,7 @@ class Subtrees:
 
     first_child: np.ndarray
     children: np.ndarray
-    below: np.ndarray  # seats below each
+    below: np.ndarray  # slots below each
     first: np.ndarray  # number of the first of them
 
 
@@ -84,17 +84,17 @@ def piece(graph: Graph, vertices: np.ndarray) -> Graph:
     return ends.astype(starts.dtype), local[columns[arcs[keep]]], weights[arcs[keep]]
 
 
-def rebalance(graph: Graph, part: np.ndarray, rooms: np.ndarray) -> None:
-    """Moves the vertices that cost least out of parts that hold more than there is room for."""
+def rebalance(graph: Graph, part: np.ndarray, capacities: np.ndarray) -> None:
+    """Moves the vertices that cost least out of parts that hold more than fit there."""
     starts, columns, weights = graph
-    sizes = np.bincount(part, minlength=rooms.size)
-    for source in np.flatnonzero(sizes > rooms):
-        while sizes[source] > rooms[source]:
-            best: tuple[Any, Any, int] | None = None
+    sizes = np.bincount(part, minlength=capacities.size)
+    for source in np.flatnonzero(sizes > capacities):
+        while sizes[source] > capacities[source]:
+            best = None
             for vertex in np.flatnonzero(part == source):
                 row = slice(starts[vertex], starts[vertex + 1])
-                ties = np.bincount(part[columns[row]], weights[row], minlength=rooms.size).astype(np.float64)
-                ties[sizes >= rooms] = -np.inf
+                ties = np.bincount(part[columns[row]], weights[row], minlength=capacities.size).astype(np.float64)
+                ties[sizes >= capacities] = -np.inf
                 target = int(ties.argmax())
                 gain = ties[target] - weights[row][part[columns[row]] == source].sum()
                 if best is None or gain > best[0]:
@@ -107,22 +107,22 @@ def rebalance(graph: Graph, part: np.ndarray, rooms: np.ndarray) -> None:
 
 
 def along(tree: Subtrees, graph: Graph, divide: Callable[[Graph, np.ndarray], Placed]) -> Placed:
-    """The seat of each vertex: divided from the root down into as few subtrees as have room.
+    """The slot of each vertex: divided from the root down into as few subtrees as suffice.
 
-    Who divides may keep the balance only nearly: what is too much in a part is moved where it costs least.
+    `divide` may keep the balance only nearly: the surplus of a part is moved where it costs least.
     """
-    seat_of = np.zeros(graph[0].size - 1, np.int64)
+    slot_of = np.zeros(graph[0].size - 1, np.int64)
     seconds = 0.0
-    work = [(0, np.arange(seat_of.size), graph)]
+    work = [(0, np.arange(slot_of.size), graph)]
     while work:
         item, ranks, inside = work.pop()
-        children = with_room(tree, item, ranks.size)
+        children = fewest_children(tree, item, ranks.size)
         if children.size == 0:
-            seat_of[ranks] = tree.first[item] + np.arange(ranks.size)
+            slot_of[ranks] = tree.first[item] + np.arange(ranks.size)
         elif children.size == 1:
             work.append((children[0], ranks, inside))
         elif tree.below[children].max() == 1:
-            seat_of[ranks] = tree.first[children]
+            slot_of[ranks] = tree.first[children]
         else:
             part, spent = divide(inside, tree.below[children])
             seconds += spent
@@ -130,11 +130,11 @@ def along(tree: Subtrees, graph: Graph, divide: Callable[[Graph, np.ndarray], Pl
             for index, child in enumerate(children):
                 mine = np.flatnonzero(part == index)
                 work.append((child, ranks[mine], piece(inside, mine)))
-    return seat_of, seconds
+    return slot_of, seconds
 
 
-def with_room(tree: Subtrees, item: int, count: int) -> np.ndarray:
-    """As few children as have room for so many, the largest first; none below a leaf."""
+def fewest_children(tree: Subtrees, item: int, count: int) -> np.ndarray:
+    """As few children as have slots for so many, the largest first; none below a leaf."""
     children = tree.first_child[item] + np.arange(tree.children[item])
     children = children[np.argsort(-tree.below[children], kind="stable")]
     enough: np.ndarray = children[: np.searchsorted(np.cumsum(tree.below[children]), count) + 1]
@@ -174,8 +174,8 @@ def metis_whole(library: ctypes.CDLL) -> type:
 
 
 def metis_works(metis: Metis) -> bool:
-    """A chain of weights 9, 1, 9 is cut in the middle; behind the two shares there is room for wider ones."""
-    shares: np.ndarray = np.zeros(4, metis.real)
+    """A chain of weights 9, 1, 9 is cut in the middle; the array of shares has space for a wider type."""
+    shares = np.zeros(4, metis.real)
     shares[:2] = 0.5
     chain = (np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]), np.array([9, 9, 1, 1, 9, 9]))
     status, part, _ = metis_recursive(metis, chain, 2, shares, 1)
@@ -201,15 +201,15 @@ def metis_recursive(
     return status, part, time.process_time() - begin
 
 
-def metis_divide(graph: Graph, rooms: np.ndarray, seed: int) -> Placed:
-    """Recursive bisection into parts in proportion to what they have room for, as nearly as it can."""
+def metis_divide(graph: Graph, capacities: np.ndarray, seed: int) -> Placed:
+    """Recursive bisection into parts in proportion to their capacities, as nearly as METIS can."""
     metis = metis_library()
-    alike = bool((rooms == rooms[0]).all())
-    shares = None if alike else as_numbers(rooms / rooms.sum(), metis.real)
-    status, part, seconds = metis_recursive(metis, graph, rooms.size, shares, seed)
+    alike = bool((capacities == capacities[0]).all())
+    shares = None if alike else np.ascontiguousarray(capacities / capacities.sum(), metis.real)
+    status, part, seconds = metis_recursive(metis, graph, capacities.size, shares, seed)
     if status != 1:
         raise Refusal(f"failed: METIS_PartGraphRecursive: expected 1, found {status}")
-    require_parts(part, rooms.size)
+    require_parts(part, capacities.size)
     return part, seconds
 
 
@@ -232,7 +232,7 @@ def kahip_library() -> Path:
 
 
 def kahip(graph: Graph, arities: np.ndarray, costs: np.ndarray, seed: int) -> Placed:
-    """Process mapping, eco, global multisection, no imbalance asked for."""
+    """Process mapping, eco, global multisection, no imbalance allowed."""
     starts, columns, weights = (np.ascontiguousarray(each, np.int32) for each in graph)
     inner_arities, inner_costs = (np.ascontiguousarray(each[::-1], np.int32) for each in (arities, costs))
     ranks = starts.size - 1

@@ -1,6 +1,6 @@
 """Other programs that place ranks, run where they are installed: METIS, KaHIP, Scotch.
 
-Each runs in a process of its own, so that one that hangs, crashes, prints or ends its process harms nobody:
+Each runs in a process of its own, so that one that hangs, crashes, prints or exits harms no other:
 
     python -m ranktree.peers NAME problem.npz answer.npz
 """
@@ -37,7 +37,7 @@ class Problem:
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
-    seats: np.ndarray  # the leaf of each place, left to right
+    leaves: np.ndarray  # the leaf of each place, left to right
     first_child: np.ndarray  # by object of the tree, of which 0 is the root
     children: np.ndarray
     below: np.ndarray  # places below each object
@@ -118,22 +118,22 @@ def metis(problem: Problem) -> Placed:
         divide = pymetis_divide
     tree = Subtrees(problem.first_child, problem.children, problem.below, problem.first)
     graph = (problem.indptr, problem.indices, problem.weights)
-    seats, seconds = peer_libraries.along(tree, graph, partial(divide, seed=problem.seed % 2**31))
-    return problem.seats[seats], seconds
+    slots, seconds = peer_libraries.along(tree, graph, partial(divide, seed=problem.seed % 2**31))
+    return problem.leaves[slots], seconds
 
 
-def pymetis_divide(graph: Graph, rooms: np.ndarray, seed: int) -> Placed:
+def pymetis_divide(graph: Graph, capacities: np.ndarray, seed: int) -> Placed:
     """As metis_divide() of the library."""
     import pymetis  # noqa: PLC0415  may not be there
 
     starts, columns, weights = (each.tolist() for each in graph)
     begin = time.process_time()
     _, part = pymetis.part_graph(
-        rooms.size,
+        capacities.size,
         xadj=starts,
         adjncy=columns,
         eweights=weights,
-        tpwgts=(rooms / rooms.sum()).tolist(),
+        tpwgts=(capacities / capacities.sum()).tolist(),
         recursive=True,
         options=pymetis.Options(seed=seed, ufactor=1),
     )
@@ -146,11 +146,10 @@ def require_alike(problem: Problem) -> None:
         raise Refusal("needs equal subtrees, one rank a place")
 
 
-def seated(problem: Problem, part: np.ndarray) -> np.ndarray:
-    """The leaf of each rank from the number of its place."""
-    peer_libraries.require_parts(part, problem.seats.size)
-    leaves: np.ndarray = problem.seats[part]
-    return leaves
+def leaves_of(problem: Problem, part: np.ndarray) -> np.ndarray:
+    """The leaf of each rank from the number of its slot."""
+    peer_libraries.require_parts(part, problem.leaves.size)
+    return problem.leaves[part]
 
 
 def kahip(problem: Problem) -> Placed:
@@ -159,7 +158,7 @@ def kahip(problem: Problem) -> Placed:
     require_alike(problem)
     graph = (problem.indptr, problem.indices, bounded(problem))
     part, seconds = peer_libraries.kahip(graph, problem.arities, problem.costs, problem.seed % 2**31)
-    return seated(problem, part), seconds
+    return leaves_of(problem, part), seconds
 
 
 def scotch(problem: Problem, flags: int = 0, imbalance: float = 0.01) -> Placed:
@@ -176,7 +175,7 @@ def scotch(problem: Problem, flags: int = 0, imbalance: float = 0.01) -> Placed:
     graph = (problem.indptr, problem.indices, bounded(problem))
     about = (problem.arities, problem.costs, problem.seed % 2**31)
     part, seconds = peer_libraries.scotch(graph, *about, flags, imbalance)
-    return seated(problem, part), seconds
+    return leaves_of(problem, part), seconds
 
 
 def gmap(program: str, problem: Problem, flags: int, imbalance: float) -> Placed:
@@ -195,7 +194,7 @@ def gmap(program: str, problem: Problem, flags: int, imbalance: float) -> Placed
         answer = np.loadtxt(files[2], dtype=np.int64, skiprows=1, ndmin=2)
     part = np.full(problem.ranks, -1, dtype=np.int64)
     part[answer[:, 0]] = answer[:, 1]
-    return seated(problem, part), after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return leaves_of(problem, part), after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def scotch_program() -> str | None:
@@ -256,7 +255,7 @@ def run_peer(name: str, problem: Problem, limit: float, keep_going: Callable[[],
 
 
 def ended(code: int) -> str:
-    """How a process ended."""
+    """Exit code or signal of a process."""
     if code >= 0:
         return f"exit code {code}"
     known = {int(each): each.name for each in signal.Signals}
@@ -270,9 +269,9 @@ def read_answer(path: Path, problem: Problem) -> Answer:
             leaf_of, seconds, note = found["leaf_of"], float(found["seconds"]), str(found["note"])
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         return Answer(None, 0, f"failed: no answer: {error}")
-    if note:
-        return Answer(None, 0, note)
-    if leaf_of.shape != (problem.ranks,) or not np.isin(leaf_of, problem.seats).all():
+    if answer.note:
+        return Answer(None, 0, answer.note)
+    if answer.leaf_of.shape != (problem.ranks,) or not np.isin(answer.leaf_of, problem.leaves).all():
         return Answer(None, 0, "failed: its answer is no placement")
     return Answer(leaf_of.astype(np.int32), seconds)
 

@@ -43,34 +43,34 @@ def binds_nothing(option: Option) -> bool:
     return len(option.values) == 2 and bool(CONFLICTING_PARAMETER.match(option.values[0]))
 
 
-def launcher_for(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> str:
+def launcher_for(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> str:
     """The launcher to write for; a plan for one machine without a name needs the wrapper only."""
-    return command.launcher if any(host for host, _ in seats) else "generic"
+    return command.launcher if any(host for host, _ in slots) else "generic"
 
 
-def kept_options(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> list[str]:
+def kept_options(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> list[str]:
     """The words of the options that stay. ValueError names the option that contradicts the plan."""
-    replaced_hosts = HOSTS.get(launcher_for(command, seats), frozenset())
+    replaced_hosts = HOSTS.get(launcher_for(command, slots), frozenset())
     kept: list[str] = []
     for option in command.options:
         written = " ".join(option.words)
         if option.name in COUNTS[command.family]:
-            if option.values != (str(len(seats)),):
-                raise ValueError(f"'{written}' contradicts the plan, which places {len(seats)} ranks")
+            if option.values != (str(len(slots)),):
+                raise ValueError(f"'{written}' contradicts the plan, which places {len(slots)} ranks")
         elif conflict(command, option):
             raise ValueError(f"'{written}' places or binds ranks, and so does the plan: leave it out")
         elif option.name not in replaced_hosts and not binds_nothing(option):
             kept.extend(option.words)
-    check_hosts(command, seats)
+    check_hosts(command, slots)
     return kept
 
 
-def check_hosts(command: LaunchCommand, seats: Sequence[tuple[str, list[int]]]) -> None:
+def check_hosts(command: LaunchCommand, slots: Sequence[tuple[str, list[int]]]) -> None:
     """A command that names hosts must name those of the plan."""
     named = hosts_named(command)
     if named is None:
         return
-    for rank, (host, _) in enumerate(seats):
+    for rank, (host, _) in enumerate(slots):
         if host and not any(_core.same_host(host, other) for other in named):
             raise ValueError(f"the command's hosts are {','.join(named)}; the plan has rank {rank} on {host}")
 

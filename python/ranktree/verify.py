@@ -14,7 +14,7 @@ SECONDS = 120
 SHOWN = 20
 PROBE = "ranktree-probe"
 HELPER_MARK = '{"format":"ranktree-ranks"'
-Seats = Sequence[tuple[str, list[int]]]
+Slots = Sequence[tuple[str, list[int]]]
 Prepare = Callable[[list[str]], tuple[list[str], dict[str, str]]]
 
 
@@ -22,19 +22,19 @@ class Interrupted(Exception):
     """A signal requested the end of this process while the verification ran."""
 
 
-def require(seats: Seats, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
+def require(slots: Slots, command: LaunchCommand, prepare: Prepare, folder: Path, compare_pus: bool) -> None:
     """Launches a helper program in place of the user's; RuntimeError names every rank that is not as planned."""
     arguments, variables = prepare([stand_in(command, folder)])
     found = launch(Child(arguments, variables), folder)
-    if len(found) != len(seats):
-        raise RuntimeError(f"--verify: expected {len(seats)} ranks, {len(found)} answered")
-    wrong = _core.misplaced(list(seats), found, compare_pus)
+    if len(found) != len(slots):
+        raise RuntimeError(f"--verify: expected {len(slots)} ranks, {len(found)} answered")
+    wrong = _core.misplaced(list(slots), found, compare_pus)
     if not wrong:
         return
     lines = [f"rank {rank}: planned {shown(expected)}, found {shown(real)}" for rank, expected, real in wrong[:SHOWN]]
     if len(wrong) > SHOWN:
         lines.append(f"and {len(wrong) - SHOWN} more")
-    raise RuntimeError("\n  ".join([f"{len(wrong)} of {len(seats)} ranks are not where the plan has them:", *lines]))
+    raise RuntimeError("\n  ".join([f"{len(wrong)} of {len(slots)} ranks are not where the plan has them:", *lines]))
 
 
 def stand_in(command: LaunchCommand, folder: Path) -> str:
@@ -99,7 +99,7 @@ def numbers(cpu_list: str) -> list[int]:
     return result
 
 
-def shown(seat: tuple[str, list[int]]) -> str:
+def shown(slot: tuple[str, list[int]]) -> str:
     """`n2 PU 0-1`."""
-    host, pus = seat
+    host, pus = slot
     return f"{host or 'any host'} PU {_core.cpu_list(pus)}"

@@ -57,11 +57,11 @@ place::Preset preset_of(const std::string& name) {
   return *preset;
 }
 
-// Asked by a computation that does not hold the interpreter's lock: is there time left, has a signal handler raised,
-// does the caller's function say stop? What was raised waits for rethrow().
+// Decides whether a computation that does not hold the interpreter's lock goes on: not after the time limit, after a
+// signal handler raised, or after the caller's function returned False. rethrow() raises what they raised.
 class Watch {
  public:
-  Watch(std::optional<double> seconds, nb::object ask) : ask_(std::move(ask)) {
+  Watch(std::optional<double> seconds, nb::object keep_going) : keep_going_(std::move(keep_going)) {
     // Also false for what is not a number; longer than a year is no limit.
     if (seconds && !(*seconds > 0)) refuse("time_limit: expected a number above 0, found " + std::to_string(*seconds));
     constexpr double kYear = 366.0 * 24 * 3600;
@@ -82,22 +82,22 @@ class Watch {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool go_on() {
-    constexpr std::chrono::milliseconds kBetweenQuestions(50);
+    constexpr std::chrono::milliseconds kBetweenCalls(50);
     const Clock::time_point now = Clock::now();
     if (error_ || now >= end_) return false;
     if (now < next_) return true;
     const nb::gil_scoped_acquire hold;
-    const bool answer = asked();
-    next_ = Clock::now() + kBetweenQuestions;
+    const bool answer = caller_goes_on();
+    next_ = Clock::now() + kBetweenCalls;
     return answer;
   }
 
-  bool asked() {
+  bool caller_goes_on() {
     try {
       // NOLINTNEXTLINE(misc-include-cleaner): Python.h comes with nanobind
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      if (ask_.is_none()) return true;
-      const nb::object answer = ask_();
+      if (keep_going_.is_none()) return true;
+      const nb::object answer = keep_going_();
       // NOLINTNEXTLINE(misc-include-cleaner)
       return answer.is_none() || PyObject_IsTrue(answer.ptr()) == 1;
     } catch (...) {
@@ -106,7 +106,7 @@ class Watch {
     }
   }
 
-  nb::object ask_;
+  nb::object keep_going_;
   Clock::time_point end_ = Clock::time_point::max();
   Clock::time_point next_ = Clock::time_point::min();
   std::exception_ptr error_;
@@ -156,7 +156,7 @@ Keywords keywords_of(const std::string& algorithm, const std::string& metric, st
   return keywords;
 }
 
-// Runs a computation without the interpreter's lock, asking now and then whether to go on.
+// Runs a computation without the interpreter's lock, checking now and then whether to go on.
 template <typename Compute>
 auto watched(Keywords keywords, Compute compute) {
   Watch watch(keywords.time_limit, std::move(keywords.keep_going));
@@ -283,7 +283,7 @@ void bind_plans(nb::module_& module) {
       .def_ro("placement", &place::CostRow::placement)
       .def_ro("weight", &place::CostRow::weight)
       .def_ro("total", &place::CostRow::total);
-  nb::class_<place::Plan>(module, "Plan", "Where each rank of a job shall sit, and what that buys.")
+  nb::class_<place::Plan>(module, "Plan", "The slot of each rank of a job, and the cost.")
       .def_ro("slots", &place::Plan::slots, "by rank")
       .def_ro("levels", &place::Plan::levels, "kind of each level, root first")
       .def_ro("level_costs", &place::Plan::level_costs)
@@ -294,21 +294,19 @@ void bind_plans(nb::module_& module) {
       .def_ro("metric", &place::Plan::metric)
       .def_ro("seed", &place::Plan::seed)
       .def_ro("costs", &place::Plan::costs)
-      .def_ro("gain", &place::Plan::gain, "False: nothing beats leaving the ranks where they are")
-      .def_ro("stopped", &place::Plan::stopped, "True: the time limit or keep_going ended the search early")
+      .def_ro("gain", &place::Plan::gain, "False: no plan costs less than the current rank order")
+      .def_ro("stopped", &place::Plan::stopped, "True: the time limit or keep_going stopped the search early")
       .def_ro("bound", &place::Plan::bound, "no placement costs less; None in a plan of an older file")
       .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
       .def_prop_ro(
           "cost", [](const place::Plan& plan) { return place::row_of(plan, "plan").total; }, "total cost of the plan")
-      .def_prop_ro("cost_by_level", &cost_by_level, nb::rv_policy::reference,
-                   "numpy array: what the plan costs on each level, root first")
-      .def_prop_ro("permutation", &permutation, nb::rv_policy::reference,
-                   "numpy array: the leaf of each rank; None in a plan read from a file")
+      .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: cost of the plan on each level, root first")
+      .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
       .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/reference/formats/plan.md specifies it")
       .def(
           "save", [](const place::Plan& plan, const std::string& path) { ranktree::io::save_plan(path, plan); },
           "path"_a, "writes its file, completely or not at all");
-  nb::class_<pattern::Affinity>(module, "Weights", "What ranks exchange, both directions added: what is placed.")
+  nb::class_<pattern::Affinity>(module, "Weights", "What ranks exchange, both directions added.")
       .def_static("from_csr", &weights_from_csr, "indptr"_a, "indices"_a, "weights"_a,
                   "from the CSR form of a matrix, columns ascending: what goes from the row's rank to the column's")
       .def_static("from_matrix", &weights_from_matrix, "matrix"_a, "from the whole matrix")
@@ -328,7 +326,7 @@ void bind_place(nb::module_& module) {
              "honours.");
   module.def("make_plan", &make_plan<pattern::Affinity>, "tree"_a, "weights"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
-             "The same for weights without a pattern; metric says what they count.");
+             "The same for weights without a pattern; metric names what they count.");
   module.def("plan_matrix", &plan_matrix<double>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The same for a numpy array of float64 or float32, whole and row by row: entry [i, j] goes from rank i to "

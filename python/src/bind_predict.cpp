@@ -123,14 +123,28 @@ predict::Grouping grouping_of(const std::string& form, const std::string& algori
 
 nb::dict groups_dict(const predict::PredictedGroups& found) {
   nb::dict result;
-  result["groups"] = found.best.groups;
-  result["seconds"] = found.best.seconds;
-  result["divisor"] = found.best.divisor;
-  result["divisor_seconds"] = found.best.divisor_seconds;
-  result["continuous"] = found.best.continuous;
-  result["condition_groups"] = found.condition_groups;
-  result["condition"] = found.condition ? nb::object(nb::str(found.condition->text.c_str())) : nb::none();
-  result["holds"] = found.condition ? nb::object(nb::bool_(found.condition->holds)) : nb::none();
+  result["groups"] = best->groups;
+  result["seconds"] = best->seconds;
+  result["divisor"] = best->divisor;
+  result["divisor_seconds"] = best->divisor_seconds;
+  result["continuous"] = best->continuous;
+  // Where groups do not pay, the condition of the divisor next to the square root is the reason.
+  schedule::Rank shown = best->groups;
+  if (shown == 1 || shown == ranks) {
+    for (const schedule::Rank divisor : predict::divisors_of(ranks)) {
+      if (static_cast<std::int64_t>(divisor) * divisor <= ranks) shown = divisor;
+    }
+  }
+  const auto condition = predict::condition_of({.collective = question.collective,
+                                                .grouping = grouping,
+                                                .ranks = ranks,
+                                                .groups = shown,
+                                                .bytes = static_cast<double>(bytes),
+                                                .link = machine.link(0, 1),
+                                                .reduce_per_byte = parameters.reduce_per_byte});
+  result["condition_groups"] = shown;
+  result["condition"] = condition ? nb::object(nb::str(condition->text.c_str())) : nb::none();
+  result["holds"] = condition ? nb::object(nb::bool_(condition->holds)) : nb::none();
   return result;
 }
 
@@ -329,7 +343,7 @@ void bind_rules(nb::module_& module) {
         const auto known = collective_of(collective);
         return io::open_mpi_algorithm(known, predict::choice_from_text(choice, known)).has_value();
       },
-      "collective"_a, "choice"_a, "whether Open MPI's coll/tuned can be told to do the same");
+      "collective"_a, "choice"_a, "whether Open MPI's coll/tuned has the same algorithm");
   module.def(
       "write_file", [](const std::string& path, const std::string& text) { io::write_file_atomically(path, text); },
       "path"_a, "text"_a, "Completely or not at all.");
@@ -345,7 +359,7 @@ void bind_predict(nb::module_& module) {
   module.def("collective_algorithms", &algorithm_names, "collective"_a);
   module.def("collective_forms", &form_names, "collective"_a);
   module.def("predict_candidates", &candidates, "collective"_a, "bytes"_a, "machine"_a, "parameters"_a,
-             "shared"_a = false, "most"_a = 5, "(choice, seconds) of the ways worth trying, cheapest first");
+             "shared"_a = false, "most"_a = 5, "(choice, seconds) of the choices worth trying, cheapest first");
   module.def("predict_cost", &cost, "collective"_a, "bytes"_a, "choice"_a, "machine"_a, "parameters"_a,
              "model"_a = "closed",
              "Seconds: in closed form (None without one), or by following messages under hockney or loggp.");

@@ -156,8 +156,8 @@ void bind_topo(nb::module_& module) {
            "a copy whose leaves are bundles of so many: places for ranks of several threads")
       .def("__len__", &Tree::leaf_count);
   module.def("load_machine", &load_machine, "machine"_a = "live", "network"_a = nb::none(),
-             "A machine: 'live', XML or JSON paths, or a synthetic description. With a file that tells about switches: "
-             "its network, every host of which is such a node.");
+             "A machine: 'live', XML or JSON paths, or a synthetic description. With a file of switches: its "
+             "network, every host of which is such a node.");
   module.def(
       "save_machine",
       [](const std::string& path, const Tree& tree) { ranktree::io::save_machine(path, topo::to_machine(tree)); },

@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// Writes the pattern of a parts folder; what the caller needs to tell the user about it.
+// Writes the pattern of a parts folder. Returns what the caller reports to the user.
 nb::dict recover(const std::filesystem::path& folder, const std::string& output) {
   const ranktree::core::pattern::Pattern pattern = ranktree::io::recover_trace(folder);
   ranktree::io::save_pattern(output, pattern, ranktree::io::PatternFormat::kNpz);
@@ -31,5 +31,5 @@ nb::dict recover(const std::filesystem::path& folder, const std::string& output)
 void bind_trace(nb::module_& module) {
   module.def("recover_trace", &recover, nb::arg("parts_folder"), nb::arg("output"),
              "Puts the parts that a run left in a folder together and writes them to `output`: a pattern file. Returns "
-             "{'ranks', 'complete', 'missing'}; `complete` is true when every rank came to its end.");
+             "{'ranks', 'complete', 'missing'}; `complete` is true when every rank finished.");
 }

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.emulated_cluster import MiniCluster, cluster_up
 from tests.helpers.launches import PUS, Slots
 
-# Prints where the rank that runs it is, from what the kernel says; exits with its argument.
+# Prints where the rank that runs it is, by the kernel's mask; exits with its argument.
 WHERE = """#!/bin/sh
 rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-$SLURM_PROCID}}}
 echo "rank $rank $(uname -n) $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/$$/status)"
@@ -20,21 +20,21 @@ exit ${1:-0}
 
 @pytest.fixture
 def make_plan(tmp_path: Path) -> Callable[..., Path]:
-    """Writes a plan with the given seats, by hand and not through the code under test."""
+    """Writes a plan with the given slots by hand, not through the code under test."""
 
-    def make(seats: Slots, hosts: list[str] | None = None, name: str = "plan.json") -> Path:
-        hosts = hosts or sorted({host for host, _ in seats})
+    def make(slots: Slots, hosts: list[str] | None = None, name: str = "plan.json") -> Path:
+        hosts = hosts or sorted({host for host, _ in slots})
         document = {
             "format": "ranktree-plan",
             "version": 1,
-            "ranks": len(seats),
+            "ranks": len(slots),
             "algorithm": "treematch",
             "metric": "size",
             "seed": 1,
             "gain": True,
             "levels": [{"kind": "Cluster", "cost": 4}, {"kind": "Node", "cost": 2}, {"kind": "PU", "cost": 0}],
             "hosts": [{"name": host, "pus": 1024} for host in hosts],
-            "slots": [{"host": host, "pus": pus} for host, pus in seats],
+            "slots": [{"host": host, "pus": pus} for host, pus in slots],
             "costs": [],
         }
         path = tmp_path / name
@@ -46,7 +46,7 @@ def make_plan(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def where(tmp_path: Path) -> Path:
-    """A program that tells where its rank is."""
+    """A program that prints where its rank is."""
     path = tmp_path / "where"
     path.write_text(WHERE, encoding="ascii")
     path.chmod(0o755)
@@ -66,6 +66,6 @@ def mpiexec(request: pytest.FixtureRequest) -> str:
 def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MiniCluster]:
     """Four nodes that share this machine's PUs."""
     if len(PUS) < 2:
-        pytest.skip("two PUs are needed to tell a binding from none")
+        pytest.skip("two PUs are needed to distinguish a binding from none")
     with cluster_up(build_folder, tmp_path_factory.mktemp("cluster"), "--nodes", 4, "--per-switch", 2) as made:
         yield made

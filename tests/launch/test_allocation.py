@@ -57,7 +57,7 @@ def test_hosts_are_those_of_the_job(tmp_path: Path, variables: dict[str, str], e
     assert of_job({}) is None
 
 
-def test_flux_is_asked_for_its_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flux_lists_its_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     flux = tmp_path / "flux"
     flux.write_text('#!/bin/sh\n[ "$*" = "getattr hostlist" ] && echo "f[1-2]"\n', encoding="ascii")
     flux.chmod(0o755)
@@ -85,10 +85,10 @@ def test_only_hosts_of_the_allocation_are_used(cluster_file: Path) -> None:
     assert [leaf for leaf in range(tree.leaf_count) if tree.allowed(leaf)] == [2, 3, 6, 7]
     with pytest.raises(ValueError, match=r"--hosts: the machine \(c0, c1, c2, c3\) has no host x"):
         usable_machine(str(cluster_file), None, Allocation(("c1", "x"), "--hosts", True), silent)
-    told: list[str] = []
-    tree, _ = usable_machine(str(cluster_file), None, Allocation(("x",), "SLURM_JOB_NODELIST"), told.append)
+    logged: list[str] = []
+    tree, _ = usable_machine(str(cluster_file), None, Allocation(("x",), "SLURM_JOB_NODELIST"), logged.append)
     assert all(tree.allowed(leaf) for leaf in range(tree.leaf_count))
-    assert told == ["SLURM_JOB_NODELIST: x are not in the machine: all of its hosts are used"]
+    assert logged == ["SLURM_JOB_NODELIST: x are not in the machine: all of its hosts are used"]
 
 
 def test_described_hosts_take_the_names_that_are_given() -> None:

@@ -11,7 +11,7 @@ from tests.helpers.launches import cluster_environment, environment, places, pla
 
 HOSTS = ["n0", "n1", "n2", "n3"]
 # Seven ranks: hosts repeat, in no order, and one node has a single rank.
-SEATS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
+SLOTS = [("n2", [1]), ("n0", [0]), ("n3", [0]), ("n1", [1]), ("n2", [0]), ("n0", [1]), ("n3", [1])]
 # MPICH 4.0.2 hangs in MPI_Finalize across these nodes: with it only programs that are not MPI programs are started.
 needs_open_mpi = pytest.mark.skipif(shutil.which("mpirun.openmpi") is None, reason="mpirun.openmpi is not installed")
 FAMILIES = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
@@ -32,30 +32,30 @@ def family(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_rank_is_on_its_host_and_pu(cluster, command, make_plan, where, family) -> None:
-    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--", FAMILIES[family], "-n", 7, where]
+    words = ["run", "--plan", make_plan(SLOTS, HOSTS), "--", FAMILIES[family], "-n", 7, where]
     result = run_on_head(cluster, command, family, where.parent, *words)
     assert result.returncode == 0, result.stderr
-    assert places(result.stdout) == planned(SEATS)
+    assert places(result.stdout) == planned(SLOTS)
 
 
 def test_the_emitted_command_places_every_rank(cluster, command, ranktree, make_plan, where, family) -> None:
     launcher = "openmpi4" if family == "openmpi" else family
-    emitted = ranktree("emit", make_plan(SEATS, HOSTS), "-l", launcher, "-o", where.parent / "out", "--", where)
+    emitted = ranktree("emit", make_plan(SLOTS, HOSTS), "-l", launcher, "-o", where.parent / "out", "--", where)
     assert emitted.returncode == 0, emitted.stderr
     line = emitted.stdout.replace("mpirun ", "mpirun.openmpi ").replace("mpiexec ", "mpiexec.mpich ")
     result = cluster.call(
         "exec", "head", "sh", "-c", line, env=cluster_environment(family), cwd=where.parent, timeout=120
     )
     assert result.returncode == 0, result.stderr
-    assert places(result.stdout) == planned(SEATS)
+    assert places(result.stdout) == planned(SLOTS)
 
 
 @needs_open_mpi
 def test_verify_accepts_what_open_mpi_really_did(cluster, command, make_plan, where) -> None:
-    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--verify", "--", "mpirun.openmpi", "-n", 7, where]
+    words = ["run", "--plan", make_plan(SLOTS, HOSTS), "--verify", "--", "mpirun.openmpi", "-n", 7, where]
     result = run_on_head(cluster, command, "openmpi", where.parent, *words)
     assert result.returncode == 0, result.stderr
-    assert places(result.stdout) == planned(SEATS)
+    assert places(result.stdout) == planned(SLOTS)
 
 
 @needs_open_mpi
@@ -69,7 +69,7 @@ def test_verify_refuses_a_placement_that_is_not_the_plans(cluster, command, make
         encoding="ascii",
     )
     liar.chmod(0o755)
-    words = ["run", "--plan", make_plan(SEATS, HOSTS), "--verify", "--", liar, "-n", 7, "touch", tmp_path / "ran"]
+    words = ["run", "--plan", make_plan(SLOTS, HOSTS), "--verify", "--", liar, "-n", 7, "touch", tmp_path / "ran"]
     result = run_on_head(cluster, command, "openmpi", tmp_path, *words)
     assert result.returncode == 1
     assert "1 of 7 ranks are not where the plan has them:\n  rank 3: planned n1 PU 1, found n2 PU 1\n" in result.stderr
@@ -93,10 +93,10 @@ def test_slurm_places_every_rank(cluster, command, make_plan, where) -> None:
     cluster.need("slurm-up", "--cpus", 2)
     try:
         for verify in ([], ["--verify"]):
-            words = [command, "run", "--plan", make_plan(SEATS, HOSTS), *verify, "--", "srun", "-n", 7, where]
+            words = [command, "run", "--plan", make_plan(SLOTS, HOSTS), *verify, "--", "srun", "-n", 7, where]
             result = cluster.call("slurm", *words, env=environment(), cwd=where.parent, timeout=120)
             assert result.returncode == 0, result.stderr
-            assert places(result.stdout) == planned(SEATS)
+            assert places(result.stdout) == planned(SLOTS)
     finally:
         cluster.call("slurm-down")
 

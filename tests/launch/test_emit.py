@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SEATS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
+SLOTS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ SEATS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
 )
 def test_files_and_command(ranktree, make_plan, tmp_path: Path, launcher: str, names: set[str], printed: str) -> None:
     folder = tmp_path / "out"
-    result = ranktree("emit", make_plan(SEATS), "--launcher", launcher, "-o", folder, "--", "./a", "b")
+    result = ranktree("emit", make_plan(SLOTS), "--launcher", launcher, "-o", folder, "--", "./a", "b")
     assert result.returncode == 0, result.stderr
     assert {path.name for path in folder.iterdir()} == names
     assert shlex.split(result.stdout) == printed.format(d=folder).split()
@@ -46,13 +46,13 @@ def test_files_and_command(ranktree, make_plan, tmp_path: Path, launcher: str, n
 
 
 def test_the_folder_is_named_after_plan_and_launcher(ranktree, make_plan, tmp_path: Path) -> None:
-    result = ranktree("emit", make_plan(SEATS, name="app.json"), "-l", "openmpi4")
+    result = ranktree("emit", make_plan(SLOTS, name="app.json"), "-l", "openmpi4")
     assert (tmp_path / "app.openmpi4" / "rankfile").read_text(encoding="ascii").startswith("rank 0=n2 slot=1\n")
     assert result.stdout.split()[-1] == "PROGRAM"
 
 
 def test_existing_files_stay_unless_forced(ranktree, make_plan, tmp_path: Path) -> None:
-    plan = make_plan(SEATS)
+    plan = make_plan(SLOTS)
     (tmp_path / "out").mkdir()
     old = tmp_path / "out" / "ranktree-bind.map"
     old.write_text("mine\n", encoding="ascii")
@@ -66,7 +66,7 @@ def test_existing_files_stay_unless_forced(ranktree, make_plan, tmp_path: Path) 
 
 
 def test_a_bad_plan_leaves_no_files(ranktree, make_plan, tmp_path: Path) -> None:
-    plan = make_plan(SEATS)
+    plan = make_plan(SLOTS)
     document = json.loads(plan.read_text(encoding="ascii"))
     document["slots"][1]["host"] = "n9"
     plan.write_text(json.dumps(document), encoding="ascii")
@@ -77,12 +77,12 @@ def test_a_bad_plan_leaves_no_files(ranktree, make_plan, tmp_path: Path) -> None
 
 
 def test_an_unknown_launcher_is_wrong_usage(ranktree, make_plan) -> None:
-    result = ranktree("emit", make_plan(SEATS), "--launcher", "lsf")
+    result = ranktree("emit", make_plan(SLOTS), "--launcher", "lsf")
     assert result.returncode == 2
     assert "openmpi4" in result.stderr
 
 
 def test_intel_needs_the_program(ranktree, make_plan, tmp_path: Path) -> None:
-    result = ranktree("emit", make_plan(SEATS), "-l", "intel", "-o", tmp_path / "out")
+    result = ranktree("emit", make_plan(SLOTS), "-l", "intel", "-o", tmp_path / "out")
     assert result.returncode == 1
     assert "write the program after --" in result.stderr

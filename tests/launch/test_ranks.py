@@ -61,7 +61,7 @@ def test_every_rank_has_its_place_in_the_json(command, build_folder, launcher) -
     assert document["findings"] == []
 
 
-def test_outside_of_a_launch_it_says_how(ranktree) -> None:
+def test_outside_of_a_launch_the_error_names_the_command(ranktree) -> None:
     result = ranktree("where")
     assert result.returncode == 1
     assert result.stderr == (

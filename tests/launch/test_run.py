@@ -10,19 +10,19 @@ import pytest
 
 from tests.helpers.launches import HERE, PUS, environment, places, planned
 
-two_pus = pytest.mark.skipif(PUS[:2] != [0, 1], reason="PUs 0 and 1 are needed to tell a binding from none")
+two_pus = pytest.mark.skipif(PUS[:2] != [0, 1], reason="PUs 0 and 1 are needed to distinguish a binding from none")
 CROSSED = [(HERE, [1]), (HERE, [0])]
 ODD = [(HERE, [1]), (HERE, [0, 1]), (HERE, [0])]
 
 
 @two_pus
-@pytest.mark.parametrize("seats", [CROSSED, ODD], ids=["crossed", "odd-and-shared"])
+@pytest.mark.parametrize("slots", [CROSSED, ODD], ids=["crossed", "odd-and-shared"])
 @pytest.mark.parametrize("verify", [[], ["--verify"]], ids=["plain", "verified"])
-def test_every_rank_is_bound_as_planned(ranktree, make_plan, where, mpiexec, seats, verify) -> None:
-    command = [mpiexec, "-n", len(seats), where]
-    result = ranktree("run", "--plan", make_plan(seats), *verify, "--", *command, env=environment(), cwd=where.parent)
+def test_every_rank_is_bound_as_planned(ranktree, make_plan, where, mpiexec, slots, verify) -> None:
+    command = [mpiexec, "-n", len(slots), where]
+    result = ranktree("run", "--plan", make_plan(slots), *verify, "--", *command, env=environment(), cwd=where.parent)
     assert result.returncode == 0, result.stderr
-    assert places(result.stdout) == planned(seats)
+    assert places(result.stdout) == planned(slots)
     assert not list(where.parent.glob(".ranktree-*")), "the launcher's files are removed"
 
 

@@ -128,11 +128,11 @@ def test_a_limit_that_is_missed_is_the_exit_code(
     for cost, lines in ((102, 1), (100, 0)):
         rows = [row("strong", cost, 0.2), row("metis", 100, 0.05)]
         run.save(tmp_path / "r.csv", [run.asdict(each) for each in rows])
-        for words, asked in ((["--limits"], True), ([], True), (["--tables"], False), (["--limits", "--tables"], True)):
+        for words, gated in ((["--limits"], True), ([], True), (["--tables"], False), (["--limits", "--tables"], True)):
             monkeypatch.setattr(sys, "argv", ["report.py", "--csv", str(tmp_path / "r.csv"), *words])
-            assert report.main() == (1 if asked and lines else 0)
+            assert report.main() == (1 if gated and lines else 0)
             printed = capsys.readouterr().out
-            assert printed.count("strong cost: grid2d-4096") == (lines if asked else 0)
+            assert printed.count("strong cost: grid2d-4096") == (lines if gated else 0)
             assert ("| placed by |" in printed) == ("--tables" in words)
 
 

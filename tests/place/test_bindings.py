@@ -37,7 +37,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def found(build_folder: Path) -> dict:
-    """What one interpreter with the build's package says."""
+    """What one interpreter with the build's package prints."""
     environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=60, check=False
@@ -64,7 +64,7 @@ def test_costs_are_the_definitions(found: dict) -> None:
 
 
 def test_each_placement_is_an_injection(found: dict) -> None:
-    """17 ranks on 17 of 18 cores; the baselines are what their names say; the best is the least."""
+    """17 ranks on 17 of 18 cores; each baseline follows its definition; the best has the least cost."""
     for name, placement in found["placements"].items():
         assert len(set(placement["leaves"])) == 17, name
         assert set(placement["leaves"]) <= set(range(18)), name

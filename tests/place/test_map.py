@@ -43,15 +43,15 @@ def hop_bytes(weights: np.ndarray) -> float:
 
 @pytest.mark.parametrize("case", CASES)
 def test_real_patterns_on_plafrim(case: str, ranktree: Callable, tmp_path: Path) -> None:
-    """The plan costs what its table says, and no more than identity, round robin and greedy."""
+    """The plan costs what its table states, and no more than identity, round robin and greedy."""
     ranks, rows = traffic(case)
     text = gzip.decompress((REAL / f"{case}.all.txt.gz").read_bytes()).decode()
     (tmp_path / "p.csv").write_text(text, encoding="utf-8")
     result = ranktree("map", tmp_path / "p.csv", "--machine", PLAFRIM, "-o", tmp_path / "plan.json", "--json")
     assert result.returncode == 0, result.stderr
     plan = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))
-    seats = plan["slots"]
-    core_of = np.array([int(seat["host"][1:]) * 8 + seat["pus"][0] for seat in seats])
+    slots = plan["slots"]
+    core_of = np.array([int(slot["host"][1:]) * 8 + slot["pus"][0] for slot in slots])
     assert len(set(core_of)) == ranks
 
     table = {row["placement"]: np.array(row["weight"]) for row in json.loads(result.stdout)["costs"]}
@@ -79,7 +79,7 @@ def write_pairs(path: Path, pairs: list[tuple[int, int, int, int]], ranks: int) 
 
 
 def test_the_verdict_is_a_sentence(ranktree: Callable, tmp_path: Path) -> None:
-    """A gain is said in words, and so is its absence."""
+    """The output states a gain in words, and also its absence."""
     crossed = write_pairs(tmp_path / "crossed.csv", [(0, 2, 1, 100), (1, 3, 1, 50)], 4)
     result = ranktree("map", crossed, "--machine", "node:2 core:2")
     assert "By the plan nothing crosses between nodes: it costs 50 % less than the current rank order." in result.stdout
@@ -132,5 +132,5 @@ def test_forbidden_cores_are_not_used(ranktree: Callable, tmp_path: Path) -> Non
     pattern = write_pairs(tmp_path / "p.csv", [(0, 2, 1, 5), (1, 3, 1, 7)], 4)
     result = ranktree("map", pattern, "--machine", tmp_path / "m.json", "-o", tmp_path / "plan.json")
     assert result.returncode == 0, result.stderr
-    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
-    assert {seat["pus"][0] for seat in seats} == {0, 2}
+    slots = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
+    assert {slot["pus"][0] for slot in slots} == {0, 2}

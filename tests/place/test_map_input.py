@@ -1,4 +1,4 @@
-"""`ranktree map` and `convert` on patterns that do not say what is asked, and on numpy files that are none."""
+"""`ranktree map` and `convert` on patterns without the metric wanted, and on damaged numpy files."""
 
 import bz2
 import io
@@ -22,7 +22,7 @@ ONE_NUMBER = {
 
 
 def plan_of(ranktree: Callable, path: Path, *options: str) -> dict:
-    """What --json says."""
+    """What --json prints."""
     result = ranktree("map", path, *MACHINE, *options, "--json")
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
@@ -72,7 +72,7 @@ def array_bytes(array: np.ndarray) -> bytes:
 
 
 def with_header(text: str, version: tuple[int, int] = (1, 0)) -> bytes:
-    """An .npy file that says anything."""
+    """An .npy file with this header."""
     return b"\x93NUMPY" + bytes(version) + struct.pack("<H", len(text)) + text.encode() + bytes(64)
 
 
@@ -188,7 +188,7 @@ def test_numbers_beyond_what_the_core_counts_are_usage_errors(ranktree: Callable
         assert option in result.stderr
 
 
-def test_no_place_at_all_is_said_so(ranktree: Callable, tmp_path: Path) -> None:
+def test_a_machine_without_slots_is_refused(ranktree: Callable, tmp_path: Path) -> None:
     """Oversubscription would not help."""
     path = tmp_path / "p.mat"
     path.write_text(ONE_NUMBER["p.mat"], encoding="ascii")

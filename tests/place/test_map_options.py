@@ -44,11 +44,11 @@ def bound_of(path: Path) -> float:
             traffic[source, target] += size
             traffic[target, source] += size
     falling = np.sort(traffic, axis=1)[:, ::-1]
-    return float(sum(falling[:, room - 1 :].sum() for room in (4, 2, 1)))
+    return float(sum(falling[:, slots - 1 :].sum() for slots in (4, 2, 1)))
 
 
-def test_every_preset_says_how_far_it_may_be_from_the_best(ranktree: Callable, small: Path, tmp_path: Path) -> None:
-    """The bound is the definition's, in the sentence, the JSON and the file."""
+def test_every_preset_reports_its_gap_to_the_bound(ranktree: Callable, small: Path, tmp_path: Path) -> None:
+    """The sentence, the JSON and the file have the bound of the definition."""
     bound = bound_of(small)
     assert bound > 0
     for preset in ("fast", "default", "strong"):
@@ -112,8 +112,8 @@ def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
     assert result.returncode == 1, "eight places are left"
     result = ranktree("map", pattern, "--machine", "node:4 core:5", *options)
     assert result.returncode == 0, result.stderr
-    seats = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
-    used = {(seat["host"], seat["pus"][0]) for seat in seats}
+    slots = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["slots"]
+    used = {(slot["host"], slot["pus"][0]) for slot in slots}
     assert len(used) == 9
     assert not used & {("n0", 0), ("n1", 0), ("n2", 0), ("n3", 0), ("n1", 2), ("n1", 3), ("n2", 1), ("n2", 3)}
 
@@ -121,9 +121,9 @@ def test_forbidden_pus_are_not_used(ranktree: Callable, tmp_path: Path) -> None:
 def require_valid_and_no_worse(plan: dict, pattern: Path, sizes: tuple[int, ...]) -> None:
     """One core a rank, and no more hop-bytes than in order; both counted here. `sizes`: cores of each subtree."""
     rows = np.loadtxt(pattern, delimiter=",", skiprows=2, dtype=np.int64)
-    cores = np.array([int(seat["host"][1:]) * sizes[-1] + seat["pus"][0] for seat in plan["slots"]])
-    assert all(len(seat["pus"]) == 1 and 0 <= seat["pus"][0] < sizes[-1] for seat in plan["slots"])
-    assert {seat["host"] for seat in plan["slots"]} <= {host["name"] for host in plan["hosts"]}
+    cores = np.array([int(slot["host"][1:]) * sizes[-1] + slot["pus"][0] for slot in plan["slots"]])
+    assert all(len(slot["pus"]) == 1 and 0 <= slot["pus"][0] < sizes[-1] for slot in plan["slots"])
+    assert {slot["host"] for slot in plan["slots"]} <= {host["name"] for host in plan["hosts"]}
     assert len(set(cores)) == len(cores)
     said = {row["placement"]: row["total"] for row in plan["costs"]}
     found = {}
@@ -152,8 +152,8 @@ def test_a_time_limit_keeps_the_best_so_far(ranktree: Callable, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("algorithm", ["greedy", "treematch", "round-robin"])
-def test_a_limit_that_ended_nothing_is_not_blamed(ranktree: Callable, tmp_path: Path, algorithm: str) -> None:
-    """It is over before they are, but they are finished."""
+def test_a_limit_that_stopped_nothing_is_not_reported(ranktree: Callable, tmp_path: Path, algorithm: str) -> None:
+    """The time is over before they finish, but they stop at nothing."""
     pattern = write_pairs(tmp_path / "p.csv", 300, 5)
     options = ("--machine", "node:20 core:16", "--algorithm", algorithm, "--time-limit", "1e-6")
     result = ranktree("map", pattern, *options)
@@ -173,12 +173,12 @@ def read_until(terminal: int, text: str) -> str:
         if select.select([terminal], [], [], 0.1)[0]:
             try:
                 shown += os.read(terminal, 4096).decode(errors="replace")
-            except OSError:  # nobody has its other end any more
+            except OSError:  # its other end is closed
                 break
     return shown
 
 
-def test_ctrl_c_keeps_the_best_so_far_and_a_bar_shows_the_work(command: str, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_best_so_far_and_a_progress_bar_is_shown(command: str, tmp_path: Path) -> None:
     """On a terminal; the plan is written, and the exit code is 0."""
     pattern = write_pairs(tmp_path / "p.csv", 32768, 8)
     arguments = [command, "map", pattern, "--machine", "node:512 package:4 core:16", "--algorithm", "engine"]
@@ -199,7 +199,7 @@ def test_ctrl_c_keeps_the_best_so_far_and_a_bar_shows_the_work(command: str, tmp
     require_valid_and_no_worse(plan, pattern, (16, 64))
 
 
-WORK_THAT_DOES_NOT_ASK = """
+WORK_WITHOUT_CHECKS = """
 import threading, time
 from ranktree.interrupt import Interruption
 with Interruption() as interruption:
@@ -208,10 +208,10 @@ with Interruption() as interruption:
 """
 
 
-def test_a_second_ctrl_c_ends_the_program(build_folder: Path) -> None:
-    """Even where nothing asks whether to go on."""
+def test_a_second_ctrl_c_terminates_the_program(build_folder: Path) -> None:
+    """Even where the work never checks for an interruption."""
     environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
-    arguments = [sys.executable, "-c", WORK_THAT_DOES_NOT_ASK]
+    arguments = [sys.executable, "-c", WORK_WITHOUT_CHECKS]
     pipe = subprocess.PIPE
     with subprocess.Popen(arguments, env=environment, stdout=pipe, stderr=pipe, text=True) as program:
         assert program.stdout.readline() == "ready\n"

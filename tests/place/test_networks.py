@@ -52,8 +52,8 @@ def test_a_torus_from_its_file(ranktree: Callable, tmp_path: Path) -> None:
     distances = [float(level.split()[1]) for level in network]
     assert all(a > b for a, b in pairwise(distances))
     plan = json.loads(plan_file.read_text())
-    nodes = np.array([int(seat["host"][1:]) for seat in plan["slots"]])
-    cores = np.array([seat["pus"][0] for seat in plan["slots"]])
+    nodes = np.array([int(slot["host"][1:]) for slot in plan["slots"]])
+    cores = np.array([slot["pus"][0] for slot in plan["slots"]])
     costs = {row["placement"]: row["total"] for row in answer["costs"]}
     assert costs["plan"] == hop_bytes(matrix, nodes, cores)
     order = np.arange(150)
@@ -126,7 +126,7 @@ def test_a_matrix_is_the_same_by_npy_npz_and_text(ranktree: Callable, tmp_path: 
     ],
 )
 def test_bad_matrices_are_refused(ranktree: Callable, tmp_path: Path, matrix: np.ndarray, text: str) -> None:
-    """One line that says what is wrong."""
+    """One line with the reason."""
     path = tmp_path / "bad.npy"
     np.save(path, matrix)
     result = ranktree("map", str(path), "--machine", "node:4 core:4")
@@ -142,14 +142,14 @@ def test_ranks_of_several_threads(ranktree: Callable, tmp_path: Path) -> None:
     arguments = ["map", str(tmp_path / "ring.npy"), "--machine", "node:3 package:2 core:8", "--threads-per-rank", "3"]
     result = ranktree(*arguments, "--forbid", "n1:0-13", "--pin", "5=n2:4", "-o", str(plan_file))
     assert result.returncode == 0, result.stderr
-    seats = json.loads(plan_file.read_text())["slots"]
-    for seat in seats:
-        first = seat["pus"][0]
-        assert seat["host"] != "n1"
-        assert seat["pus"] == [first, first + 1, first + 2]
+    slots = json.loads(plan_file.read_text())["slots"]
+    for slot in slots:
+        first = slot["pus"][0]
+        assert slot["host"] != "n1"
+        assert slot["pus"] == [first, first + 1, first + 2]
         assert first in {0, 3, 8, 11}
-    assert len({(seat["host"], seat["pus"][0]) for seat in seats}) == 6
-    assert seats[5] == {"host": "n2", "pus": [3, 4, 5]}
+    assert len({(slot["host"], slot["pus"][0]) for slot in slots}) == 6
+    assert slots[5] == {"host": "n2", "pus": [3, 4, 5]}
     result = ranktree(*arguments[:4], "--threads-per-rank", "17")
     assert result.returncode == 1
     assert "expected an allowed slot, found none" in result.stderr

@@ -111,7 +111,7 @@ def test_real_kahip_places_or_is_refused(nested: tuple[int, Rows]) -> None:
 
 
 def test_real_metis_on_unequal_subtrees_with_places_to_spare(compared: Callable, tmp_path: Path) -> None:
-    """Each rank has a place of its own, none a forbidden one; who needs equal subtrees says so."""
+    """Each rank has a slot of its own, none a forbidden one; programs that need equal subtrees report so."""
     pattern = write_nested(tmp_path / "p.csv", ranks=13)
     rows = compared(pattern, "--forbid", "n0:1-2", "--forbid", "n3:3", machine="node:4 package:2 core:2 pu:1")
     for name in ("KaHIP", *SCOTCH):
@@ -170,13 +170,13 @@ def build(folder: Path, name: str, source: str, *options: str) -> None:
 
 
 def build_metis(folder: Path, end: str, whole: str = "int32_t", real: str = "float", *options: str) -> None:
-    """A library that says it is METIS, and no pymetis that could stand in for it."""
+    """A library by the name of METIS, and no pymetis that could replace it."""
     (folder / "sitecustomize.py").write_text("import sys; sys.modules['pymetis'] = None", encoding="ascii")
     build(folder, "libmetis.so.5", METIS_HEAD + end, f"-Didx_t={whole}", f"-Dreal_t={real}", *options)
 
 
 def build_scotch(folder: Path, end: str, number: int = 4) -> None:
-    """A library that says it is Scotch, and that of its errors."""
+    """A library by the name of Scotch, and that of its errors."""
     build(folder, "libscotcherr-7.0.so", "void SCOTCH_errorPrint(const char* text, ...) {}")
     build(folder, "libscotch-7.0.so", SCOTCH_HEAD + end, f"-DNUMBER={number}")
 
@@ -354,7 +354,7 @@ print(peers.read_answer(Path(sys.argv[1]), None).note)
 """
 
 
-def test_endings_and_answers_that_are_none_are_said(build_folder: Path, tmp_path: Path) -> None:
+def test_exit_codes_signals_and_missing_answers_are_reported(build_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "answer.npz").touch()
     environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
     words = [sys.executable, "-c", ENDINGS, str(tmp_path / "answer.npz")]
@@ -372,26 +372,26 @@ def test_rebalancing_moves_what_costs_least() -> None:
     assert part.tolist() == [0, 0, 0, 1, 1]
 
 
-def test_ranks_go_where_there_is_room_even_if_all_are_put_into_one_part() -> None:
-    """A root of subtrees with 1, 3 and 2 seats, the second of one leaf that takes three."""
+def test_ranks_get_free_slots_even_if_all_are_put_into_one_part() -> None:
+    """A root of subtrees with 1, 3 and 2 slots, the second of one leaf that takes three."""
     tree = peer_libraries.Subtrees(
         np.array([1, 4, 5, 6, 0, 0, 0, 0]),
         np.array([3, 1, 1, 2, 0, 0, 0, 0]),
         np.array([6, 1, 3, 2, 1, 3, 1, 1]),
         np.array([0, 0, 1, 4, 0, 1, 4, 5]),
     )
-    asked = []
+    divided = []
 
-    def divide(graph: peer_libraries.Graph, rooms: np.ndarray) -> peer_libraries.Placed:
-        asked.append((graph[0].size - 1, rooms.tolist()))
+    def divide(graph: peer_libraries.Graph, capacities: np.ndarray) -> peer_libraries.Placed:
+        divided.append((graph[0].size - 1, capacities.tolist()))
         return np.zeros(graph[0].size - 1, int), 0.5
 
     for count, expected in ((6, [6, [3, 2, 1]]), (4, [4, [3, 2]]), (5, [5, [3, 2]])):
-        asked.clear()
+        divided.clear()
         empty = (np.zeros(count + 1, int), np.zeros(0, int), np.zeros(0))
-        seats, seconds = peer_libraries.along(tree, empty, divide)
-        assert asked == [tuple(expected)]
+        slots, seconds = peer_libraries.along(tree, empty, divide)
+        assert divided == [tuple(expected)]
         assert seconds == 0.5
-        assert len(set(seats)) == count
-        assert set(seats) <= set(range(6))
+        assert len(set(slots)) == count
+        assert set(slots) <= set(range(6))
     assert peer_libraries.along(tree, (np.zeros(1, int), np.zeros(0, int), np.zeros(0)), divide)[0].size == 0

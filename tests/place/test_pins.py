@@ -63,7 +63,7 @@ def test_two_ranks_on_one_place_and_forbidden_places_are_refused(pattern):
     assert "may not be used" in done.stderr
 
 
-def test_what_cannot_honour_pins_says_so(pattern):
+def test_algorithms_that_cannot_honour_pins_refuse_them(pattern):
     done = run(pattern, "--machine", MACHINE, "--pin", "0=n0:1", "--algorithm", "treematch")
     assert done.returncode == 1
     assert "treematch: expected no pinned ranks, found 1" in done.stderr

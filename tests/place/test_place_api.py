@@ -126,8 +126,8 @@ refusal("huge", changed(1e308))
 found["empty"] = ranktree.place(np.zeros((5, 5)), MACHINE).gap
 found["shared"] = ranktree.place(np.ones((19, 19)), MACHINE, oversubscribe=True).cost
 
-asked = []
-plan = ranktree.place(matrix, MACHINE, keep_going=lambda: asked.append(1) or False)
+calls = []
+plan = ranktree.place(matrix, MACHINE, keep_going=lambda: calls.append(1) or False)
 found["stopped flag"] = [
     plan.stopped,
     ranktree.place(matrix, MACHINE).stopped,
@@ -135,7 +135,7 @@ found["stopped flag"] = [
     ranktree.place(np.ones((300, 300)), "node:30 core:10", time_limit=1e-9).stopped,
     _core.load_plan(sys.argv[1]).stopped,
 ]
-found["stopped"] = [len(asked), plan.cost <= next(row.total for row in plan.costs if row.placement == "identity")]
+found["stopped"] = [len(calls), plan.cost <= next(row.total for row in plan.costs if row.placement == "identity")]
 
 def interrupt(number, frame):
     raise KeyboardInterrupt
@@ -155,7 +155,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def found(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    """What one interpreter with the build's package says."""
+    """What one interpreter with the build's package prints."""
     environment = {**os.environ, "PYTHONPATH": str(build_folder / "python")}
     plan = tmp_path_factory.mktemp("place_api") / "plan.json"
     result = subprocess.run(
@@ -191,8 +191,8 @@ def test_every_kind_of_input_gives_the_same_plan(found: dict) -> None:
     assert plan["by_level"] == cost_by_level(matrix, leaf)
     assert plan["cost"] == sum(plan["by_level"])
     assert plan["levels"] == ["Cluster", "Node", "Package", "Core"]
-    seats = [(f"n{place // 6}", [place % 6]) for place in leaf]
-    assert [(seat["host"], seat["pus"]) for seat in plan["file"]["slots"]] == seats
+    slots = [(f"n{place // 6}", [place % 6]) for place in leaf]
+    assert [(slot["host"], slot["pus"]) for slot in plan["file"]["slots"]] == slots
 
 
 def test_what_is_given_is_not_changed(found: dict) -> None:
@@ -210,7 +210,7 @@ def test_the_bound_is_the_definition(found: dict) -> None:
     """What a rank exchanges beyond as many partners as fit, at 2 hops for each level it crosses, halved."""
     matrix = np.array(found["matrix"])
     both = np.sort(np.where(np.eye(17, dtype=bool), 0, matrix + matrix.T), axis=1)[:, ::-1]
-    bound = sum(2 * both[:, room - 1 :].sum() / 2 for room in (6, 3, 1))
+    bound = sum(2 * both[:, slots - 1 :].sum() / 2 for slots in (6, 3, 1))
     plan = found["plans"]["doubles"]
     assert plan["bound"] == bound
     assert plan["gap"] == pytest.approx((plan["cost"] - bound) / bound, rel=1e-12)
@@ -288,9 +288,9 @@ def test_ranks_that_do_not_talk_cost_nothing(found: dict) -> None:
 
 
 def test_a_search_can_be_stopped(found: dict) -> None:
-    """By its answer it keeps what it has; an exception, Ctrl-C too, comes out."""
-    asked, no_worse = found["stopped"]
-    assert asked == 1, "who said stop is not asked again"
+    """After False the best so far is kept; an exception, also that of Ctrl-C, is raised."""
+    calls, no_worse = found["stopped"]
+    assert calls == 1, "keep_going is not called again after it returned False"
     assert no_worse
     assert found["stopped flag"] == [True, False, False, True, False]
     assert found["interrupted"]

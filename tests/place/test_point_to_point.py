@@ -14,7 +14,7 @@ REAL = Path(__file__).resolve().parent.parent / "pattern/data/real"
 CASES = sorted(path.name.removesuffix(".p2p.txt.gz") for path in REAL.glob("*.p2p.txt.gz"))
 HOPS = np.array([6, 4, 2, 2, 0])  # a single L3 a package adds none
 
-# Reads one JSON line a case: ranks and rows; answers with the plan's seats and totals by placement.
+# Reads one JSON line a case: ranks and rows; prints the plan's slots and totals by placement.
 PROGRAM = """
 import json
 import sys
@@ -71,7 +71,7 @@ def planned(build_folder: Path) -> dict[str, dict]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_plan_costs_what_it_says_and_no_more_than_the_baselines(case: str, planned: dict[str, dict]) -> None:
+def test_the_plan_has_its_stated_cost_and_no_more_than_the_baselines(case: str, planned: dict[str, dict]) -> None:
     """Identity, round robin and greedy."""
     ranks, rows = rows_of(case)
     cores, totals = np.array(planned[case]["cores"]), planned[case]["totals"]

@@ -1,4 +1,4 @@
-"""The scale of colours: even steps of lightness, which any eye and any printer can tell apart."""
+"""The scale of colours: even steps of lightness, which any eye and any printer can distinguish."""
 
 import numpy as np
 import pytest

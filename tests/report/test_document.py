@@ -39,7 +39,7 @@ def save_random(path: Path, ranks: int, seed: int = 3) -> dict[tuple[int, int], 
     return pairs
 
 
-def meeting_level(a: int, b: int) -> int:
+def common_level(a: int, b: int) -> int:
     """The level of MACHINE on which two cores meet: cluster, node, package, the same core."""
     return 3 if a == b else 2 if a // 4 == b // 4 else 1 if a // 8 == b // 8 else 0
 
@@ -72,7 +72,7 @@ def test_levels_are_those_of_the_slots(judged: tuple) -> None:
         sums = Counter()
         for (a, b), (_, size) in pairs.items():
             if a != b:
-                sums[meeting_level(slots[name][a], slots[name][b])] += size
+                sums[common_level(slots[name][a], slots[name][b])] += size
         assert row["weight"] == [sums[level] for level in range(4)]
         costs = document["levels"]["costs"]
         assert row["total"] == pytest.approx(sum(sums[level] * costs[level] for level in range(4)))
@@ -116,8 +116,8 @@ def test_heaviest_pairs_and_those_that_cross(judged: tuple) -> None:
     assert [(row["bytes"], row["from"], row["to"]) for row in document["top_pairs"]] == others[:50]
     for row in document["top_pairs"]:
         assert row["messages"] == pairs[row["from"], row["to"]][0]
-        assert row["before"] == meeting_level(row["from"], row["to"])
-        assert row["after"] == meeting_level(slots["plan"][row["from"]], slots["plan"][row["to"]])
+        assert row["before"] == common_level(row["from"], row["to"])
+        assert row["after"] == common_level(slots["plan"][row["from"]], slots["plan"][row["to"]])
     for pair in document["crossing"]["plan"]:
         a, b = pair["ranks"]
         assert slots["plan"][a] // 8 != slots["plan"][b] // 8
@@ -136,11 +136,11 @@ def test_the_heat_map_holds_every_pair(judged: tuple) -> None:
     assert found == pairs
 
 
-def test_the_tree_is_told_by_neighbouring_slots(judged: tuple) -> None:
+def test_the_tree_follows_from_neighbouring_slots(judged: tuple) -> None:
     _, document, _ = judged
     machine = document["machine"]
     assert (machine["slots"], machine["nodes"]) == (32, ["n0", "n1", "n2", "n3"])
-    expected = [0] + [meeting_level(slot - 1, slot) for slot in range(1, 32)]
+    expected = [0] + [common_level(slot - 1, slot) for slot in range(1, 32)]
     assert list(unpacked(machine["meets"])) == expected
 
 
@@ -216,7 +216,7 @@ def test_verdicts(tmp_path: Path) -> None:
 
 
 def test_a_gain_below_two_percent_is_nothing_worth_changing(tmp_path: Path) -> None:
-    """Two light pairs out of place among heavy ones: the plan mends them, and nobody would notice."""
+    """Two light pairs out of place among heavy ones: the plan mends them, a gain too small to matter."""
     senders = np.array([0, 2, 4, 6, 1, 3], dtype=np.int64)
     receivers = np.array([1, 3, 5, 7, 4, 6], dtype=np.int64)
     sizes = np.array([1e6, 1e6, 1e6, 1e6, 4e3, 1e3])

@@ -70,7 +70,7 @@ def test_a_machine_has_the_distances_of_its_tree(description: str) -> None:
     assert slots == list(range(len(machine)))
 
 
-def test_a_plan_costs_what_distances_and_pattern_say(matrix: np.ndarray) -> None:
+def test_a_plan_costs_the_sum_over_distances_and_pattern(matrix: np.ndarray) -> None:
     pattern, machine = ranktree.Pattern.from_matrix(matrix), ranktree.Machine(MACHINE)
     plan = pattern.place(machine, seed=2)
     assert isinstance(plan, ranktree.Plan)
@@ -119,13 +119,13 @@ def test_everything_shows_itself(matrix: np.ndarray) -> None:
     for picture in (pattern.plot(), machine.plot(), plan.plot()):
         root = ElementTree.fromstring(picture._repr_svg_())
         assert root.tag.endswith("svg")
-    bars = [
+    lengths = [
         float(each.get("width"))
         for each in ElementTree.fromstring(plan.plot().svg).iter()
         if each.get("height") == "14"
     ]
     totals = [row.total for row in plan.costs] + [plan.bound]
-    assert np.array(bars) == pytest.approx(np.array(totals) / max(totals) * max(bars), abs=0.1)
+    assert np.array(lengths) == pytest.approx(np.array(totals) / max(totals) * max(lengths), abs=0.1)
     assert f'<td style="text-align: right">{plan.cost:,.6g}</td>' in plan._repr_html_()
 
 

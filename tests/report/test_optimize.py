@@ -306,7 +306,7 @@ def test_orders_keep_the_slots_of_the_launch(tmp_path: Path) -> None:
     recorded = pattern_of(ring * 1000, ring)
     recorded.metadata = {"hosts": ["n1", "n1", "n1", "n3", "n3", "n3"]}
     for each in reorderings(tree, recorded, tmp_path, 1):
-        assert {host for host, _ in each.seats} == {"n1", "n3"}
+        assert {host for host, _ in each.slots} == {"n1", "n3"}
         assert each.gain > 0.3
     assert used_slots(tree, ["n1"] * 5) is None
     assert used_slots(tree, ["elsewhere"]) is None

@@ -73,7 +73,7 @@ class Page:
         ActionChains(self.browser).send_keys(*keys).perform()
 
     def point(self, row: int, column: int, size: int) -> str:
-        """Moves the mouse to a cell of the first heat map; what the status line then says."""
+        """Moves the mouse to a cell of the first heat map; what the status line then shows."""
         canvas = self.browser.find_element(By.ID, "heat-0")
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
         width = canvas.size["width"]
@@ -107,7 +107,7 @@ def open_page(browser: WebDriver, tmp_path: Path) -> Callable[..., Page]:
 
 
 def requests_of(browser: WebDriver) -> list[str]:
-    """The addresses that the page asked for; the browser's own pages ask for theirs."""
+    """The addresses that the page requested; the browser's own pages have others."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [each["params"] for each in messages if each["method"] == "Network.requestWillBeSent"]
     return [each["request"]["url"] for each in sent if each["documentURL"] == browser.current_url]
@@ -118,8 +118,8 @@ def test_renders_without_an_error_and_requests_nothing(page: Page) -> None:
     page.browser.get(page.browser.current_url)
     WebDriverWait(page.browser, SECONDS).until(lambda it: it.execute_script(READY))
     assert page.browser.get_log("browser") == []
-    asked = [url for url in requests_of(page.browser) if not url.startswith(("data:", "blob:"))]
-    assert set(asked) == {page.browser.current_url}
+    requested = [url for url in requests_of(page.browser) if not url.startswith(("data:", "blob:"))]
+    assert set(requested) == {page.browser.current_url}
     ids = page.browser.execute_script("return [...document.querySelectorAll('section')].map(s => s.id)")
     assert ids == ["heat", "levels", "machine", "links", "nodes", "pairs", "sizes", "shares", "recording", "decisions",
                    "times", "commands", "absent"]  # fmt: skip
@@ -152,7 +152,7 @@ def test_tables_show_the_document(page: Page) -> None:
     ]  # fmt: skip
 
 
-def test_hover_tells_the_pair_under_the_mouse(page: Page) -> None:
+def test_hover_shows_the_pair_under_the_mouse(page: Page) -> None:
     page.press("heat-0", "0")
     slots = unpacked(page.document["machine"]["placements"][0]["slot_of"])
     rank_at = slots.argsort(kind="stable").tolist()
@@ -294,7 +294,7 @@ def test_more_than_2048_ranks_are_binned_and_zoom_to_single_pairs(open_page: Cal
 def test_a_dense_pattern_is_shown_as_blocks(
     browser: WebDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the pairs do not fit into the page, cells are blocks, and hovering tells their sums."""
+    """Where the pairs do not fit into the page, cells are blocks, and hovering shows their sums."""
     monkeypatch.setattr("ranktree.report.cells.BUDGET", 500)
     save_stencil(tmp_path / "app.npz", (8, 8), 4)
     document = build(Request(str(tmp_path / "app.npz"), machine="node:4 core:16"))

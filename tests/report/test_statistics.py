@@ -1,4 +1,4 @@
-"""Medians of few runs: intervals that hold the truth as often as they say, and comparisons in words."""
+"""Medians of few runs: intervals that cover the true median as often as stated, and comparisons in words."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_clear_difference_is_seen() -> None:
     assert back["ratio"] == pytest.approx(1 / found["ratio"])
 
 
-def test_few_runs_say_nothing() -> None:
+def test_few_runs_decide_nothing() -> None:
     found = document([Series("A", [], [2.0] * 4), Series("B", [], [1.0] * 4)], "s", "wall time", paired=True)
     assert found["comparison"]["result"] == "too few runs"
 

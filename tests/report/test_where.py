@@ -118,7 +118,7 @@ def test_unbound_ranks_end_with_code_3_and_the_flag(ranktree: Callable, mpi: Any
 
 
 @pytest.mark.skipif(PUS != [0, 1], reason="expected places are for a machine with PUs 0 and 1")
-def test_inside_a_job_rank_0_tells(command: str, mpi: Any) -> None:
+def test_inside_a_job_rank_0_prints(command: str, mpi: Any) -> None:
     words = [starter(mpi), "-n", "2", *BOUND[mpi.name], command, "where", "--json"]
     result = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr

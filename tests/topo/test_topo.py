@@ -20,12 +20,12 @@ Cluster
             PU 0
 
 64 places, 64 may be used
-meeting on Cluster  8 hops
-meeting on Switch0  6 hops
-meeting on Node     4 hops
-meeting on Package  2 hops
-meeting on L3Cache  2 hops
-meeting on Core     0 hops
+common ancestor Cluster  8 hops
+common ancestor Switch0  6 hops
+common ancestor Node     4 hops
+common ancestor Package  2 hops
+common ancestor L3Cache  2 hops
+common ancestor Core     0 hops
 """
 
 
@@ -109,7 +109,7 @@ def test_costs_that_are_not_known_are_refused(ranktree: Callable, tmp_path: Path
     }
     (tmp_path / "m.json").write_text(json.dumps(machine), encoding="utf-8")
     result = ranktree("topo", tmp_path / "m.json", "--cost", "latency")
-    assert "meeting on Cluster  2e-06 s" in result.stdout
+    assert "common ancestor Cluster  2e-06 s" in result.stdout
 
 
 def test_refusals_are_one_line(ranktree: Callable, tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ Cluster
           PU 0
 
 8 places, 8 may be used
-meeting on Cluster  6 hops
-meeting on Switch0  6 hops
-meeting on Switch1  4 hops
-meeting on Node     2 hops
-meeting on Core     0 hops
+common ancestor Cluster  6 hops
+common ancestor Switch0  6 hops
+common ancestor Switch1  4 hops
+common ancestor Node     2 hops
+common ancestor Core     0 hops
 """
 
 

@@ -259,12 +259,12 @@ class PlacedLaunch:
 def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
     """The command by the plan of a file."""
     placed = launchable(_core.load_plan(str(plan)), str(plan))
-    seats = _core.plan_slots(placed)
+    slots = _core.plan_slots(placed)
     launched = take_apart(words)
-    kept = kept_options(launched, seats)
+    kept = kept_options(launched, slots)
 
     def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-        launch = _core.make_launch(placed, launcher_for(launched, seats), str(place), program)
+        launch = _core.make_launch(placed, launcher_for(launched, slots), str(place), program)
         write_files(place, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
@@ -277,8 +277,9 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
         try:
             launch = placing(words, source.file(words, place), place)
             if check is not Check.NOTHING:
-                verify.require(launch.seats, launch.command, launch.prepare, place, check is Check.PUS)
-            arguments, variables = launch.prepare(launch.command.program)
+                slots = _core.plan_slots(_core.load_plan(str(plan)))
+                verify.require(slots, launched, prepare, place, compare_pus=check is Check.PUS)
+            arguments, variables = prepare(launched.program)
             notify(show, arguments)
             return run_through(arguments, variables)
         except verify.Interrupted as interrupted:

@@ -26,7 +26,7 @@ class Candidate:
     reorders: bool = False  # the processes stay where they are, MPI_COMM_WORLD gets another order
 
     @property
-    def seats(self) -> list[tuple[str, list[int]]]:
+    def slots(self) -> list[tuple[str, list[int]]]:
         """Host and PUs of each rank."""
         return _core.plan_slots(self.plan)
 
@@ -93,8 +93,8 @@ def worth_measuring(found: Sequence[Candidate], worthwhile: float) -> list[Candi
     """Those that save enough on the model, each placement once for plans and for orders, the two best."""
     chosen: list[Candidate] = []
     for each in sorted(found, key=lambda one: -one.gain):
-        known = [other.seats for other in chosen if other.reorders == each.reorders]
-        if each.gain >= worthwhile and each.seats not in known:
+        known = [other.slots for other in chosen if other.reorders == each.reorders]
+        if each.gain >= worthwhile and each.slots not in known:
             chosen.append(each)
     return chosen[:MOST_MEASURED]
 

@@ -172,8 +172,8 @@ def measured(
             notify(f"verifying the {each.name}")
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
                 Path(name).chmod(0o755)
-                verify.require(launch.seats, launch.command, launch.prepare, Path(name), wishes.check == "pus")
-        arguments, what.variables[each.name] = launch.prepare(launch.command.program)
+                verify.require(each.slots, launched, prepare, Path(name), compare_pus=wishes.check == "pus")
+        arguments, what.variables[each.name] = prepare(launched.program)
         series.append(Series(each.name, arguments))
     try:
         measure(what, lambda number, one: notify(f"round {number + 1} of {wishes.runs}: {one.name}"))
@@ -245,7 +245,7 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
     shutil.copyfile(best.path, plan)
     launched = take_apart(words)
     folder = (wishes.folder / "launcher").absolute()
-    launch = _core.make_launch(best.plan, launcher_for(launched, best.seats), str(folder), launched.program)
+    launch = _core.make_launch(best.plan, launcher_for(launched, best.slots), str(folder), launched.program)
     result.files += [plan, *write_files(folder, launch["files"], force=True)]
     result.command = ["ranktree", "run", "--plan", str(plan), "--", *words]
     result.emitted = command_line(launch, launched.program)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ranktree import _core
 from ranktree.pattern import expand, named_after, natural_model, read
-from ranktree.report.shape import Shape, of_seats, of_tree
+from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
 
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
@@ -122,13 +122,13 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     if plan is None:
         add_traced_only(inputs)
         return
-    seats = _core.plan_slots(plan)
+    planned = _core.plan_slots(plan)
     if tree is None:
-        inputs.shape, slots = of_seats(seats, plan.hosts)
+        inputs.shape, slots = of_slots(planned, plan.hosts)
         inputs.after = Placed("plan", "plan", slots)
         return
     inputs.shape = of_tree(tree)
-    inputs.after = Placed("plan", "plan", slots_of_seats(inputs.shape, seats, inputs.request))
+    inputs.after = Placed("plan", "plan", slot_numbers(inputs.shape, planned, inputs.request))
     names = [row.placement for row in plan.costs]
     if "traced" in names:
         found = traced_slots(tree, inputs.shape, list(inputs.recorded.metadata["hosts"]))
@@ -144,11 +144,11 @@ def add_traced_only(inputs: Inputs) -> None:
     if not hosts:
         return
     seen: dict[str, int] = {}
-    seats = []
+    traced = []
     for host in hosts:
-        seats.append((host, [seen.get(host, 0)]))
+        traced.append((host, [seen.get(host, 0)]))
         seen[host] = seen.get(host, 0) + 1
-    inputs.shape, slots = of_seats(seats, list(seen))
+    inputs.shape, slots = of_slots(traced, list(seen))
     inputs.before = Placed("traced", "traced placement", slots)
 
 
@@ -163,14 +163,14 @@ def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.n
     return np.array([next(turn[host]) for host in hosts], dtype=np.int64)
 
 
-def slots_of_seats(shape: Shape, seats: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
-    """The slot that owns each seat's first PU. ValueError where the machine has no such place."""
+def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request: Request) -> np.ndarray:
+    """The number of the machine's slot that owns each rank's first PU. ValueError where the machine has no such PU."""
     nodes = shape.nodes
     owner = {}
     for slot, (pus, node) in enumerate(zip(shape.pus, shape.node_of_slot.tolist(), strict=True)):
         owner.update({(nodes[node], pu): slot for pu in pus})
     found = []
-    for rank, (host, pus) in enumerate(seats):
+    for rank, (host, pus) in enumerate(planned):
         if (host, pus[0]) not in owner:
             where = f"{host or 'this machine'} PU {pus[0]}"
             raise ValueError(f"{request.plan}: rank {rank} is on {where}, which {request.machine} does not have")

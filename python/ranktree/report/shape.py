@@ -82,10 +82,10 @@ def of_tree(tree: _core.Tree) -> Shape:
     return Shape(kinds, above, levels, names, [tree.pus(leaf) for leaf in range(slots)], numbers)
 
 
-def of_seats(seats: Sequence[tuple[str, list[int]]], hosts: Sequence[str]) -> tuple[Shape, np.ndarray]:
+def of_slots(slots: Sequence[tuple[str, list[int]]], hosts: Sequence[str]) -> tuple[Shape, np.ndarray]:
     """What a plan alone has of its machine: hosts, and the slots that its ranks use; and the slot of each rank."""
     place = {host: index for index, host in enumerate(hosts or [""])}
-    keys = [(place.get(host, len(place)), tuple(pus), host) for host, pus in seats]
+    keys = [(place.get(host, len(place)), tuple(pus), host) for host, pus in slots]
     used = sorted(set(keys))
     slot_of_key = {key: slot for slot, key in enumerate(used)}
     node_of_slot = np.array([key[0] for key in used], dtype=np.int64)
