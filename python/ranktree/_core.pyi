@@ -256,7 +256,7 @@ class Plan:
         """total cost of the plan"""
 
     @property
-    def cost_by_level(self) -> object:
+    def cost_by_level(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """numpy array: cost of the plan on each level, root first"""
 
     @property

@@ -61,7 +61,10 @@ def other_hosts(plan: Path, words: Sequence[str], hosts: str | None, hostfile: P
     allowed = hosts_of_launch(words, hosts, hostfile)
     if allowed is None:
         return None
-    wanted = distinct(host for host, _ in _core.plan_slots(_core.load_plan(str(plan))) if host)
+    loaded = _core.load_plan(str(plan))
+    if loaded.described:
+        return None  # no host has these names: `launchable` decides
+    wanted = distinct(host for host, _ in _core.plan_slots(loaded) if host)
     absent = tuple(host for host in wanted if not allowed.holds(host))
     if not absent:
         return None

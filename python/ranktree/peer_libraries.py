@@ -90,7 +90,7 @@ def rebalance(graph: Graph, part: np.ndarray, capacities: np.ndarray) -> None:
     sizes = np.bincount(part, minlength=capacities.size)
     for source in np.flatnonzero(sizes > capacities):
         while sizes[source] > capacities[source]:
-            best = None
+            best: tuple[Any, Any, int] | None = None
             for vertex in np.flatnonzero(part == source):
                 row = slice(starts[vertex], starts[vertex + 1])
                 ties = np.bincount(part[columns[row]], weights[row], minlength=capacities.size).astype(np.float64)
@@ -175,7 +175,7 @@ def metis_whole(library: ctypes.CDLL) -> type:
 
 def metis_works(metis: Metis) -> bool:
     """A chain of weights 9, 1, 9 is cut in the middle; the array of shares has space for a wider type."""
-    shares = np.zeros(4, metis.real)
+    shares: np.ndarray = np.zeros(4, metis.real)
     shares[:2] = 0.5
     chain = (np.array([0, 1, 3, 5, 6]), np.array([1, 0, 2, 1, 3, 2]), np.array([9, 9, 1, 1, 9, 9]))
     status, part, _ = metis_recursive(metis, chain, 2, shares, 1)
@@ -205,7 +205,7 @@ def metis_divide(graph: Graph, capacities: np.ndarray, seed: int) -> Placed:
     """Recursive bisection into parts in proportion to their capacities, as nearly as METIS can."""
     metis = metis_library()
     alike = bool((capacities == capacities[0]).all())
-    shares = None if alike else np.ascontiguousarray(capacities / capacities.sum(), metis.real)
+    shares = None if alike else as_numbers(capacities / capacities.sum(), metis.real)
     status, part, seconds = metis_recursive(metis, graph, capacities.size, shares, seed)
     if status != 1:
         raise Refusal(f"failed: METIS_PartGraphRecursive: expected 1, found {status}")

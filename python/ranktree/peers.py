@@ -149,7 +149,8 @@ def require_alike(problem: Problem) -> None:
 def leaves_of(problem: Problem, part: np.ndarray) -> np.ndarray:
     """The leaf of each rank from the number of its slot."""
     peer_libraries.require_parts(part, problem.leaves.size)
-    return problem.leaves[part]
+    leaves: np.ndarray = problem.leaves[part]
+    return leaves
 
 
 def kahip(problem: Problem) -> Placed:
@@ -269,9 +270,9 @@ def read_answer(path: Path, problem: Problem) -> Answer:
             leaf_of, seconds, note = found["leaf_of"], float(found["seconds"]), str(found["note"])
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
         return Answer(None, 0, f"failed: no answer: {error}")
-    if answer.note:
-        return Answer(None, 0, answer.note)
-    if answer.leaf_of.shape != (problem.ranks,) or not np.isin(answer.leaf_of, problem.leaves).all():
+    if note:
+        return Answer(None, 0, note)
+    if leaf_of.shape != (problem.ranks,) or not np.isin(leaf_of, problem.leaves).all():
         return Answer(None, 0, "failed: its answer is no placement")
     return Answer(leaf_of.astype(np.int32), seconds)
 

@@ -123,28 +123,14 @@ predict::Grouping grouping_of(const std::string& form, const std::string& algori
 
 nb::dict groups_dict(const predict::PredictedGroups& found) {
   nb::dict result;
-  result["groups"] = best->groups;
-  result["seconds"] = best->seconds;
-  result["divisor"] = best->divisor;
-  result["divisor_seconds"] = best->divisor_seconds;
-  result["continuous"] = best->continuous;
-  // Where groups do not pay, the condition of the divisor next to the square root is the reason.
-  schedule::Rank shown = best->groups;
-  if (shown == 1 || shown == ranks) {
-    for (const schedule::Rank divisor : predict::divisors_of(ranks)) {
-      if (static_cast<std::int64_t>(divisor) * divisor <= ranks) shown = divisor;
-    }
-  }
-  const auto condition = predict::condition_of({.collective = question.collective,
-                                                .grouping = grouping,
-                                                .ranks = ranks,
-                                                .groups = shown,
-                                                .bytes = static_cast<double>(bytes),
-                                                .link = machine.link(0, 1),
-                                                .reduce_per_byte = parameters.reduce_per_byte});
-  result["condition_groups"] = shown;
-  result["condition"] = condition ? nb::object(nb::str(condition->text.c_str())) : nb::none();
-  result["holds"] = condition ? nb::object(nb::bool_(condition->holds)) : nb::none();
+  result["groups"] = found.best.groups;
+  result["seconds"] = found.best.seconds;
+  result["divisor"] = found.best.divisor;
+  result["divisor_seconds"] = found.best.divisor_seconds;
+  result["continuous"] = found.best.continuous;
+  result["condition_groups"] = found.condition_groups;
+  result["condition"] = found.condition ? nb::object(nb::str(found.condition->text.c_str())) : nb::none();
+  result["holds"] = found.condition ? nb::object(nb::bool_(found.condition->holds)) : nb::none();
   return result;
 }
 

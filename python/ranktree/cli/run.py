@@ -222,12 +222,8 @@ def show_changes(order: world.Reorder, words: Sequence[str], source: Source, fol
     """--dry-run."""
     started = read_command(words)
     with files_folder(folder) as place:
-        if not source:
-
-            def prepare(program: list[str]) -> tuple[list[str], dict[str, str]]:
-                return world.in_place_of_program(started, program), dict(os.environ)
-
-        else:
+        prepare: world.Prepare = partial(in_current_order, started)
+        if source:
             prepare = placing(words, source.file(words, place), place).prepare
         try:
             lines = world.dry_run(order, started, prepare, place)
@@ -252,7 +248,7 @@ class PlacedLaunch:
     """A launcher's command, the slots of its ranks, and a function that gives it another program in those slots."""
 
     command: LaunchCommand
-    seats: verify.Seats
+    slots: verify.Slots
     prepare: world.Prepare
 
 
@@ -268,7 +264,7 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
         write_files(place, launch["files"], force=True)
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
-    return PlacedLaunch(launched, seats, prepare)
+    return PlacedLaunch(launched, slots, prepare)
 
 
 def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
@@ -277,9 +273,8 @@ def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path 
         try:
             launch = placing(words, source.file(words, place), place)
             if check is not Check.NOTHING:
-                slots = _core.plan_slots(_core.load_plan(str(plan)))
-                verify.require(slots, launched, prepare, place, compare_pus=check is Check.PUS)
-            arguments, variables = prepare(launched.program)
+                verify.require(launch.slots, launch.command, launch.prepare, place, check is Check.PUS)
+            arguments, variables = launch.prepare(launch.command.program)
             notify(show, arguments)
             return run_through(arguments, variables)
         except verify.Interrupted as interrupted:

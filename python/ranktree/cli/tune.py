@@ -203,6 +203,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     launch = launched(words, program, parameters)
     rules: list[dict[str, Any]] = []
     base_rules: list[dict[str, Any]] = []
+    decisions: list[str] = []
     for name in names:
         found, base_found = [], []
         cases = [DOUBLE] if name == "barrier" else wanted

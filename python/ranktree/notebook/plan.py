@@ -49,7 +49,7 @@ class Plan:
         return self.core.permutation
 
     @property
-    def slots(self) -> list[Any]:
+    def slots(self) -> "list[_core.Slot]":
         """`host` and `pus` of each rank."""
         return self.core.slots
 

@@ -172,8 +172,8 @@ def measured(
             notify(f"verifying the {each.name}")
             with tempfile.TemporaryDirectory(prefix=".verify-", dir=wishes.folder.absolute()) as name:
                 Path(name).chmod(0o755)
-                verify.require(each.slots, launched, prepare, Path(name), compare_pus=wishes.check == "pus")
-        arguments, what.variables[each.name] = prepare(launched.program)
+                verify.require(launch.slots, launch.command, launch.prepare, Path(name), wishes.check == "pus")
+        arguments, what.variables[each.name] = launch.prepare(launch.command.program)
         series.append(Series(each.name, arguments))
     try:
         measure(what, lambda number, one: notify(f"round {number + 1} of {wishes.runs}: {one.name}"))

@@ -55,8 +55,8 @@ void gather(MPI_Comm comm, const std::vector<Number>& own, MPI_Datatype type, st
             const WholeGraph* all) {
   const auto length = static_cast<int>(own.size());
   check(PMPI_Gatherv(own.data(), length, type, into != nullptr ? into->data() : nullptr,
-                    all != nullptr ? all->lengths.data() : nullptr, all != nullptr ? all->offsets.data() : nullptr,
-                    type, kRoot, comm),
+                     all != nullptr ? all->lengths.data() : nullptr, all != nullptr ? all->offsets.data() : nullptr,
+                     type, kRoot, comm),
         "MPI_Gatherv");
 }
 

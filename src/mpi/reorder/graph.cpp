@@ -52,12 +52,12 @@ Communicator make_graph(Rearrangement& begun, const Order& order, const Neighbou
   begun.steps.agree();
   const Neighbourhood& own = order.changed ? moved : held;
   Communicator made;
-  check(
-      PMPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm, static_cast<int>(own.sources.size()),
-                                     neighbours_of(own.sources), weights_of(own.source_weights, weighted),
-                                     static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
-                                     weights_of(own.destination_weights, weighted), info, 0, made.receive()),
-      "MPI_Dist_graph_create_adjacent");
+  check(PMPI_Dist_graph_create_adjacent(order.changed ? processes.get() : begun.comm,
+                                        static_cast<int>(own.sources.size()), neighbours_of(own.sources),
+                                        weights_of(own.source_weights, weighted),
+                                        static_cast<int>(own.destinations.size()), neighbours_of(own.destinations),
+                                        weights_of(own.destination_weights, weighted), info, 0, made.receive()),
+        "MPI_Dist_graph_create_adjacent");
   annotate(made.get(), begun, order.record);
   return made;
 }

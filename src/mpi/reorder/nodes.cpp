@@ -142,7 +142,7 @@ class Numbers {
   [[nodiscard]] VertexEdges inside(const VertexEdges& own) const {
     std::vector<int> ranks(own.peers.size());
     check(PMPI_Group_translate_ranks(whole_.get(), static_cast<int>(ranks.size()), own.peers.data(), part_.get(),
-                                    ranks.data()),
+                                     ranks.data()),
           "MPI_Group_translate_ranks");
     VertexEdges kept;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
