@@ -28,7 +28,7 @@ class Level {
   [[nodiscard]] MPI_Comm comm() const noexcept { return comm_; }
   /** The roots of all parts with the same parent; MPI_COMM_NULL where this rank is not a root. */
   [[nodiscard]] MPI_Comm roots() const noexcept { return roots_; }
-  /** "Switch0", "Machine", "Package", "NUMANode", "L3Cache", ... */
+  /** "Switch0", "Node", "Package", "NUMANode", "L3Cache", ... */
   [[nodiscard]] const std::string& type() const noexcept { return type_; }
   /** The index of this part among those with the same parent, 0 .. count() - 1. */
   [[nodiscard]] int index() const noexcept { return index_; }

@@ -117,7 +117,7 @@ RANKTREE_API int ranktree_Comm_split_type(MPI_Comm comm, int split_type, int key
  *
  * \param[out] num_comms communicators made from the same parent in the same call
  * \param[out] index the index of comm among them, 0 .. num_comms-1, in the order of their roots in the parent
- * \param[out] type "Switch0", "Machine", "Package", "NUMANode", "L3Cache", ...; the parent's for leftovers; "Unknown",
+ * \param[out] type "Switch0", "Node", "Package", "NUMANode", "L3Cache", ...; the parent's for leftovers; "Unknown",
  * with num_comms 1 and index 0, when comm was not made by a split
  * \param len size of type, with the terminator; a longer name is cut
  * \param[out] resultlen length of the whole name without the terminator
@@ -144,7 +144,7 @@ RANKTREE_API int ranktree_Comm_get_min_hlevel(MPI_Comm comm, int n, const int ra
  * \param rank a rank in comm
  * \param max length of types and ids, 0 or more
  * \param[out] nlevels length of the chain; more than max when the arrays were too short and hold only its beginning
- * \param[out] types names, outermost first: Switch0, Switch1, ..., Machine, then the objects of the node
+ * \param[out] types names, outermost first: Switch0, Switch1, ..., Node, then the objects of the node
  * \param[out] ids numbers: two ranks share level i when types and ids agree in 0 .. i. Within a node they are hwloc's
  * logical numbers; for nodes and switches they are not negative and have no other meaning.
  * \return MPI_SUCCESS or an MPI error code

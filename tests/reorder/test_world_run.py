@@ -246,4 +246,4 @@ def test_over_nodes_the_traffic_stays_inside(cluster, command, made, build_folde
     assert told.returncode == 0, told.stderr
     rows = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines() if line.strip()}
     assert rows["Cluster"] == ["8,000,007", "7"]
-    assert "Machine" in rows
+    assert "Node" in rows

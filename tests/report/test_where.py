@@ -35,7 +35,7 @@ def test_hosts_are_read_from_what_the_ranks_print(hosts: dict[str, Host]) -> Non
 @pytest.mark.parametrize(
     ("pus", "expected"),
     [
-        (range(16), "Machine"),
+        (range(16), "Node"),
         ([0, 1, 2, 3, 8, 9, 10, 11], "Package L#0"),
         ([4, 12], "Core L#4"),
         ([1, 2, 9, 10], "Core L#1-2"),
@@ -112,7 +112,7 @@ def test_unbound_ranks_end_with_code_3_and_the_flag(ranktree: Callable, mpi: Any
     result = ranktree("where", "--", starter(mpi), "-n", 2, *UNBOUND[mpi.name], "true")
     assert result.returncode == 3, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[2].split() == ["0", os.uname().nodename, "Machine", "0-1", "0", "1"]
+    assert lines[2].split() == ["0", os.uname().nodename, "Node", "0-1", "0", "1"]
     assert lines[-1].startswith("unbound: ranks 0-1 on ")
     assert lines[-1].endswith(f"use {' '.join(BOUND[mpi.name])}")
 

@@ -72,10 +72,10 @@ std::vector<Container> containers_of(const Spot& spot) {
     containers.push_back({path, {}, "Switch" + std::to_string(path.size() - 1)});
   }
   path.push_back("node " + std::to_string(spot.node));
-  containers.push_back({path, {}, "Machine"});
+  containers.push_back({path, {}, "Node"});
   if (spot.pus.empty()) return containers;
   for (const auto& [pus, kind] : objects_around(spot)) {
-    containers.push_back({path, pus, std::string(resource_name(kind))});
+    containers.push_back({path, pus, std::string(kind_name(kind))});
   }
   return containers;
 }

@@ -26,8 +26,8 @@ def lines(mpi: FakedMpi, *keys: str) -> list[str]:
 @pytest.mark.parametrize("node_id", ["shared", "hostname", "boot_id"])
 def test_ranks_of_this_machine_are_on_one_node(mpi: FakedMpi, node_id: str) -> None:
     expected = [
-        f"Package {rank // 2}/2 2, Core {rank % 2}/2 1, with 0: {shared}, at: Machine Package Core, {AGREED}"
-        for rank, shared in enumerate(["Core", "Package", "Machine", "Machine"])
+        f"Package {rank // 2}/2 2, Core {rank % 2}/2 1, with 0: {shared}, at: Node Package Core, {AGREED}"
+        for rank, shared in enumerate(["Core", "Package", "Node", "Node"])
     ]
     assert lines(mpi, f"ranktree_node_id={node_id}") == expected
 
@@ -37,12 +37,12 @@ def test_nodes_by_a_variable_split_before_packages(mpi: FakedMpi, monkeypatch: p
     told = lines(mpi, "ranktree_node_id=env")
     found = [line.split(", with 0")[0] for line in told]
     # Questions are answered by the rules of the split: rank 1 is on another node than rank 0.
-    assert [line.split("with 0: ")[1].split(",")[0] for line in told] == ["Core", "Cluster", "Cluster", "Machine"]
+    assert [line.split("with 0: ")[1].split(",")[0] for line in told] == ["Core", "Cluster", "Cluster", "Node"]
     assert found == [
-        "Machine 0/2 2, Package 0/2 1",
-        "Machine 1/2 2, Package 0/2 1",
-        "Machine 1/2 2, Package 1/2 1",
-        "Machine 0/2 2, Package 1/2 1",
+        "Node 0/2 2, Package 0/2 1",
+        "Node 1/2 2, Package 0/2 1",
+        "Node 1/2 2, Package 1/2 1",
+        "Node 0/2 2, Package 1/2 1",
     ]
 
 
@@ -51,9 +51,7 @@ def test_nodes_by_the_first_line_of_a_file(mpi: FakedMpi, tmp_path: Path, monkey
         (tmp_path / name).write_text(f"node {name}\nmore\n", encoding="ascii")
     files = ";".join(str(tmp_path / name) for name in "xxxy")
     monkeypatch.setenv("SPLIT_PER_RANK", f"RANKTREE_NODE_ID_FILE={files}")
-    assert [line.split(", ")[0] for line in lines(mpi, "ranktree_node_id=file")] == ["Machine 0/2 3"] * 3 + [
-        "Machine 1/2 1"
-    ]
+    assert [line.split(", ")[0] for line in lines(mpi, "ranktree_node_id=file")] == ["Node 0/2 3"] * 3 + ["Node 1/2 1"]
 
 
 def test_switches_that_slurm_tells_come_before_nodes(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,8 +63,8 @@ def test_switches_that_slurm_tells_come_before_nodes(mpi: FakedMpi, monkeypatch:
     assert [line.split(", ")[0] for line in found] == [
         f"Switch1 {i}/2 {n}" for i, n in [(0, 3), (0, 3), (1, 1), (0, 3)]
     ]
-    assert [line.split("with 0: ")[1].split(",")[0] for line in found] == ["Core", "Package", "Switch0", "Machine"]
-    assert all("at: Switch0 Switch1 Machine Package Core" in line for line in found)
+    assert [line.split("with 0: ")[1].split(",")[0] for line in found] == ["Core", "Package", "Switch0", "Node"]
+    assert all("at: Switch0 Switch1 Node Package Core" in line for line in found)
     # Nobody asks for them: packages come first.
     assert lines(mpi, "ranktree_network=none")[0].startswith("Package 0/2 2")
 
@@ -76,7 +74,7 @@ def test_an_address_of_another_host_is_not_believed(mpi: FakedMpi, monkeypatch: 
     here = f"s.{socket.gethostname().partition('.')[0]}"
     monkeypatch.setenv("SPLIT_PER_RANK", f"SLURM_TOPOLOGY_ADDR={here};s.elsewhere;{here};{here}")
     found = lines(mpi)
-    assert [line.split(", ")[0] for line in found] == ["Switch0 0/2 3", "Machine 1/2 1"] + ["Switch0 0/2 3"] * 2
+    assert [line.split(", ")[0] for line in found] == ["Switch0 0/2 3", "Node 1/2 1"] + ["Switch0 0/2 3"] * 2
     assert "with 0: Cluster" in found[1]
 
 
@@ -87,7 +85,7 @@ def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: FakedMpi) -> None
     result = mpi.run(machine, "info", hosts=hosts)
     assert result.returncode == 0, result.stderr
     found = result.stdout.splitlines()
-    assert [line.split(", ")[0] for line in found] == [f"Machine {i}/2 2" for i in (0, 0, 1, 1)]
+    assert [line.split(", ")[0] for line in found] == [f"Node {i}/2 2" for i in (0, 0, 1, 1)]
     assert all("MPI_COMM_TYPE_SHARED and the host names disagree" in line for line in found)
     assert all("with 0: Cluster" in line for line in found[2:])
 
@@ -102,10 +100,10 @@ def test_a_switch_may_part_what_mpi_has_on_one_node(
     result = mpi.run(Machine(NODE, CORES), "info", hosts=["a", "b"])
     assert result.returncode == 0, result.stderr
     assert [line.split(", with 0: ")[0] for line in result.stdout.splitlines()] == [
-        "Switch0 0/2 3, Machine 0/2 1",
-        "Machine 1/2 1",
-        "Switch0 0/2 3, Machine 1/2 2, Core 0/2 1",
-        "Switch0 0/2 3, Machine 1/2 2, Core 1/2 1",
+        "Switch0 0/2 3, Node 0/2 1",
+        "Node 1/2 1",
+        "Switch0 0/2 3, Node 1/2 2, Core 0/2 1",
+        "Switch0 0/2 3, Node 1/2 2, Core 1/2 1",
     ]
 
 
@@ -117,7 +115,7 @@ def test_a_network_file_that_is_not_there_fails_on_all_ranks_alike(mpi: FakedMpi
 def test_a_host_below_no_switch_of_the_file_has_none(mpi: FakedMpi, tmp_path: Path) -> None:
     path = tmp_path / "topology.conf"
     path.write_text(TOPOLOGY, encoding="ascii")
-    assert all("at: Machine Package Core" in line for line in lines(mpi, f"ranktree_network={path}"))
+    assert all("at: Node Package Core" in line for line in lines(mpi, f"ranktree_network={path}"))
 
 
 def test_switches_of_a_file_above_real_nodes(mpi: FakedMpi, cluster: MiniCluster, tmp_path: Path) -> None:
@@ -129,7 +127,7 @@ def test_switches_of_a_file_above_real_nodes(mpi: FakedMpi, cluster: MiniCluster
     result = cluster.call("mpirun", *words, *program, env=variables, cwd=program[0].parent, timeout=120)
     assert result.returncode == 0, result.stderr
     assert [line.split(", with 0: ")[0] for line in result.stdout.splitlines()] == [
-        f"Switch1 {rank // 4}/2 4, Machine {rank // 2 % 2}/2 2, Package {rank % 2}/2 1" for rank in range(8)
+        f"Switch1 {rank // 4}/2 4, Node {rank // 2 % 2}/2 2, Package {rank % 2}/2 1" for rank in range(8)
     ]
     assert "disagree" not in result.stdout
 
@@ -148,6 +146,6 @@ def test_switches_and_nodes_under_slurm(build_folder: Path, cluster: MiniCluster
     assert result.returncode == 0, result.stderr
     found = [line.split(", with 0: ") for line in result.stdout.splitlines()]
     assert [levels for levels, _ in found] == [
-        f"Switch1 {rank // 4}/2 4, Machine {rank // 2 % 2}/2 2" for rank in range(8)
+        f"Switch1 {rank // 4}/2 4, Node {rank // 2 % 2}/2 2" for rank in range(8)
     ]
-    assert [shared.split(",")[0] for _, shared in found] == ["Machine"] * 2 + ["Switch1"] * 2 + ["Switch0"] * 4
+    assert [shared.split(",")[0] for _, shared in found] == ["Node"] * 2 + ["Switch1"] * 2 + ["Switch0"] * 4

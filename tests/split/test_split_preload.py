@@ -47,7 +47,7 @@ CROSSED = {
 
 def paper_levels(with_roots: bool) -> list[str]:
     """What paper.c prints on the node, by hand: the type, which of how many, ranks and, at roots, their number."""
-    lowest = ["Core", "L2Cache", "NUMANode", "NUMANode", *["Machine"] * 4]
+    lowest = ["Core", "L2Cache", "NUMANode", "NUMANode", *["Node"] * 4]
     lines = []
     for rank in range(8):
         levels = [

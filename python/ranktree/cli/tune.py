@@ -21,7 +21,7 @@ EXAMPLE = "ranktree tune -o rules.json -- mpirun -n 16"
 
 COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
 DOUBLE = 8  # bytes; the least that is measured
-MACHINE = "Machine"
+NODE = "Node"
 CALIBRATION = "3"  # seconds, where no parameters are given
 
 
@@ -54,7 +54,7 @@ def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launc
     hierarchy = _core.Hierarchy.from_colours(colours) if colours else _core.Hierarchy.flat(ranks)
     across = 0
     if len(set(places["nodes"])) > 1:
-        across = places["levels"].index(MACHINE) + 1 if MACHINE in places["levels"] else 1
+        across = places["levels"].index(NODE) + 1 if NODE in places["levels"] else 1
     with tempfile.TemporaryDirectory() as folder:
         if parameters is None:
             parameters = str(Path(folder) / "parameters.json")

@@ -51,7 +51,7 @@ def binding(pus: Sequence[int], host: Host) -> str:
     chosen = set(pus)
     everything = {pu for core in host.usable or host.cores for pu in core}
     if everything and chosen >= everything:
-        return "Machine"
+        return "Node"
     for kind, objects in (
         ("Package L#", host.packages),
         ("NUMANode L#", [host.numa[number] for number in sorted(host.numa)]),

@@ -47,7 +47,7 @@ Link link_of(std::uint64_t code) {
 std::string_view resource_name(Kind kind) { return kind == Kind::kNode ? "Machine" : topo::kind_name(kind); }
 
 std::string type_name(std::span<const Link> chain, std::size_t position) {
-  std::string name(resource_name(chain[position].kind));
+  std::string name(topo::kind_name(chain[position].kind));
   return chain[position].kind == Kind::kSwitch ? name + std::to_string(position) : name;
 }
 

@@ -30,11 +30,11 @@ inline constexpr std::size_t kMaxDepth = 32;
 std::uint64_t code_of(const Link& link);
 Link link_of(std::uint64_t code);
 
-// The name of chain[position] that MPI programs see: hwloc's long name ("L3Cache", "NUMANode"), "Machine" for a node,
-// "Switch0", "Switch1", ... from the outside in.
+// The name of chain[position] that MPI programs see, as in a machine's tree: hwloc's long name ("L3Cache", "NUMANode"),
+// "Node", "Switch0", "Switch1", ... from the outside in.
 std::string type_name(std::span<const Link> chain, std::size_t position);
 
-// hwloc's long name of a kind inside a node: "Machine", "NUMANode", "L3Cache", "PU", ...
+// hwloc's own name of a kind, for MPI's "hwloc://" URIs alone: there a node is "Machine".
 std::string_view resource_name(topo::Kind kind);
 
 // The number that represents the name of a switch or a node: the same on every rank. 58 bits, so a collision occurs

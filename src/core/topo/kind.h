@@ -11,7 +11,7 @@ namespace ranktree::core::topo {
 enum class Kind : std::uint8_t {
   kCluster,  // the root over everything when there is more than one switch or node
   kSwitch,   // one level of the network; several Switch levels may follow each other
-  kNode,     // one host with one operating system (hwloc's Machine)
+  kNode,     // one host with one operating system (hwloc and MPI's "hwloc://" URIs: Machine)
   kGroup,    // hwloc Group
   kPackage,
   kDie,

@@ -60,7 +60,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // Switches (where known), nodes, and what is inside nodes as far as it is known, outermost first; flat where ranks
   // differ in nothing.
   [[nodiscard]] const core::schedule::Hierarchy& machine() const { return machine_; }
-  // The names of machine()'s given levels, "Switch0", "Machine", "Package", ...: what a level is across. One less than
+  // The names of machine()'s given levels, "Switch0", "Node", "Package", ...: what a level is across. One less than
   // machine().given_levels(), for on the last level there are ranks.
   [[nodiscard]] const std::vector<std::string>& level_names() const { return level_names_; }
   // Nodes only: level 0 across nodes, level 1 inside; flat on one node and where every rank is alone.

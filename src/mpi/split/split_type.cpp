@@ -110,7 +110,7 @@ Instance instance_of(const Caller& caller, const std::string& resource) {
   const auto object = find_resource(caller, resource);
   if (!object) return {};
   const bool is_switch = object->kind == Kind::kSwitch;
-  return {instance_code(caller, *object), is_switch ? resource : std::string(core::split::resource_name(object->kind))};
+  return {instance_code(caller, *object), is_switch ? resource : std::string(core::topo::kind_name(object->kind))};
 }
 
 // One call of split_type on one rank.
@@ -139,7 +139,9 @@ Summary own_summary(const Start& begun, const Query& query, int type) {
 // MPI 5.0 §7.4.2: the caller's info receives the type of the resource.
 void set_resource_type(MPI_Info info, const std::string& type) {
   if (info == MPI_INFO_NULL) return;
-  check(PMPI_Info_set(info, "mpi_hw_resource_type", (std::string(kScheme) + type).c_str()), "MPI_Info_set");
+  const auto kind = core::topo::kind_from_name(type);
+  const std::string name = std::string(kScheme) + (kind ? std::string(core::split::resource_name(*kind)) : type);
+  check(MPI_Info_set(info, "mpi_hw_resource_type", name.c_str()), "MPI_Info_set");
 }
 
 MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] const Query& query,

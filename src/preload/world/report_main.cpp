@@ -2,7 +2,7 @@
 // as JSON on rank 0's standard output. ranktree-reorder-<mpi> PATTERN METRIC [KEY=VALUE ...], the words being those of
 // RANKTREE_REORDER_INFO.
 //   {"format":"ranktree-reorder","version":1,"mode":"central","reason":"","before":"12","after":"7",
-//    "ranks":[{"host":"n0","pus":[0],"chain":[["Machine",0],["Core",1]],"new":3}]}
+//    "ranks":[{"host":"n0","pus":[0],"chain":[["Node",0],["Core",1]],"new":3}]}
 #include <mpi.h>
 
 #include <array>

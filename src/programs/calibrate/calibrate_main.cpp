@@ -1,7 +1,7 @@
 // Started as an MPI program: measures what the cost models need, level by level, and prints it on one line of rank 0's
 // standard output, as docs/reference/formats/parameters.md has it. --seconds S: about so long (default 10). --places:
 // measures nothing; prints where ranks are:
-//   {"format":"ranktree-places","version":1,"mpi":"...","machine":"n0","levels":["Machine"],"colours":[[0,0,1,1]],
+//   {"format":"ranktree-places","version":1,"mpi":"...","machine":"n0","levels":["Node"],"colours":[[0,0,1,1]],
 //    "nodes":[0,0,1,1]}
 // With --version: the text of MPI_Get_library_version, without starting MPI.
 #include <mpi.h>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
+#include "core/topo/kind.h"
 #include "mpi/collect/context.h"
 
 namespace ranktree::mpi::calibrate {
@@ -15,11 +16,8 @@ namespace {
 
 using core::schedule::Hierarchy;
 
-constexpr const char* kMachine = "Machine";
-
 std::string name_of(const std::vector<std::string>& names, std::size_t given) {
   if (given >= names.size()) return "core";
-  if (names[given] == kMachine) return "node";
   std::string name = names[given];
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
   return name;
@@ -44,8 +42,8 @@ std::vector<Pair> pairs_on(const Hierarchy& hierarchy, int level, int most) {
 std::vector<MeasuredLevel> levels_of(const collect::Context& context, int most) {
   const Hierarchy& hierarchy = context.machine();
   const std::vector<std::string>& names = context.level_names();
-  const auto machine = std::find(names.begin(), names.end(), kMachine);
-  const auto across = machine == names.end() ? std::size_t{0} : static_cast<std::size_t>(machine - names.begin()) + 1;
+  const auto node = std::find(names.begin(), names.end(), core::topo::kind_name(core::topo::Kind::kNode));
+  const auto across = node == names.end() ? std::size_t{0} : static_cast<std::size_t>(node - names.begin()) + 1;
   const bool alone = context.node_count() == context.size();
   const auto given = std::max(static_cast<std::size_t>(hierarchy.given_levels()), names.size() + 1);
 

@@ -20,7 +20,7 @@ static int place_count;
 static int level_hops[kLevels]; /* by level_number() */
 
 /* From the outside in. Groups are not in the machines of these tests. */
-static const char* const kNames[] = {"Cluster", "Switch0", "Switch1", "Machine", "Package", "Die",  "NUMANode",
+static const char* const kNames[] = {"Cluster", "Switch0", "Switch1", "Node",    "Package", "Die",  "NUMANode",
                                      "L5Cache", "L4Cache", "L3Cache", "L2Cache", "L1Cache", "Core", "PU"};
 enum { kNameCount = sizeof kNames / sizeof *kNames };
 
@@ -72,7 +72,7 @@ int hops(int a, int b) { return a == b ? 0 : level_hops[meeting_level(a, b)]; }
 int same_node(int a, int b) {
   const int shared = shared_links(&places[a], &places[b]);
   for (int i = 0; i < shared; ++i) {
-    if (strcmp(places[a].types[i], "Machine") == 0) return 1;
+    if (strcmp(places[a].types[i], "Node") == 0) return 1;
   }
   return 0;
 }

@@ -146,7 +146,7 @@ contains
     call expect(name == merge('L3Cache', 'Unknown', rank == 1 .or. rank == 2), 'L3Cache for ranks 1 and 2')
     error = -1
     call ranktree_Comm_get_min_hlevel(MPI_COMM_WORLD, 4, [0, 1, 2, 3], short, length, error)
-    call expect(error == MPI_SUCCESS .and. short == 'Mac' .and. length == 7, 'Machine for all, cut')
+    call expect(error == MPI_SUCCESS .and. short == 'Nod' .and. length == 4, 'Node for all, cut')
     call ranktree_Comm_get_min_hlevel(MPI_COMM_WORLD, 0, [integer ::], name, length)
     call expect(name == 'Unknown', 'Unknown for no ranks')
   end subroutine check_min_hlevel
@@ -160,7 +160,7 @@ contains
     call ranktree_Comm_get_location(MPI_COMM_WORLD, 2, size(names), levels, names, numbers)
     call expect(levels >= 4 .and. levels < 10, 'some levels')
     do i = 0, levels - 1
-      if (names(i) == 'Machine') exit
+      if (names(i) == 'Node') exit
     end do
     call expect(all(names(i + 1:i + 3) == ['Package', 'L3Cache', 'Core   ']), 'the objects around rank 2')
     call expect(all(numbers(i + 1:i + 3) == [0, 0, 1]), 'their numbers')

@@ -78,7 +78,7 @@ def check_queries() -> None:
     expect(hierarchy.Get_hlevel_info(WORLD) == ("Unknown", 0, 1), "nothing known of the world")
     shared = "L3Cache" if WORLD.rank in {1, 2} else "Unknown"
     expect(hierarchy.Get_min_hlevel(WORLD, [2, 1]) == shared, shared)
-    expect(hierarchy.Get_min_hlevel(WORLD, range(4)) == "Machine", "Machine")
+    expect(hierarchy.Get_min_hlevel(WORLD, range(4)) == "Node", "Node")
     expect(hierarchy.Get_min_hlevel(WORLD, []) == "Unknown", "Unknown for no ranks")
     chain = hierarchy.Get_location(WORLD, 2)
     expect(chain[-4:] == [("Package", 0), ("L3Cache", 0), ("Core", 1), ("PU", 2)], f"another chain than {chain}")
