@@ -1,5 +1,6 @@
 /* Behind the library that serves collectives: counts the collective calls that Ranktree makes on its own account. It
- * makes them by their PMPI_ names, and passes on what it leaves alone by MPI_ names. Every process prints the number. */
+ * makes them by their PMPI_ names, and passes on what it leaves alone by MPI_ names. Every process prints the number.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

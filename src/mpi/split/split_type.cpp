@@ -141,7 +141,7 @@ void set_resource_type(MPI_Info info, const std::string& type) {
   if (info == MPI_INFO_NULL) return;
   const auto kind = core::topo::kind_from_name(type);
   const std::string name = std::string(kScheme) + (kind ? std::string(core::split::resource_name(*kind)) : type);
-  check(MPI_Info_set(info, "mpi_hw_resource_type", name.c_str()), "MPI_Info_set");
+  check(PMPI_Info_set(info, "mpi_hw_resource_type", name.c_str()), "MPI_Info_set");
 }
 
 MPI_Comm split_by_process_set([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] const Query& query,

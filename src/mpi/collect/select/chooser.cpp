@@ -22,7 +22,6 @@
 #include "core/predict/parameters.h"
 #include "core/predict/rules.h"
 #include "core/schedule/makers.h"
-#include "core/topo/kind.h"
 #include "mpi/agree.h"
 #include "mpi/check.h"
 #include "mpi/collect/call_kind.h"
@@ -148,21 +147,6 @@ bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
   if (size == 0) return rule.bytes.has(0);
   const std::int64_t first = least_bytes(size);
   return rule.bytes.last >= first && (size + 1 == kSizes || rule.bytes.first < 2 * first);
-}
-
-// Levels between nodes, as given: down to the last that is across nodes.
-int levels_across_nodes(const Context& context) {
-  if (context.node_count() < 2) return 0;
-  const std::vector<std::string>& names = context.level_names();
-  const auto node = std::find(names.begin(), names.end(), core::topo::kind_name(core::topo::Kind::kNode));
-  return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
-}
-
-Parameters parameters_for(const Context& context, const Settings& settings) {
-  const int levels = context.machine().given_levels();
-  const int across = std::min(levels_across_nodes(context), levels);
-  return settings.parameters ? matched(*settings.parameters, levels, across)
-                             : core::predict::usual_parameters(levels, across);
 }
 
 Selector::Selector(Context& context, Settings settings)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/predict/parameters.h"
+#include "core/topo/kind.h"
 #include "mpi/check.h"
 #include "mpi/collect/context.h"
 #include "mpi/collect/select/link_pairs.h"
@@ -46,7 +47,7 @@ double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, 
 int given_levels_across_nodes(const Context& context) {
   if (context.node_count() < 2) return 0;
   const std::vector<std::string>& names = context.level_names();
-  const auto node = std::find(names.begin(), names.end(), "Machine");
+  const auto node = std::find(names.begin(), names.end(), core::topo::kind_name(core::topo::Kind::kNode));
   return node == names.end() ? 1 : static_cast<int>(node - names.begin()) + 1;
 }
 
