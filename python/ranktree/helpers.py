@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,11 @@ def library_text(helper: Path) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def product(text: str) -> str:
+    """`Open MPI 4.1.4` or `MPICH 4.0.2` from what an MPI's library calls itself."""
+    return re.sub(r"^(Open MPI|MPICH) (?:v|Version:\s*)", r"\1 ", text.partition(",")[0])
 
 
 def helper_for(family: str) -> Path | None:

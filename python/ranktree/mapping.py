@@ -30,7 +30,7 @@ def change(before: float, after: float) -> str:
 
 
 def print_table(plan: _core.Plan, cost: str) -> None:
-    """Cost by level, one column a placement, each total with its change against identity."""
+    """Cost by level, one column a placement; the change of each total against identity and the traced placement."""
     unit = "hop-bytes" if (cost, plan.metric) == ("hops", "size") else f"cost ({METRICS[plan.metric]} x {cost})"
     table = Table(title=f"{METRICS[plan.metric]} by level of the machine")
     table.add_column("level")
@@ -39,10 +39,12 @@ def print_table(plan: _core.Plan, cost: str) -> None:
     for index, level in enumerate(plan.levels):
         label = level if index + 1 < len(plan.levels) else f"same {level}"
         table.add_row(label, *(f"{each.weight[index]:,.0f}" for each in plan.costs))
-    identity = next(each.total for each in plan.costs if each.placement == "identity")
+    totals = {each.placement: each.total for each in plan.costs}
     table.add_section()
     table.add_row(unit, *(f"{each.total:,.6g}" for each in plan.costs))
-    table.add_row("against identity", *(change(identity, each.total) for each in plan.costs))
+    for before in ("identity", "traced"):
+        if before in totals:
+            table.add_row(f"against {before}", *(change(totals[before], total) for total in totals.values()))
     Console(width=120).print(table)
 
 
@@ -53,7 +55,8 @@ def bound_line(plan: _core.Plan) -> str:
     if plan.gap is None:
         return "How much less another placement could cost is not known: the bound is 0."
     return (
-        f"No placement costs less than {plan.bound:,.6g}: the plan costs at most {plan.gap:.1%} more than the best one."
+        f"No placement costs less than {plan.bound:,.6g}: the plan costs at most {percent(plan.gap)} more than the best "
+        "one."
     )
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.mpis import VARIABLES
 from tests.helpers.packages import package_with, refusal, run
 
 ROOT = Path(__file__).resolve().parents[2]
-MPICH5 = ROOT / ".mpis/mpich5/bin"
+WHEELS = ROOT / ".mpis"
 # Stands in for CMake: notes its words, and makes what a build of one MPI makes.
 CMAKE = """#!/bin/sh
 echo "$*" >>{log}
@@ -90,21 +91,33 @@ def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> Non
 @pytest.mark.wheel
 @pytest.mark.launch
 @pytest.mark.timeout(1800)
-def test_an_mpi_of_a_wheel_is_served(package: Path, tmp_path: Path) -> None:
-    """The package has no libraries before; afterwards a program of that MPI is traced."""
-    if not (MPICH5 / "mpicc").exists():
-        pytest.skip(f"{MPICH5} is not installed (make mpis)")
+@pytest.mark.parametrize("wheel", ["openmpi5", "mpich5"])
+def test_an_mpi_of_a_wheel_is_served(
+    package: Path, tmp_path: Path, wheel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package has no libraries before; afterwards a program of that MPI is traced, reordered and located."""
+    folder = WHEELS / wheel / "bin"
+    if not (folder / "mpicc").exists():
+        pytest.skip(f"{folder} is not installed (make mpis)")
+    for variable, value in VARIABLES.get(wheel.rstrip("5"), {}).items():
+        monkeypatch.setenv(variable, value)
     program = tmp_path / "app"
     source = ROOT / "tests/trace/programs/sizes.c"
-    subprocess.run([MPICH5 / "mpicc", source, "-o", program], check=True, timeout=120)
-    launch = (str(MPICH5 / "mpiexec"), "-n", "2", str(program))
+    subprocess.run([folder / "mpicc", source, "-o", program], check=True, timeout=120)
+    launch = (str(folder / "mpiexec"), "-n", "2", str(program))
     assert "built without an MPI" in refusal(package, "trace", "-o", "app.npz", "--", *launch)
-    # As the build tree, so that a compiler cache serves both.
-    words = ("doctor", "--build", MPICH5 / "mpicc")
+    # As the build tree, so that a compiler cache serves both; without one it takes some 7 minutes of CPU time.
+    words = ("doctor", "--build", folder / "mpicc")
     built = run(package, *words, timeout=1700, CMAKE_BUILD_TYPE="RelWithDebInfo")
     assert built.returncode == 0, built.stderr
+    assert f"libranktree_collect_{wheel}.so" in built.stdout
     path = tmp_path / "app.npz"
     result = run(package, "trace", "-o", path, "--", *launch)
     assert result.returncode == 0, result.stderr
     assert "2 ranks" in result.stderr
     assert path.exists()
+    for option in ["--reorder", str(path)], ["--collectives", "auto", "--no-collectives-cache"]:
+        result = run(package, "run", *option, "--", *launch)
+        assert result.returncode == 0, result.stderr
+    located = run(package, "where", "--json", "--", *launch)
+    assert len(json.loads(located.stdout)["ranks"]) == 2, located.stderr

@@ -74,7 +74,7 @@ def test_libraries_whose_mpi_cannot_be_loaded(system: Callable, built: Path) -> 
     assert "LD_LIBRARY_PATH" in finding.mend
     script(built / "ranktree-ranks-openmpi", "echo 'Open MPI v4.1.4, package: Debian'")
     (finding,) = mpis.libraries(system())
-    assert finding == Finding("libraries for openmpi", "ok", "trace, reorder, where; Open MPI v4.1.4")
+    assert finding == Finding("libraries for openmpi", "ok", "trace, reorder, where; Open MPI 4.1.4")
 
 
 def test_without_any_library_there_is_a_problem(system: Callable, built: Path) -> None:
@@ -98,6 +98,10 @@ def test_limits_are_read_from_the_kernel(system: Callable) -> None:
     assert statuses(limits.ptrace(strict)) == [("ptrace", "note")]
     assert next(iter(limits.ptrace(strict))).mend == "sysctl kernel.yama.ptrace_scope=0"
     assert statuses(limits.perf(strict)) == [("perf", "note")]
+    capable = {"proc/self/status": "Name:\tsh\nCapEff:\t000001ffffffffff\n"}
+    assert statuses(limits.perf(system(capable))) == [("perf", "ok")]
+    powerless = {"proc/self/status": "Name:\tsh\nCapEff:\t00000000a80425fb\n"}
+    assert statuses(limits.perf(system(powerless))) == [("perf", "note")]
     loose = system({"proc/sys/kernel/yama/ptrace_scope": "0\n", "proc/sys/kernel/perf_event_paranoid": "1\n"})
     assert statuses(limits.ptrace(loose)) == [("ptrace", "ok")]
     assert statuses(limits.perf(loose)) == [("perf", "ok")]

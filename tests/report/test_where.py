@@ -13,6 +13,7 @@ from tests.helpers.reports import PUS, TEXT
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree.where.findings import findings
 from ranktree.where.hosts import Host, binding, hosts_in
+from ranktree.where.launch import Found, as_text, described
 
 
 @pytest.fixture
@@ -83,6 +84,14 @@ def test_one_overloaded_node_beside_a_free_one(hosts: dict[str, Host]) -> None:
 def test_sound_bindings_have_no_findings(hosts: dict[str, Host]) -> None:
     places = [("n0", [core, core + 8]) for core in range(8)] + [("n1", [0]), ("n1", [1])]
     assert findings(places, hosts, "mpich") == []
+
+
+def test_findings_that_one_flag_corrects_share_a_line(hosts: dict[str, Host]) -> None:
+    """The advice is printed once."""
+    found = Found("mpich", "4.0.2", "MPICH Version: 4.0.2", [("n1", [0, 1])] * 3, hosts)
+    first, *_, last = as_text(described(found)).splitlines()
+    assert first == "3 ranks, MPICH 4.0.2"
+    assert last.startswith("unbound, oversubscribed: ranks 0-2 on n1, PUs 0-1: use -ppn 2 -bind-to core (at most 2 ranks")
 
 
 BOUND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}

@@ -1,6 +1,7 @@
 """Limits of the system that MPI programs run into."""
 
 import os
+import re
 import resource
 from collections.abc import Iterator
 
@@ -8,6 +9,8 @@ from ranktree.doctor.system import NOTE, OK, WARNING, Finding, System
 
 MEGABYTE = 1 << 20
 LEAST_SHARED = 256 * MEGABYTE
+CAP_SYS_ADMIN = 1 << 21  # linux/capability.h
+CAP_PERFMON = 1 << 38
 LEAST_FILES = 1024
 LEAST_LOCKED = 64 * MEGABYTE
 
@@ -46,11 +49,17 @@ def perf(system: System) -> Iterator[Finding]:
     paranoid = system.text("proc/sys/kernel/perf_event_paranoid")
     if paranoid is None:
         yield Finding("perf", NOTE, "the kernel has no performance counters")
-    elif int(paranoid) > 1:
+    elif int(paranoid) > 1 and not may_count(system):
         mend = "sysctl kernel.perf_event_paranoid=1"
-        yield Finding("perf", NOTE, f"perf_event_paranoid is {paranoid}: no counters for this user", mend)
+        yield Finding("perf", NOTE, f"perf_event_paranoid is {paranoid}: the kernel denies hardware counters", mend)
     else:
-        yield Finding("perf", OK, f"perf_event_paranoid is {paranoid}")
+        yield Finding("perf", OK, f"perf_event_paranoid is {paranoid}; hardware counters are available")
+
+
+def may_count(system: System) -> bool:
+    """Whether this process has a capability to which perf_event_paranoid does not apply."""
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)$", system.text("proc/self/status") or "", re.MULTILINE)
+    return found is not None and int(found[1], 16) & (CAP_SYS_ADMIN | CAP_PERFMON) != 0
 
 
 def resources(system: System) -> Iterator[Finding]:

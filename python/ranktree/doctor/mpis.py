@@ -14,6 +14,7 @@ KINDS = {
     "where": "ranktree-ranks-{}",
 }
 FAMILIES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI"}
+SIMULATED = "smpi"
 INTERFACE = {"intel": "mpich"}  # one binary interface
 BUILD = "build for it: ranktree doctor --build /path/of/mpicc"
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -28,12 +29,19 @@ def libraries(_: System) -> Iterator[Finding]:
         there = [kind for kind, pattern in KINDS.items() if (helpers.LIBRARY_FOLDER / pattern.format(name)).exists()]
         helper = helpers.built().get(name)
         text = helpers.library_text(helper) if helper else ""
-        serves = f"{', '.join(there)}; {text.partition(',')[0] or 'MPI unknown'}"
+        serves = f"{', '.join(there)}; {of_which(name, text)}"
         if helper and not text:
             mend = "put the folder of its libmpi into LD_LIBRARY_PATH"
             yield Finding(f"libraries for {name}", WARNING, f"{', '.join(there)}; its MPI cannot be loaded", mend)
         else:
             yield Finding(f"libraries for {name}", OK, serves)
+
+
+def of_which(name: str, text: str) -> str:
+    """The MPI that libraries serve; SimGrid's has no helper program."""
+    if name == SIMULATED:
+        return "SimGrid's SMPI, for `ranktree simulate`"
+    return helpers.product(text) or "version unknown: ranktree-ranks is missing"
 
 
 def names_of(pattern: str) -> list[str]:
@@ -82,4 +90,4 @@ def as_root(system: System) -> Iterator[Finding]:
     """Open MPI refuses to start as root unless two variables are set."""
     if system.is_root and system.program("ompi_info") and not all(system.environment.get(name) for name in AS_ROOT):
         mend = "export " + " ".join(f"{name}=1" for name in AS_ROOT)
-        yield Finding("root", WARNING, "this is root, for whom Open MPI starts nothing", mend)
+        yield Finding("root", WARNING, "Open MPI refuses to start programs as root", mend)

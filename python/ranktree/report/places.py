@@ -16,7 +16,7 @@ LABELS = {
     "round-robin": "round robin over nodes",
     "plan": "plan",
 }
-ORDER = ("traced", "identity", "plan", "round-robin")
+OTHERS = ("identity", "round-robin")  # for comparison, behind the placements before and after
 BETWEEN_NODES = ("Cluster", "Switch", "Network")
 TOP_LINKS = 30
 MATRIX_NODES = 16  # more are listed by their heaviest pairs
@@ -38,7 +38,7 @@ def levels(inputs: Inputs) -> dict[str, Any] | None:
             "weight": list(map(plain, rows[name].weight)),
             "total": rows[name].total,
         }
-        for name in ORDER
+        for name in dict.fromkeys((before, "plan", *OTHERS))
         if name in rows
     ]
     hop_bytes = plan.metric == "size" and inputs.request.cost == "hops"

@@ -12,6 +12,7 @@ from typing import Any
 from ranktree import _core, ranks, verify
 from ranktree.advice import launcher_family
 from ranktree.child import Child
+from ranktree.helpers import product
 from ranktree.launcher import LaunchCommand, take_apart, version_numbers
 from ranktree.shim import NAMES
 from ranktree.where.findings import Place, findings
@@ -205,13 +206,20 @@ def as_text(document: dict[str, Any]) -> str:
         for row in document["ranks"]
     ]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
-    mpi = document["mpi"].partition(",")[0]
-    lines = [f"{len(rows)} ranks, {mpi}"]
+    lines = [f"{len(rows)} {'rank' if len(rows) == 1 else 'ranks'}, {product(document['mpi'])}"]
     for first, *others in [header, *rows]:
         lines.append("  ".join([first.rjust(widths[0]), *map(str.ljust, others, widths[1:])]).rstrip())
-    for each in document["findings"]:
-        lines.append(f"{each['trouble']}: {ranks.shortened(each['ranks'])} on {each['host']}, {what_of(each)}")
+    lines += finding_lines(document["findings"])
     return "\n".join(lines if document["findings"] else [*lines, "every rank is bound, no two share a PU"])
+
+
+def finding_lines(found: Sequence[dict[str, Any]]) -> list[str]:
+    """A line a finding; those of the same ranks that the same flag corrects share one."""
+    troubles: dict[str, list[str]] = {}
+    for each in found:
+        text = f"{ranks.shortened(each['ranks'])} on {each['host']}, {what_of(each)}"
+        troubles.setdefault(text, []).append(each["trouble"])
+    return [f"{', '.join(names)}: {text}" for text, names in troubles.items()]
 
 
 def what_of(finding: dict[str, Any]) -> str:

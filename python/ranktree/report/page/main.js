@@ -36,7 +36,7 @@ function placementFigures(levels) {
 }
 
 function facts(program) {
-  const hosts = program.hosts.length ? `; traced on ${program.hosts.length} ${program.hosts.length === 1 ? "host" : "hosts"}` : "";
+  const hosts = program.hosts.length ? `; traced on ${countText(program.hosts.length)} ${program.hosts.length === 1 ? "host" : "hosts"}` : "";
   const missing = program.complete ? "" : `; incomplete: nothing from ${program.missing.length} ranks`;
   return [program.command, program.mpi.split(",")[0]].filter(Boolean).join(", ") + hosts + missing;
 }

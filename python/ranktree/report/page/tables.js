@@ -56,7 +56,7 @@ function nodesSection(report) {
   const text = unit === "bytes" ? bytesText : countText;
   const parts = traffic.placements.map((each) => {
     const label = report.machine.placements.find((one) => one.name === each.name).label;
-    const about = `${label}: ${text(each[unit])} between ${countText(each.pairs_of_nodes)} pairs of nodes`;
+    const about = `${label}: ${text(each[unit])} between ${countText(each.pairs_of_nodes)} ${each.pairs_of_nodes === 1 ? "pair" : "pairs"} of nodes`;
     return traffic.complete ? nodeMatrix(traffic.nodes, each, about, unit, text) : nodeList(each, about, text, unit);
   });
   return section("nodes", "Between nodes", html("p", {}, "Both directions together."), html("div", { class: "pair" }, parts));
