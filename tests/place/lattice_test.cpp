@@ -19,7 +19,7 @@
 #include "core/place/divide/regrouping.h"
 #include "core/place/engine.h"
 #include "core/place/graph/graph.h"
-#include "core/place/order/structural_order.h"
+#include "core/place/order/ordered.h"
 #include "fixtures.h"
 
 namespace {

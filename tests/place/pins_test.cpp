@@ -1,4 +1,4 @@
-#include "core/place/pins.h"
+#include "core/place/placement.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,6 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/place/engine.h"
-#include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/place/treematch.h"
 #include "core/topo/kind.h"

@@ -13,7 +13,7 @@
 
 #include "core/base/random.h"
 #include "core/place/graph/graph.h"
-#include "core/place/order/structural_order.h"
+#include "core/place/order/ordered.h"
 #include "fixtures.h"
 #include "guide_rows.h"
 

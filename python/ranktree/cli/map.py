@@ -104,7 +104,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     tree = tree.with_metric(cost)
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
-    tree = without(tree, forbid or []).bundle_leaves(threads_per_rank)
+    tree = without(tree, forbid or [])
+    if threads_per_rank > 1:
+        tree = tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     expanded = mapping.load_expanded(pattern, metric, collectives, metric != "avg" and not comparison, note)
     mapping.fit_hosts(expanded, tree, note)

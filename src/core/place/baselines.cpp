@@ -11,9 +11,7 @@
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
-#include "core/place/pins.h"
 #include "core/place/placement.h"
-#include "core/place/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -117,30 +115,6 @@ class Frontier {
 };
 
 }  // namespace
-
-std::vector<Leaf> slots_of(const Tree& tree, const Constraints& constraints) {
-  std::vector<Leaf> slots;
-  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
-    if (tree.allowed(leaf)) slots.insert(slots.end(), at(constraints.capacity), leaf);
-  }
-  return slots;
-}
-
-void require_slots(const Tree& tree, Rank ranks, const Constraints& constraints) {
-  const auto slots = static_cast<std::int64_t>(slots_of(tree, constraints).size());
-  if (ranks <= slots) {
-    check_pins(tree, ranks, constraints);
-    return;
-  }
-  if (slots == 0) {
-    throw Error(Fault::kMismatch,
-                "machine: expected an allowed slot, found none: all are forbidden, or fewer are together than "
-                "the threads of a rank");
-  }
-  throw Error(Fault::kMismatch, "machine: expected at least " + std::to_string(ranks) +
-                                    " slots for the pattern's ranks, found " + std::to_string(slots) +
-                                    "; name a larger machine or allow oversubscription");
-}
 
 Placement identity(const Tree& tree, Rank ranks, const Constraints& constraints) {
   require_slots(tree, ranks, constraints);

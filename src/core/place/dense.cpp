@@ -14,9 +14,7 @@
 #include "core/place/dense/dense_engine.h"
 #include "core/place/engine.h"
 #include "core/place/placement.h"
-#include "core/place/slots.h"
 #include "core/place/slots/slot_tree.h"
-#include "core/place/slots/start.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {
@@ -27,8 +25,6 @@ using pattern::Matrix;
 using pattern::MatrixView;
 using pattern::Rank;
 
-constexpr Rank kFewRanks = 256;  // fewer are placed from lists: better, and fast enough
-constexpr Rank kShare = 4;       // a pattern is dense from one pair in so many on
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // Counts the pairs of some evenly spaced rows.
@@ -40,7 +36,7 @@ bool looks_dense(const MatrixView<Number>& matrix) {
     const Number* row = matrix.row(static_cast<Rank>(std::int64_t{i} * matrix.ranks / kRows));
     talking += matrix.ranks - std::count(row, row + matrix.ranks, Number{0});
   }
-  return talking * kShare >= std::int64_t{kRows} * matrix.ranks;
+  return talking * kDenseShare >= std::int64_t{kRows} * matrix.ranks;
 }
 
 Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
@@ -81,7 +77,6 @@ pattern::Affinity affinity_of(const Matrix& matrix) {
 std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::Affinity& affinity,
                                          const EngineOptions& options) {
   const std::size_t ranks = at(affinity.ranks);
-  if (affinity.ranks < kFewRanks || affinity.indices.size() < ranks * ranks / at(kShare)) return std::nullopt;
   std::vector<double> values(ranks * ranks, 0);
   for (Rank rank = 0; rank < affinity.ranks; ++rank) {
     const auto neighbours = affinity.neighbours(rank);

@@ -19,9 +19,7 @@
 #include "core/place/order/ordered.h"
 #include "core/place/placement.h"
 #include "core/place/refine/objective.h"
-#include "core/place/slots.h"
 #include "core/place/slots/slot_tree.h"
-#include "core/place/slots/start.h"
 #include "core/place/tile/lattice_tiling.h"
 #include "core/topo/tree.h"
 
@@ -84,8 +82,11 @@ Found place(const topo::Tree& tree, const pattern::Affinity& affinity, const Pla
   if (tree.interconnect() != nullptr) {
     return {network::place_on_network(tree, affinity, options, start)};
   }
-  std::optional<Placement> dense = place_as_matrix(tree, affinity, options);
-  return dense ? Found{std::move(*dense)} : place_as_lists(tree, affinity, start, options);
+  if (is_dense(affinity)) {
+    std::optional<Placement> found = place_as_matrix(tree, affinity, options);
+    if (found) return {std::move(*found)};
+  }
+  return place_as_lists(tree, affinity, start, options);
 }
 
 }  // namespace

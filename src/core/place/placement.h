@@ -40,6 +40,19 @@ struct Constraints {
   std::vector<Pin> pins = {};  // each rank once at most
 };
 
+// The allowed leaves in logical order, each `capacity` times.
+std::vector<topo::Leaf> slots_of(const topo::Tree& tree, const Constraints& constraints);
+
+// Throws Error(kMismatch), naming both numbers and what to do, when there are more ranks than slots.
+void require_slots(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);
+
+// Throws Error(kInput) when a pin names no rank, no leaf, or a rank again; Error(kMismatch) when its leaf may not be
+// used or takes fewer ranks than are pinned there.
+void check_pins(const topo::Tree& tree, pattern::Rank ranks, const Constraints& constraints);
+
+// Pinned ranks on their leaves, the others in order on the rest of these slots.
+Placement around_pins(const std::vector<topo::Leaf>& slots, pattern::Rank ranks, const Constraints& constraints);
+
 // The baselines. Each uses allowed leaves only and throws Error(kMismatch) when the ranks do not fit.
 Placement identity(const topo::Tree& tree, pattern::Rank ranks,
                    const Constraints& constraints);  // "packed": rank i on the i-th allowed leaf in logical order

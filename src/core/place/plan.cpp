@@ -22,7 +22,6 @@
 #include "core/place/engine.h"
 #include "core/place/network/level_table.h"
 #include "core/place/placement.h"
-#include "core/place/slots.h"
 #include "core/place/treematch.h"
 #include "core/topo/tree.h"
 

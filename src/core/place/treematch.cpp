@@ -14,7 +14,6 @@
 #include "core/place/growth.h"
 #include "core/place/placement.h"
 #include "core/place/shape.h"
-#include "core/place/slots.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::place {

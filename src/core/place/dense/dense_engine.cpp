@@ -20,7 +20,7 @@
 #include "core/place/engine/context.h"
 #include "core/place/engine/pipeline.h"
 #include "core/place/graph/graph.h"
-#include "core/place/order/structural_order.h"
+#include "core/place/order/ordered.h"
 #include "core/place/refine/objective.h"
 #include "core/place/slots/slot_tree.h"
 

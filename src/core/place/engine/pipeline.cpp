@@ -13,7 +13,6 @@
 #include "core/place/divide/multisection.h"
 #include "core/place/graph/graph.h"
 #include "core/place/slots/slot_tree.h"
-#include "core/place/slots/start.h"
 
 namespace ranktree::core::place::engine {
 namespace {

@@ -12,6 +12,13 @@
 
 namespace ranktree::core::place::engine {
 
+// Breadth first, so that ranks that communicate are near in memory, from a rank whose colour is rare, partners by
+// colour. Colours are refined (B. Weisfeiler, A. Leman, The reduction of a graph to canonical form, 1968) and
+// distinguished by the distance from up to three ranks. Renumbered ranks have the same order, except for those of the
+// same colour. Above 131,072 ranks colours are refined once only, without distances: ranks with the same weights to
+// their partners then keep the order of their numbers. O(arcs + ranks log ranks).
+std::vector<pattern::Rank> structural_order(const pattern::Affinity& affinity, Workers& workers);
+
 // Vertex i of the graph is rank order[i].
 struct Ordered {
   std::vector<pattern::Rank> order;
