@@ -28,9 +28,10 @@ struct Wanted {
   Form form = Form::kLeaders;
   std::int64_t segment = 2;
   core::schedule::Rank groups = 3;
+  std::int64_t element = 8;
   core::schedule::Rank leading = -1;
 
-  [[nodiscard]] Shape shape() const { return {request, algorithms, form, segment, groups, leading}; }
+  [[nodiscard]] Shape shape() const { return {request, algorithms, form, segment, groups, element, leading}; }
 };
 
 Wanted of_count(std::int64_t count) {
@@ -61,6 +62,7 @@ TEST(Programs, AreFoundByAllThatTheyAreMadeFrom) {
       [](Wanted& w) { w.form = Form::kLanes; },
       [](Wanted& w) { w.segment = 3; },
       [](Wanted& w) { w.groups = 2; },
+      [](Wanted& w) { w.element = 4; },
       [](Wanted& w) { w.leading = 0; },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {

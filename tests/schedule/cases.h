@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "prove.h"
@@ -44,6 +45,14 @@ inline std::string flaw_of(const Request& request, const std::function<Program(c
     return error.what();
   }
   return "";
+}
+
+// Ranks on up to `ranks` nodes, in any order.
+inline std::vector<std::int32_t> random_nodes(Random& random, Rank ranks) {
+  const std::uint64_t nodes = 1 + random.below(static_cast<std::uint64_t>(ranks));
+  std::vector<std::int32_t> node_of;
+  for (Rank rank = 0; rank < ranks; ++rank) node_of.push_back(static_cast<std::int32_t>(random.below(nodes)));
+  return node_of;
 }
 
 // MPI_IN_PLACE at the root of gathers, scatters and reductions; on all ranks where all ranks have a result.

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cases.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/schedule/links.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -38,8 +40,8 @@ std::string name_of(const testing::TestParamInfo<Case>& test) {
 }
 
 void expect_proved(const Request& request, const Method& method, std::uint64_t seed,
-                   const std::vector<bool>& in_place = {}) {
-  const auto maker = [&method](const Request& own, Rank rank) { return make(own, method, rank); };
+                   const std::vector<bool>& in_place = {}, const Links* links = nullptr) {
+  const auto maker = [&](const Request& own, Rank rank) { return make(own, method, rank, links); };
   const std::string flaw = flaw_of(request, maker, seed, in_place);
   ASSERT_EQ(flaw, "") << describe(request) << " by " << algorithm_name(method.algorithm) << " segment "
                       << method.segment << " seed " << seed << (in_place.empty() ? "" : " in place");
@@ -84,6 +86,19 @@ TEST_P(EveryMaker, WorksInPlace) {
       request.commutative = request.commutative || random.below(2) == 0;
       const Method method{GetParam().algorithm, static_cast<std::int64_t>(random.below(9))};
       expect_proved(request, method, random.below(3), in_place_of(request));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_P(EveryMaker, CompletesWithMessagesInTurnOnAnyNodes) {
+  Random random(13);
+  for (Rank ranks = 1; ranks <= 33; ++ranks) {
+    for (Rank root = 0; root < roots(ranks); ++root) {
+      const Request request = request_of(ranks, root, 1 + static_cast<std::int64_t>(random.below(40)));
+      const std::vector<std::int32_t> nodes = random_nodes(random, ranks);
+      const Links links{.node_of = random.below(4) == 0 ? std::span<const std::int32_t>() : nodes, .least = 1};
+      expect_proved(request, {GetParam().algorithm, 0}, random.below(3), {}, &links);
       if (HasFatalFailure()) return;
     }
   }

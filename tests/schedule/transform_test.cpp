@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/links.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "prove.h"
@@ -74,14 +75,20 @@ Request random_request(Random& random, Collective collective, Rank ranks, Rank r
 
 void expect_proved(Random& random, Collective collective, const Hierarchy& hierarchy, Rank root) {
   Request request = random_request(random, collective, hierarchy.ranks(), root);
-  const Composition composition = random_composition(random, collective, hierarchy);
+  Composition composition = random_composition(random, collective, hierarchy);
+  const std::vector<std::int32_t> nodes = random_nodes(random, hierarchy.ranks());
+  const Links links{.node_of = nodes, .least = 1 + static_cast<std::int64_t>(random.below(3))};
+  const bool in_turn = random.below(2) == 0;
+  if (in_turn) composition.segment = 0;
   request.commutative = !keeps_rank_order(collective, hierarchy, composition) || random.below(4) == 0;
   const std::vector<bool> in_place = random.below(3) == 0 ? in_place_of(request) : std::vector<bool>{};
   const std::uint64_t seed = random.below(3);
-  const auto maker = [&](const Request& own, Rank rank) { return transform(own, hierarchy, composition, rank); };
+  const auto maker = [&](const Request& own, Rank rank) {
+    return transform(own, hierarchy, composition, rank, in_turn ? &links : nullptr);
+  };
   const std::string flaw = flaw_of(request, maker, seed, in_place);
   ASSERT_EQ(flaw, "") << describe(request) << " by " << describe(composition) << " levels " << hierarchy.levels()
-                      << " seed " << seed << (in_place.empty() ? "" : " in place");
+                      << " seed " << seed << (in_turn ? " in turn" : "") << (in_place.empty() ? "" : " in place");
 }
 
 class EveryTransformation : public testing::TestWithParam<Collective> {};

@@ -14,15 +14,13 @@ namespace ranktree::core::schedule {
 namespace {
 
 void broadcast_tree(Builder& builder, const Team& team, Algorithm tree, const Range& data) {
-  const Node node = node_of(tree, team.me(), team.size());
+  Node node = node_of(tree, team.me(), team.size());
   if (node.parent >= 0) builder.receive(team.rank(node.parent), data);
-  if (tree == Algorithm::kBinomial) {  // the largest subtree has the longest path
-    for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
-      builder.send(team.rank(*child), data);
-    }
-    return;
+  // The largest subtree has the longest path.
+  if (tree == Algorithm::kBinomial) std::reverse(node.children.begin(), node.children.end());
+  for (const Rank child : node.children) {
+    builder.send_to_child(team.rank(child), data, forwards(tree, child, team.size()));
   }
-  for (const Rank child : node.children) builder.send(team.rank(child), data);
 }
 
 // A level of a complete binary tree first has the members below member 1, then as many slots below member 2.
@@ -78,7 +76,9 @@ void exchange_halves(Builder& builder, const Team& team, const Range& data, std:
 std::int32_t down_half(Builder& builder, const Team& team, const Node& node, const Range& part) {
   builder.receive(team.rank(node.parent), part);
   const std::int32_t received = builder.latest();
-  for (const Rank child : node.children) builder.send(team.rank(child), part);
+  for (const Rank child : node.children) {
+    builder.send_to_child(team.rank(child), part, forwards(Algorithm::kBinary, child, team.size()));
+  }
   return received;
 }
 
@@ -107,8 +107,8 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
       return within(half, first, half.count - first < step ? half.count - first : step);
     };
     if (team.me() == 0) {
-      builder.send(team.rank(1), cut(larger));
-      builder.send(team.rank(2), cut(smaller));
+      builder.send_to_child(team.rank(1), cut(larger), true);  // all exchange their halves later
+      builder.send_to_child(team.rank(2), cut(smaller), true);
     } else {
       complete = down_half(builder, team, node, cut(place_of(team.me()).half == 0 ? larger : smaller));
     }
@@ -125,7 +125,7 @@ void scatter_blocks(Builder& builder, const Team& team, const Blocks& blocks) {
   };
   if (node.parent >= 0) builder.receive(team.rank(node.parent), subtree(team.me()));
   for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
-    builder.send(team.rank(*child), subtree(*child));
+    builder.send_to_child(team.rank(*child), subtree(*child), binomial_span(*child, team.size()) > 1);
   }
 }
 

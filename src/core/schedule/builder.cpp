@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/schedule/links.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -52,7 +53,9 @@ void Accesses::write(std::int64_t first, std::int64_t count, std::int32_t step, 
   begin->second = {.writer = step, .readers = {}};
 }
 
-Builder::Builder(Rank rank, int arenas) : arenas_(static_cast<std::size_t>(arenas)) { program_.rank = rank; }
+Builder::Builder(Rank rank, int arenas, const Links* links) : links_(links), arenas_(static_cast<std::size_t>(arenas)) {
+  program_.rank = rank;
+}
 
 std::vector<std::int32_t> Builder::touch(const Step& step) {
   const auto index = static_cast<std::int32_t>(program_.steps.size());
@@ -77,6 +80,19 @@ void Builder::send(Rank to, const Range& from) {
   if (from.count == 0) return;
   const Step step{.action = Action::kSend, .peer = to, .from = from, .into = {}};
   add(step, touch(step));
+}
+
+void Builder::send_to_child(Rank to, const Range& from, bool forwards) {
+  if (links_ == nullptr || from.count == 0 || !links_->in_turn(program_.rank, to, from.count)) return send(to, from);
+  if (to != turn_.child) {
+    if (!turn_.sends.empty()) turn_.earlier = std::exchange(turn_.sends, {});
+    turn_.child = to;
+  }
+  const Step step{.action = Action::kSend, .peer = to, .from = from, .into = {}};
+  std::vector<std::int32_t> waits = touch(step);
+  waits.insert(waits.end(), turn_.earlier.begin(), turn_.earlier.end());
+  add(step, std::move(waits));
+  if (forwards) turn_.sends.push_back(latest());
 }
 
 void Builder::receive(Rank from, const Range& into, std::int32_t after) {

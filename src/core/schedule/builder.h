@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/schedule/links.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -33,11 +34,13 @@ class Accesses {
 class Builder {
  public:
   // `arenas` areas of scratch are used in turn, one a segment; segments s and s + arenas share theirs, so a program
-  // must not come back to s once s + arenas has begun.
-  explicit Builder(Rank rank, int arenas = 1);
+  // must not come back to s once s + arenas has begun. Without `links` no message waits for its turn on a link.
+  explicit Builder(Rank rank, int arenas = 1, const Links* links = nullptr);
 
   // A step whose range has no elements is left out.
   void send(Rank to, const Range& from);
+  // To a child in a tree. On a link that they share, it waits for the sends to earlier children that forward.
+  void send_to_child(Rank to, const Range& from, bool forwards);
   // `after`, when given, is one more step that this one depends on, although they share no elements.
   void receive(Rank from, const Range& into, std::int32_t after = -1);
   void reduce(const Range& from, const Range& into);
@@ -63,12 +66,20 @@ class Builder {
   Accesses& accesses(const Range& range) { return range.buffer == Buffer::kOutput ? output_ : scratch_; }
   void lay_out_scratch();
 
+  // The sends to `child`, if it forwards, and those to the last child before it that does.
+  struct Turn {
+    Rank child = -1;
+    std::vector<std::int32_t> sends;
+    std::vector<std::int32_t> earlier;
+  };
   struct Arena {
     std::int64_t segment = 0;
     std::int64_t used = 0;
     std::int64_t most = 0;
   };
   Program program_;
+  const Links* links_;
+  Turn turn_;
   Accesses output_;
   Accesses scratch_;
   std::vector<Arena> arenas_;

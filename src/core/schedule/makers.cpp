@@ -13,6 +13,7 @@
 #include "core/schedule/builder.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/layout.h"
+#include "core/schedule/links.h"
 #include "core/schedule/pieces.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/stages.h"
@@ -206,7 +207,11 @@ void check_method(const Request& request, const Method& method) {
 
 }  // namespace
 
-Program make(const Request& request, const Method& method, Rank rank) {
+bool moves_whole(const Request& request, std::int64_t segment) {
+  return !takes_segments(request.collective) || segment == 0 || segment >= request.count;
+}
+
+Program make(const Request& request, const Method& method, Rank rank, const Links* links) {
   check_method(request, method);
   // MPI_Gatherv and MPI_Scatterv give the counts to the root only.
   const bool rooted = request.collective == Collective::kGather || request.collective == Collective::kScatter;
@@ -214,14 +219,14 @@ Program make(const Request& request, const Method& method, Rank rank) {
   const Hierarchy hierarchy = Hierarchy::flat(request.ranks);
   const View view(hierarchy, rank, 0);
   const Team team = view.team(0);
-  Builder builder(rank, arenas_for(1));
+  Builder builder(rank, arenas_for(1), moves_whole(request, method.segment) ? links : nullptr);
   kMakers[static_cast<std::size_t>(request.collective)]({request, method, hierarchy, team, builder});
   return std::move(builder).take();
 }
 
-Schedule make_all(const Request& request, const Method& method) {
+Schedule make_all(const Request& request, const Method& method, const Links* links) {
   Schedule schedule;
-  for (Rank rank = 0; rank < request.ranks; ++rank) schedule.push_back(make(request, method, rank));
+  for (Rank rank = 0; rank < request.ranks; ++rank) schedule.push_back(make(request, method, rank, links));
   return schedule;
 }
 

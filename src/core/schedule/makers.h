@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/schedule/links.h"
 #include "core/schedule/schedule.h"
 
 namespace ranktree::core::schedule {
@@ -112,13 +113,17 @@ std::span<const Algorithm> algorithms_of(Collective collective);
 // True for algorithms that do not combine.
 bool keeps_rank_order(Collective collective, Algorithm algorithm);
 
+// True when a vector of `count` elements moves as a whole: then messages that share a link may leave in turn. Segments
+// fill the link without waiting.
+bool moves_whole(const Request& request, std::int64_t segment);
+
 // The steps of `rank`, in time and memory proportional to their number (x log). Throws Error(kInput) when the request
 // is inconsistent (root or rank outside the communicator, negative counts, lists of another length),
 // Error(kUnsupported) when the collective has no such algorithm or the algorithm does not keep the rank order that a
-// non-commutative operation needs.
-Program make(const Request& request, const Method& method, Rank rank);
+// non-commutative operation needs. With `links`, parents in trees send in turn over a link that their messages share.
+Program make(const Request& request, const Method& method, Rank rank, const Links* links = nullptr);
 
 // The programs of all ranks, for tests and models.
-Schedule make_all(const Request& request, const Method& method);
+Schedule make_all(const Request& request, const Method& method, const Links* links = nullptr);
 
 }  // namespace ranktree::core::schedule

@@ -93,7 +93,9 @@ void scatter_tree(Builder& builder, const Subtrees& subtrees, const Range& roots
   const Node node = node_of(Algorithm::kBinomial, team.me(), team.size());
   if (node.parent < 0) {
     for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
-      for (const Range& run : subtrees.runs_below(*child)) builder.send(team.rank(*child), run);
+      for (const Range& run : subtrees.runs_below(*child)) {
+        builder.send_to_child(team.rank(*child), run, binomial_span(*child, team.size()) > 1);
+      }
     }
     builder.copy(roots, own);
     return;
@@ -103,7 +105,8 @@ void scatter_tree(Builder& builder, const Subtrees& subtrees, const Range& roots
                            : builder.scratch(subtrees.elements(team.me(), binomial_span(team.me(), team.size())));
   for (const Range& piece : pieces(subtrees, node.parent, buffer)) builder.receive(team.rank(node.parent), piece);
   for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) {
-    builder.send(team.rank(*child), subtrees.place(buffer, team.me(), *child));
+    builder.send_to_child(team.rank(*child), subtrees.place(buffer, team.me(), *child),
+                          binomial_span(*child, team.size()) > 1);
   }
   builder.copy(within(buffer, 0, own.count), own);
 }

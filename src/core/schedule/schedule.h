@@ -6,8 +6,9 @@
 //
 // What an executor must do, and all it may rely on:
 //  - A step may begin once all steps it depends on are complete; dependencies are earlier steps of the same rank, found
-//    from the elements that steps read and write. Nothing else orders steps, so everything that may begin can be posted
-//    as a nonblocking operation. A send is complete when its elements may be overwritten.
+//    from the elements that steps read and write, and from the links that messages share (links.h). Nothing else orders
+//    steps, so everything that may begin can be posted as a nonblocking operation. A send is complete when its elements
+//    may be overwritten.
 //  - The i-th send of rank a to rank b is received by the i-th receive of b from a, in program order. Sends to one peer
 //    are posted in program order, and so are receives from one peer: by MPI's rule that messages do not overtake, one
 //    tag a call is enough. Steps with different peers are free.

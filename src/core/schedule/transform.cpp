@@ -13,6 +13,7 @@
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/layout.h"
 #include "core/schedule/levels.h"
+#include "core/schedule/links.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/team.h"
@@ -135,23 +136,25 @@ bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const C
   return true;
 }
 
-Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank) {
+Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank,
+                  const Links* links) {
   check_request(request, rank, true);
   check_composition(request, hierarchy, composition);
   if (hierarchy.levels() == 1) {
     return make(request, {fitting(request.collective, composition.algorithm_of(hierarchy, 0)), composition.segment},
-                rank);
+                rank, links);
   }
   const View view(hierarchy, rank, has_root(request.collective) ? request.root : 0);
-  Builder builder(rank, arenas_of(hierarchy));
+  Builder builder(rank, arenas_of(hierarchy), moves_whole(request, composition.segment) ? links : nullptr);
   find(request.collective, composition.form)->maker({request, hierarchy, composition, view, builder});
   return std::move(builder).take();
 }
 
-Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition) {
+Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition,
+                       const Links* links) {
   Schedule schedule;
   for (Rank rank = 0; rank < request.ranks; ++rank)
-    schedule.push_back(transform(request, hierarchy, composition, rank));
+    schedule.push_back(transform(request, hierarchy, composition, rank, links));
   return schedule;
 }
 

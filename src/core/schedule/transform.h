@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/links.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 
@@ -63,8 +64,10 @@ std::span<const Form> forms_of(Collective collective);
 bool keeps_rank_order(Collective collective, const Hierarchy& hierarchy, const Composition& composition);
 
 // The steps of `rank`. On a hierarchy of one level they are exactly those of make() with the algorithm of that level.
-// O(steps x log + levels). Throws as make() does.
-Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank);
-Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition);
+// O(steps x log + levels). `links` as in make(). Throws as make() does.
+Program transform(const Request& request, const Hierarchy& hierarchy, const Composition& composition, Rank rank,
+                  const Links* links = nullptr);
+Schedule transform_all(const Request& request, const Hierarchy& hierarchy, const Composition& composition,
+                       const Links* links = nullptr);
 
 }  // namespace ranktree::core::schedule

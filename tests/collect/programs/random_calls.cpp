@@ -127,18 +127,19 @@ class Random {
     if (drawn.vector) drawn.receive.counts = counts;
   }
 
-  // Every block has a multiple of 12 ints, so that each rank may take another type.
+  // Every block has a multiple of 12 ints, so that each rank may take another type. The longest broadcasts, and the
+  // scatters of many ranks, exceed 64 KiB, from where sends across nodes leave in turn.
   void draw_movement(Case& drawn, Dice& dice, Dice& own) {
     const Kind& sends = kinds_.of_ints()[static_cast<std::size_t>(roll(own, 6))];
     const Kind& receives = kinds_.of_ints()[static_cast<std::size_t>(roll(own, 6))];
-    const int dozens = random_count(dice) % 150;
+    const int dozens = random_count(dice) % 300;
     std::vector<int> blocks(static_cast<std::size_t>(size_), dozens * 12);
     for (int& block : blocks) block = drawn.vector ? random_count(dice) % 60 * 12 : block;
     const bool in_place = roll(dice, 3) == 0;
     const int mine = blocks[static_cast<std::size_t>(rank_)];
     switch (drawn.collective) {
       case Collective::kBroadcast:
-        drawn.receive = whole(receives, blocks[0]);
+        drawn.receive = whole(receives, blocks[0] * 12);
         drawn.receive.kept = at_root(drawn);
         break;
       case Collective::kGather:

@@ -13,6 +13,7 @@
 
 #include "core/predict/choice.h"
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/links.h"
 #include "core/schedule/makers.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
@@ -31,12 +32,22 @@ namespace ranktree::mpi::collect {
 namespace {
 
 using core::schedule::Composition;
+using core::schedule::Links;
 using core::schedule::Program;
+
+// Shorter messages are complete before they have left the node (Open MPI's sockets: below 64 KiB), so a wait for them
+// orders nothing.
+constexpr std::int64_t kLeastInTurn = 65536;
+
+std::int64_t least_in_turn(const Shape& shape) {
+  return std::max<std::int64_t>(1, kLeastInTurn / std::max<std::int64_t>(1, shape.element));
+}
 
 Program among_leaders(Context& context, const Shape& shape) {
   const NodeTeam& team = *context.node_team();
   const std::int32_t node = context.node_of()[static_cast<std::size_t>(context.rank())];
-  Program program = core::schedule::make(shape.request, {shape.algorithms.front(), 0}, node);
+  const Links links{.node_of = {}, .least = least_in_turn(shape)};
+  Program program = core::schedule::make(shape.request, {shape.algorithms.front(), 0}, node, &links);
   for (core::schedule::Step& step : program.steps) {
     if (step.peer >= 0) step.peer = team.leader(step.peer, shape.leading);
   }
@@ -46,7 +57,8 @@ Program among_leaders(Context& context, const Shape& shape) {
 Program make_program(Context& context, const Shape& shape) {
   if (shape.leading >= 0) return among_leaders(context, shape);
   const Composition composition{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
-  return transform(shape.request, context.hierarchy(shape.groups), composition, context.rank());
+  const Links links{.node_of = context.node_of(), .least = least_in_turn(shape)};
+  return transform(shape.request, context.hierarchy(shape.groups), composition, context.rank(), &links);
 }
 
 }  // namespace
@@ -74,7 +86,8 @@ std::shared_ptr<const Prepared> program_for(Context& context, const Buffers& buf
                                     .algorithms = choice.composition.algorithms,
                                     .form = choice.composition.form,
                                     .segment = segment,
-                                    .groups = choice.groups});
+                                    .groups = choice.groups,
+                                    .element = buffers.layout().size});
 }
 
 class Messages final : public Running {

@@ -84,8 +84,8 @@ bool equal(const Request& a, const Request& b) {
 
 bool Programs::fits(const Entry& entry, const Shape& shape) {
   const Composition& composition = entry.composition;
-  return equal(entry.request, shape.request) && entry.groups == shape.groups && entry.leading == shape.leading &&
-         composition.form == shape.form && composition.segment == shape.segment &&
+  return equal(entry.request, shape.request) && entry.groups == shape.groups && entry.element == shape.element &&
+         entry.leading == shape.leading && composition.form == shape.form && composition.segment == shape.segment &&
          std::equal(composition.algorithms.begin(), composition.algorithms.end(), shape.algorithms.begin(),
                     shape.algorithms.end());
 }
@@ -105,7 +105,8 @@ void Programs::keep(const Shape& shape, std::shared_ptr<const Prepared> prepared
   if (bytes > kMostBytes) return;
   Composition composition{shape.form, {shape.algorithms.begin(), shape.algorithms.end()}, shape.segment};
   const std::lock_guard lock(mutex_);
-  entries_.push_front({shape.request, std::move(composition), shape.groups, shape.leading, std::move(prepared), bytes});
+  entries_.push_front(
+      {shape.request, std::move(composition), shape.groups, shape.element, shape.leading, std::move(prepared), bytes});
   bytes_ += bytes;
   while (entries_.size() > kMostEntries || bytes_ > kMostBytes) {
     bytes_ -= entries_.back().bytes;

@@ -69,6 +69,7 @@ struct Shape {
   core::schedule::Form form = core::schedule::Form::kLeaders;
   std::int64_t segment = 0;         // elements
   core::schedule::Rank groups = 0;  // as in predict::Choice
+  std::int64_t element = 1;         // bytes of an element
   // Of a program among the leaders of nodes, which the request counts as ranks: the rank that leads its node in any
   // case (NodeTeam::leader()). Peers are ranks all the same. The calling rank leads.
   core::schedule::Rank leading = -1;
@@ -91,6 +92,7 @@ class Programs {
     core::schedule::Request request;
     core::schedule::Composition composition;
     core::schedule::Rank groups = 0;
+    std::int64_t element = 1;
     core::schedule::Rank leading = -1;
     std::shared_ptr<const Prepared> prepared;
     std::size_t bytes = 0;

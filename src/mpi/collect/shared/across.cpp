@@ -74,8 +74,10 @@ bool Across::has_messages() const {
 std::shared_ptr<const Prepared> Across::program_of(std::int64_t count) const {
   core::schedule::Request request = task_.request;
   request.count = count;
-  return prepared_program(context_,
-                          {.request = request, .algorithms = std::span(&task_.algorithm, 1), .leading = task_.leading});
+  return prepared_program(context_, {.request = request,
+                                     .algorithms = std::span(&task_.algorithm, 1),
+                                     .element = task_.elements.layout.size,
+                                     .leading = task_.leading});
 }
 
 }  // namespace ranktree::mpi::collect
