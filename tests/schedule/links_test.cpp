@@ -58,6 +58,13 @@ TEST(Links, MakeNoSendWaitForALeaf) {
   }
 }
 
+TEST(Links, LeaveTheHalvesOfSplitBinaryAlone) {
+  const Links links;
+  const Method split{Algorithm::kSplitBinary, 0};
+  for (Rank rank = 0; rank < 16; ++rank)
+    EXPECT_EQ(make(kBroadcast, split, rank, &links), make(kBroadcast, split, rank));
+}
+
 TEST(Links, OrderTheSendsAcrossOfAnyPlacement) {
   const std::vector<std::int32_t> nodes = round_robin();
   const Links links{.node_of = nodes};

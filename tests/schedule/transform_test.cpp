@@ -227,6 +227,20 @@ TEST(BytesBetweenNodes, AreTheLeastPossible) {
   }
 }
 
+// Nodes of 5, 3 and 1 ranks: 2 m, where the flat ring, one node after the other, moves 3 x 8/9 m.
+TEST(BytesBetweenNodes, AreTheLeastPossibleOfAReduceScatterOnUnevenNodes) {
+  constexpr std::int64_t kBlock = 100;
+  const Cluster packed{"5, 3, 1", {0, 0, 0, 0, 0, 1, 1, 1, 2}};
+  const Cluster mixed{"5, 3, 1 mixed", {0, 1, 2, 0, 1, 0, 1, 0, 0}};
+  const Request request{.collective = Collective::kReduceScatter, .ranks = 9, .count = kBlock};
+  for (const Cluster& cluster : {packed, mixed}) {
+    for (const Algorithm algorithm : {Algorithm::kRing, Algorithm::kPairwise}) {
+      EXPECT_EQ(moved(cluster, request, Form::kLeaders, algorithm), 2 * 9 * kBlock) << cluster.name;
+    }
+  }
+  EXPECT_EQ(between_groups(make_all(request, {Algorithm::kRing, 0}), packed.node), 3 * 8 * kBlock);
+}
+
 // The figures counted with Open MPI on this cluster were 25.55 m and 26.64 m, with headers.
 TEST(BytesBetweenNodes, AreFourTimesAsManyInThePapersAllreduce) {
   const Request sum{.collective = Collective::kAllreduce, .ranks = 16, .count = 9600};

@@ -76,9 +76,7 @@ void exchange_halves(Builder& builder, const Team& team, const Range& data, std:
 std::int32_t down_half(Builder& builder, const Team& team, const Node& node, const Range& part) {
   builder.receive(team.rank(node.parent), part);
   const std::int32_t received = builder.latest();
-  for (const Rank child : node.children) {
-    builder.send_to_child(team.rank(child), part, forwards(Algorithm::kBinary, child, team.size()));
-  }
+  for (const Rank child : node.children) builder.send(team.rank(child), part);
   return received;
 }
 
@@ -107,8 +105,8 @@ void split_binary(Builder& builder, const Team& team, const Range& data, std::in
       return within(half, first, half.count - first < step ? half.count - first : step);
     };
     if (team.me() == 0) {
-      builder.send_to_child(team.rank(1), cut(larger), true);  // all exchange their halves later
-      builder.send_to_child(team.rank(2), cut(smaller), true);
+      builder.send(team.rank(1), cut(larger));
+      builder.send(team.rank(2), cut(smaller));
     } else {
       complete = down_half(builder, team, node, cut(place_of(team.me()).half == 0 ? larger : smaller));
     }
