@@ -300,8 +300,10 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("gap", &place::gap, "(cost - bound) / bound; None where there is no bound or it is 0")
       .def_prop_ro(
           "cost", [](const place::Plan& plan) { return place::row_of(plan, "plan").total; }, "total cost of the plan")
-      .def_prop_ro("cost_by_level", &cost_by_level, "numpy array: cost of the plan on each level, root first")
-      .def_prop_ro("permutation", &permutation, "numpy array: the leaf of each rank; None in a plan read from a file")
+      .def_prop_ro("cost_by_level", &cost_by_level, nb::rv_policy::reference,
+                   "numpy array: cost of the plan on each level, root first")
+      .def_prop_ro("permutation", &permutation, nb::rv_policy::reference,
+                   "numpy array: the leaf of each rank; None in a plan read from a file")
       .def("to_json", &ranktree::io::write_plan, "the text of its file, as docs/reference/formats/plan.md specifies it")
       .def(
           "save", [](const place::Plan& plan, const std::string& path) { ranktree::io::save_plan(path, plan); },
