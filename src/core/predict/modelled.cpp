@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
+#include "core/schedule/schedule.h"
 #include "core/topo/kind.h"
 #include "core/topo/tree.h"
 

@@ -13,11 +13,12 @@
 #include "core/predict/choice.h"
 #include "core/predict/conditions.h"
 #include "core/predict/costs.h"
-#include "core/predict/evaluate.h"
 #include "core/predict/loggp.h"
 #include "core/predict/modelled.h"
+#include "core/predict/parameters.h"
 #include "core/schedule/hierarchy.h"
 #include "core/schedule/makers.h"
+#include "core/schedule/schedule.h"
 #include "core/schedule/transform.h"
 
 namespace ranktree::core::predict {
