@@ -80,7 +80,9 @@ def rewrite(
 ) -> list[str]:
     """The command with the launch's options and `program`, its wrapper included."""
     started = [] if launch["program_in_file"] else [*launch["wrapper"], *program]
-    return [*command.prefix, command.starter, *kept, *launch["options"], *started]
+    chosen = any(option.name in {"K", "kill-on-bad-exit"} for option in command.options)
+    options = [word for word in launch["options"] if not (chosen and word.startswith("--kill-on-bad-exit"))]
+    return [*command.prefix, command.starter, *kept, *options, *started]
 
 
 def environment(given: Mapping[str, str], launch: Mapping[str, Any]) -> dict[str, str]:

@@ -136,8 +136,9 @@ Launch slurm(const Plan& plan, const std::string& folder) {
   launch.starter = "srun";
   launch.files.push_back({"hostfile", hosts_by_rank(plan, ""), false});
   launch.environment = {"SLURM_HOSTFILE=" + in(folder, "hostfile")};
-  // Slurm's map_cpu gives the same list to every node by local task: binding comes from the wrapper.
-  launch.options = {"-n", ranks_of(plan), "-m", "arbitrary", "--cpu-bind=none"};
+  // Slurm's map_cpu gives the same list to every node by local task: binding comes from the wrapper. When it refuses a
+  // rank, the other ranks would wait in MPI_Init until the job's time limit.
+  launch.options = {"-n", ranks_of(plan), "-m", "arbitrary", "--cpu-bind=none", "--kill-on-bad-exit=1"};
   add_wrapper(plan, folder, launch);
   return launch;
 }

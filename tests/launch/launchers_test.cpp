@@ -112,7 +112,7 @@ TEST(Slurm, GetsAnArbitraryHostFile) {
   const Launch launch = make_launch(plan(), Launcher::kSlurm, "/d", {});
   EXPECT_EQ(file(launch, "hostfile"), "n2\nn0\nn2\nn0\nn2\n");
   EXPECT_EQ(launch.environment, std::vector<std::string>{"SLURM_HOSTFILE=/d/hostfile"});
-  EXPECT_EQ(joined(launch.options), "-n 5 -m arbitrary --cpu-bind=none");
+  EXPECT_EQ(joined(launch.options), "-n 5 -m arbitrary --cpu-bind=none --kill-on-bad-exit=1");
   EXPECT_EQ(launch.starter, "srun");
 }
 

@@ -31,7 +31,8 @@ SLOTS = [("n2", [1]), ("n0", [0]), ("n2", [0])]
         (
             "slurm",
             {"hostfile", "ranktree-bind", "ranktree-bind.map"},
-            "SLURM_HOSTFILE={d}/hostfile srun -n 3 -m arbitrary --cpu-bind=none {d}/ranktree-bind ./a b",
+            "SLURM_HOSTFILE={d}/hostfile srun -n 3 -m arbitrary --cpu-bind=none --kill-on-bad-exit=1 {d}/ranktree-bind "
+            "./a b",
         ),
         ("generic", {"ranktree-bind", "ranktree-bind.map"}, "mpirun -n 3 {d}/ranktree-bind ./a b"),
     ],

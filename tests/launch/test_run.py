@@ -1,5 +1,6 @@
 """`ranktree run` with the MPIs of this machine on this machine: real binding, exit codes, signals, refusals."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -113,6 +114,35 @@ def test_the_wrapper_fails_with_3_on_the_wrong_host(ranktree, make_plan, where, 
     )
     assert result.returncode == 3
     assert f"ranktree: rank 1: expected host elsewhere, found {HERE}" in result.stderr
+
+
+@two_pus
+def test_a_rank_that_cannot_be_placed_ends_the_run_at_once(ranktree, make_plan, mpiexec, tmp_path) -> None:
+    """The other ranks would run for minutes; in an MPI program they would wait in MPI_Init."""
+    if mpiexec == "mpiexec.mpich":
+        pytest.skip("Hydra lets the other processes run when one fails before its MPI_Init")
+    plan = make_plan([(HERE, [0]), (HERE, [1000])])
+    emitted = ranktree("emit", plan, "-l", "generic", "-o", tmp_path / "out")
+    assert emitted.returncode == 0, emitted.stderr
+    wrapper = tmp_path / "out" / "ranktree-bind"
+    words = [mpiexec, "-n", "2", wrapper, "sleep", "100"]
+    result = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=30, check=False)
+    assert result.returncode == 3
+    assert result.stderr.count("ranktree: rank 1: cannot bind to PUs 1000") == 1
+
+
+@pytest.mark.parametrize("own", [[], ["-K"], ["--kill-on-bad-exit=0"]], ids=["default", "short", "long"])
+def test_srun_ends_the_step_with_its_first_failed_rank(ranktree, make_plan, tmp_path, monkeypatch, own) -> None:
+    """Slurm does not do so by itself; what the command has is kept."""
+    srun = tmp_path / "bin/srun"
+    srun.parent.mkdir()
+    srun.write_text('#!/bin/sh\necho "$@"\n', encoding="ascii")
+    srun.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{srun.parent}:{os.environ['PATH']}")
+    result = ranktree("run", "--plan", make_plan(CROSSED), "--", "srun", *own, "-n", 2, "true", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    words = [word for word in result.stdout.split() if word.startswith(("-K", "--kill"))]
+    assert words == (own or ["--kill-on-bad-exit=1"])
 
 
 @pytest.mark.parametrize(
