@@ -33,9 +33,6 @@ PENDING = (
     "src/core/shared/",
     "src/mpi/collect/",
     "tests/collect/",
-    "tests/reorder/",
-    "tests/shared/",
-    "tests/split/",
 )
 
 

@@ -27,5 +27,5 @@ def made(compiled: Callable[..., Path]) -> Callable[..., Path]:
 
 @pytest.fixture
 def forced(mpi, made) -> Path:
-    """A library that gives any order asked for in place of a computed one."""
+    """A library that gives the order requested in place of a computed one."""
     return made(mpi.name, "forced_order.c", "-shared", "-fPIC")

@@ -185,7 +185,7 @@ TEST(OrderDistributed, LooksElsewhereWithAnotherSeed) {
   EXPECT_NE(first.vertex, order_in_one_process(affinity, chains, options).vertex);
 }
 
-TEST(OrderDistributed, MovesNobodyWhereNothingIsCheaper) {
+TEST(OrderDistributed, MovesNoRankWhereNothingIsCheaper) {
   const auto chains = machine_chains({4, 2, 2}, 16);
   const DistributedOrder order = order_in_one_process(stencil(16, 1, 1, false, 0), chains, {});
   EXPECT_EQ(order.after, order.before);

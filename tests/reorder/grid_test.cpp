@@ -62,7 +62,7 @@ Grid grid(std::vector<int> dims, std::vector<std::uint8_t> periodic = {}) {
   return {std::move(dims), std::move(periodic)};
 }
 
-// Coordinates of a vertex, worked out the slow way.
+// Coordinates of a vertex, computed step by step.
 std::vector<int> coordinates(const Grid& grid, int vertex) {
   std::vector<int> result(grid.dims.size(), 0);
   for (int i = 0; i < vertex; ++i) {
@@ -81,7 +81,7 @@ int vertex_at(const Grid& grid, const std::vector<int>& place) {
   return -1;
 }
 
-// Every link from a vertex upwards in each dimension, as MPI_Cart_shift would say.
+// Every link from a vertex upwards in each dimension, as MPI_Cart_shift would return.
 std::vector<std::pair<int, int>> links(const Grid& grid) {
   std::vector<std::pair<int, int>> result;
   for (int vertex = 0; vertex < grid.vertices(); ++vertex) {
@@ -114,10 +114,10 @@ void expect_bijection(const topo::Tree& tree, const place::Placement& placement)
 }
 
 // The cheapest way to share vertices out over the nodes of a tree of two levels, by trying all: each vertex in turn
-// takes every node that has room, of empty equal nodes only the first.
+// takes every node with a free slot, of empty equal nodes only the first.
 class AllShares {
  public:
-  AllShares(const Grid& grid, std::vector<int> room) : links_(links(grid)), room_(std::move(room)) {
+  AllShares(const Grid& grid, std::vector<int> free_slots) : links_(links(grid)), free_slots_(std::move(free_slots)) {
     node_of_.resize(static_cast<std::size_t>(grid.vertices()), -1);
   }
   // Links between nodes.
@@ -134,27 +134,27 @@ class AllShares {
       return;
     }
     std::vector<int> tried_empty;
-    for (std::size_t node = 0; node < room_.size(); ++node) {
-      if (room_[node] == 0) continue;
+    for (std::size_t node = 0; node < free_slots_.size(); ++node) {
+      if (free_slots_[node] == 0) continue;
       const bool empty =
           std::find(node_of_.begin(), node_of_.begin() + vertex, static_cast<int>(node)) == node_of_.begin() + vertex;
-      if (empty && std::find(tried_empty.begin(), tried_empty.end(), room_[node]) != tried_empty.end()) continue;
-      if (empty) tried_empty.push_back(room_[node]);
+      if (empty && std::find(tried_empty.begin(), tried_empty.end(), free_slots_[node]) != tried_empty.end()) continue;
+      if (empty) tried_empty.push_back(free_slots_[node]);
       int more = 0;
       for (const auto& [a, b] : links_) {
         if (std::max(a, b) == vertex && node_of_[static_cast<std::size_t>(std::min(a, b))] != static_cast<int>(node))
           ++more;
       }
       node_of_[static_cast<std::size_t>(vertex)] = static_cast<int>(node);
-      --room_[node];
+      --free_slots_[node];
       assign(vertex + 1, cut + more);
-      ++room_[node];
+      ++free_slots_[node];
       node_of_[static_cast<std::size_t>(vertex)] = -1;
     }
   }
 
   std::vector<std::pair<int, int>> links_;
-  std::vector<int> room_;
+  std::vector<int> free_slots_;
   std::vector<int> node_of_;
   int least_ = std::numeric_limits<int>::max();
 };
@@ -341,9 +341,9 @@ TEST(PlaceGrid, IsBestOfAllOnSmallGrids) {
     const Slots slots = in_order(unequal(each.nodes));
     const GridPlacement placed = place_grid(slots, each.shape, {});
     expect_bijection(slots.tree, placed.placement);
-    std::vector<int> room;
-    for (const auto& node : each.nodes) room.push_back(node[0]);
-    const int cut = AllShares(each.shape, room).least();
+    std::vector<int> free_slots;
+    for (const auto& node : each.nodes) free_slots.push_back(node[0]);
+    const int cut = AllShares(each.shape, free_slots).least();
     const auto all = static_cast<int>(links(each.shape).size());
     EXPECT_EQ(placed.after, 4 * cut + 2 * (all - cut)) << each.shape.dims[0] << " x ...";
     EXPECT_EQ(placed.after, cost_by_links(slots.tree, each.shape, placed.placement));

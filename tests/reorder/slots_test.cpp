@@ -50,7 +50,7 @@ void expect_bijection(const Slots& slots, std::size_t ranks) {
   }
 }
 
-// What the tree must say of any two ranks, from their chains alone: the kind of the last object they share, and that
+// What the tree must have for any two ranks, from their chains alone: the kind of the last object they share, and that
 // they have as many common objects as common links.
 void expect_pairs(const Slots& slots, const std::vector<Chain>& chains) {
   for (std::size_t a = 0; a < chains.size(); ++a) {
@@ -91,7 +91,7 @@ TEST(Slots, RanksOfOneNodeAreTogether) {
   const Slots slots = slots_of(chains);
   EXPECT_EQ(slots.rank_at_slot, (std::vector<int>{0, 2, 1, 3}));
   EXPECT_EQ(slots.home.leaf_of, (std::vector<Leaf>{0, 2, 1, 3}));
-  // Two branching levels on the way between nodes, one within a node.
+  // Two branching levels on the path between nodes, one within a node.
   EXPECT_EQ(slots.tree.distance(0, 1), 2);
   EXPECT_EQ(slots.tree.distance(0, 2), 4);
 }

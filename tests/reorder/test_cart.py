@@ -1,4 +1,4 @@
-"""ranktree_Cart_create on every MPI: against a brute-force model and the MPI's own grid with reorder=0."""
+"""ranktree_Cart_create on every MPI: against a brute-force model and the native grid with reorder=0."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,7 @@ def ranks_for(mpi: FakedMpi, most: int) -> int:
 
 
 def expect(result: RunResult, word: str) -> str:
-    """The program ended well and said so."""
+    """The program succeeded and printed so."""
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     assert word in result.stdout
     return result.stdout

@@ -64,7 +64,7 @@ def run_here(mpi: FakedMpi, ranks: int, *options: object) -> RunResult:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_without_records_it_runs_on_and_says_why(build_folder: Path, name: str, ranks: int) -> None:
+def test_without_records_it_runs_on_and_reports_the_reason(build_folder: Path, name: str, ranks: int) -> None:
     result = run_here(needed_mpi(name, build_folder), ranks, "--rows", 2, "--bytes", 300, "--iterations", 2, "--json")
     assert result.returncode == 0, result.stdout + result.stderr
     for phase in json.loads(result.stdout)["phases"]:

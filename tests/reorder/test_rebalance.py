@@ -38,7 +38,7 @@ def run(mpi: FakedMpi, ranks: int, word: str, recording: str | None) -> RunResul
 
 
 def expect(result: RunResult) -> None:
-    """The program ended well."""
+    """The program succeeded."""
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     assert "rebalancing agrees" in result.stdout
 
@@ -54,7 +54,7 @@ def test_orders_pay_by_the_model(mpi: FakedMpi, recording: str, tmp_path: Path) 
 
 
 def test_a_rank_that_cannot_be_found_leaves_the_order(mpi: FakedMpi) -> None:
-    """No error: nothing moves, and the message says why."""
+    """No error: nothing moves, and the message has the reason."""
     known_bugs.skip(mpi, "waiting-ranks-spin")
     expect(run(mpi, 8, "broken", "-"))
 

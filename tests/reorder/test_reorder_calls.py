@@ -31,7 +31,7 @@ def ranks_for(mpi: FakedMpi, most: int) -> int:
 
 
 def expect(result: RunResult, word: str) -> str:
-    """The program ended well and said so."""
+    """The program succeeded and printed so."""
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     assert word in result.stdout
     return result.stdout
@@ -90,7 +90,7 @@ def test_several_nodes(mpi: FakedMpi, nodes: str, changes: bool, monkeypatch: py
 
 
 def test_switches_above_nodes(mpi: FakedMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nodes a and b below one switch, c and d below another, f below none, as files say to each rank."""
+    """Nodes a and b below one switch, c and d below another, f below none, by a file of each rank."""
     for node, switches in {"a": "root.left", "b": "root.left", "c": "root.right", "d": "root.right"}.items():
         (tmp_path / node).write_text(f"{socket.gethostname()} {switches}\n", encoding="ascii")
     (tmp_path / "f").write_text("elsewhere root\n", encoding="ascii")
@@ -142,7 +142,7 @@ def test_hwloc_failing_on_one_rank_leaves_the_order(
 
 
 @pytest.mark.parametrize(("ranks", "calls"), [(3, []), (5, ["dist_graph"])], ids=["three", "five"])
-def test_memory_ending_on_one_rank_ends_alike_on_all(
+def test_out_of_memory_on_one_rank_gives_all_the_same_result(
     mpi: FakedMpi, ranks: int, calls: list[str], tmp_path: Path
 ) -> None:
     """Allocation after allocation, once or from there on, on each rank in turn: an error on all, or the old order."""
@@ -188,7 +188,7 @@ def test_the_time_limit_leaves_the_order(mpi: FakedMpi, mode: str) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:3]), "reorder_life", "late", mode), "late done")
 
 
-def test_info_tells_what_was_done(mpi: FakedMpi) -> None:
+def test_info_has_what_was_done(mpi: FakedMpi) -> None:
     expect(mpi.run(Machine(TWO_PACKAGES, [[0], [1], [4], [5]]), "reorder_life", "info"), "info done")
     expect(mpi.run(Machine(TWO_PACKAGES, LOOSE[:1]), "reorder_life", "info"), "info done")
 

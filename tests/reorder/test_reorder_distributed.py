@@ -1,4 +1,4 @@
-"""Placing without a centre on real MPIs: the answer of the same algorithm in one process, and nobody left waiting."""
+"""Placing without a centre on real MPIs: the answer of the same algorithm in one process, and no rank left waiting."""
 
 import os
 from pathlib import Path
@@ -69,5 +69,5 @@ def test_one_rank_that_fails_stops_all(any_mpi: FakedMpi, broken: int) -> None:
     assert result.stdout.startswith("stopped: vertex")
 
 
-def test_a_graph_without_edges_moves_nobody(any_mpi: FakedMpi) -> None:
+def test_a_graph_without_edges_moves_no_rank(any_mpi: FakedMpi) -> None:
     assert order_of(run(any_mpi, 3, "none", 2)) == (0, 0, [0, 1, 2])

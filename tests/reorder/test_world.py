@@ -1,4 +1,4 @@
-"""Programs that do not know it run with their ranks in another order, and say the same, word for word."""
+"""Unmodified programs run with their ranks in another order, and print the same, word for word."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ def in_order(mpi, forced, build_folder) -> Callable[..., list[str]]:
 
 @pytest.fixture
 def the_same(mpi, in_order) -> Callable[..., list[str]]:
-    """Runs a program as it is and with its ranks in another order: every rank must say the same."""
+    """Runs a program as it is and with its ranks in another order: every rank must print the same."""
 
     def compare(words: list, ranks: int = RANKS, **more: str) -> list[str]:
         plain = run(mpi, words, ranks, more)
@@ -67,7 +67,7 @@ def test_the_ranks_have_moved(mpi, made, in_order, order):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_in_c_says_the_same(mpi, made, the_same, tmp_path, program):
+def test_a_program_in_c_prints_the_same(mpi, made, the_same, tmp_path, program):
     the_same([made(mpi.name, f"{program}.c"), tmp_path / "data"])
 
 
@@ -119,7 +119,7 @@ def test_where_nothing_changes_or_something_fails_the_world_is_as_it_was(mpi, ma
     assert [line.split()[0] == line.split()[3] for line in lines] == [True] * RANKS
 
 
-def test_where_a_rank_is_not_told_no_rank_moves(mpi, made, forced, build_folder):
+def test_without_the_setting_on_one_rank_no_rank_moves(mpi, made, forced, build_folder):
     world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
     pattern = "$([ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 2 ] || echo any)"
     words = (

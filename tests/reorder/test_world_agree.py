@@ -1,4 +1,4 @@
-"""Ranks that are told different things, or of which one fails, leave the world as it is: nobody waits, one says why."""
+"""Ranks with different settings, or of which one fails, leave the world as it is: none hangs, one logs why."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ OWN_RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 @pytest.fixture
 def said(mpi, build_folder) -> Callable[..., tuple[list[str], list[str]]]:
-    """Runs a program by a shell on each rank; the lines of its output, sorted, and what our library says."""
+    """Runs a program by a shell on each rank; the lines of its output, sorted, and what our library logs."""
     world = build_folder / "lib" / f"libranktree_world_{mpi.name}.so"
 
     def run(settings: dict[str, str], *program: object, also: object = "") -> tuple[list[str], list[str]]:
@@ -28,8 +28,8 @@ def said(mpi, build_folder) -> Callable[..., tuple[list[str], list[str]]]:
         script = " ".join(["RANKTREE_VERBOSE=1", *words, "exec", *map(str, program)])
         result = finish(mpi.launch(RANKS, "sh", "-c", script), os.environ, SECONDS)
         assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
-        told = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
-        return sorted(result.stdout.splitlines()), told
+        logged = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
+        return sorted(result.stdout.splitlines()), logged
 
     return run
 
@@ -45,7 +45,7 @@ def not_on(rank: int, value: str) -> str:
 
 
 def unmoved(lines: list[str]) -> bool:
-    """What first.c says where every rank is the launcher's."""
+    """What first.c prints where every rank is the launcher's."""
     return len(lines) == RANKS and all(line.split()[0] == line.split()[3] for line in lines)
 
 
@@ -54,22 +54,22 @@ def unmoved(lines: list[str]) -> bool:
 )
 def test_one_rank_that_fails_is_waited_for_by_none(mpi, made, forced, said, order, culprit):
     settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": order}
-    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    lines, logged = said(settings, made(mpi.name, "first.c"), also=forced)
     assert unmoved(lines)
-    assert len(told) == 1
-    assert told[0].startswith(f"{UNCHANGED}rank {culprit}: error ")
+    assert len(logged) == 1
+    assert logged[0].startswith(f"{UNCHANGED}rank {culprit}: error ")
 
 
-def test_memory_that_ends_on_one_rank(mpi, made, forced, said):
-    """Allocation by allocation: all ranks move or none does, and the rank without memory says so."""
+def test_out_of_memory_on_one_rank(mpi, made, forced, said):
+    """Allocation by allocation: all ranks move or none does, and the rank without memory logs the reason."""
     settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": "shift", "RANKTREE_REORDER_INFO": f"{20 * 'a'}=b"}
     moves = f"ranktree: world: {RANKS} of {RANKS} ranks move"
     ended = f"{UNCHANGED}rank 0: out of memory"
     seen = []
     while seen[-3:] != [moves] * 3:  # the first allocation of all is the C++ library's, which can do without
-        lines, told = said(settings | {"NO_MEMORY": str(len(seen) + 1)}, made(mpi.name, "first.c"), also=forced)
-        assert len(told) == 1
-        seen += [told[0].partition(", cost")[0]]
+        lines, logged = said(settings | {"NO_MEMORY": str(len(seen) + 1)}, made(mpi.name, "first.c"), also=forced)
+        assert len(logged) == 1
+        seen += [logged[0].partition(", cost")[0]]
         assert unmoved(lines) == (seen[-1] == ended)
         assert all(line.split()[0] == line.split()[3] for line in lines) == unmoved(lines)
     assert seen.count(ended) > 3
@@ -78,21 +78,21 @@ def test_memory_that_ends_on_one_rank(mpi, made, forced, said):
 @pytest.mark.parametrize(
     ("pattern", "culprit"), [(not_on(2, "any"), 2), (only_on(2, "any"), 0)], ids=["all but one", "one"]
 )
-def test_a_pattern_that_not_all_ranks_are_told_of(mpi, made, forced, said, pattern, culprit):
+def test_a_pattern_that_not_all_ranks_have(mpi, made, forced, said, pattern, culprit):
     settings = {"RANKTREE_REORDER": pattern, "FORCED_ORDER": "shift"}
-    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    lines, logged = said(settings, made(mpi.name, "first.c"), also=forced)
     assert unmoved(lines)
-    assert told == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER is not set"]
+    assert logged == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER is not set"]
 
 
 @pytest.mark.parametrize("word", ["fast", "=fast"])
 @pytest.mark.parametrize("where", [str, lambda word: only_on(2, word)], ids=["on all ranks", "on one"])
 def test_a_setting_that_is_no_setting(mpi, made, forced, said, word, where):
     settings = {"RANKTREE_REORDER": "any", "FORCED_ORDER": "shift", "RANKTREE_REORDER_INFO": where(word)}
-    lines, told = said(settings, made(mpi.name, "first.c"), also=forced)
+    lines, logged = said(settings, made(mpi.name, "first.c"), also=forced)
     assert unmoved(lines)
     culprit = 0 if where is str else 2
-    assert told == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER_INFO: expected key=value, found '{word}'"]
+    assert logged == [f"{UNCHANGED}rank {culprit}: RANKTREE_REORDER_INFO: expected key=value, found '{word}'"]
 
 
 def damaged(folder: Path, how: str) -> Path:
@@ -110,11 +110,11 @@ def damaged(folder: Path, how: str) -> Path:
 @pytest.mark.parametrize("how", ["missing", "a folder", "empty", "truncated", "of other ranks"])
 def test_a_pattern_that_cannot_be_used(mpi, made, said, tmp_path, how):
     path = damaged(tmp_path, how)
-    lines, told = said({"RANKTREE_REORDER": str(path)}, made(mpi.name, "first.c"))
+    lines, logged = said({"RANKTREE_REORDER": str(path)}, made(mpi.name, "first.c"))
     assert unmoved(lines)
-    assert len(told) == 1
-    assert told[0].startswith(UNCHANGED)
-    assert str(path) in told[0]
+    assert len(logged) == 1
+    assert logged[0].startswith(UNCHANGED)
+    assert str(path) in logged[0]
 
 
 def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
@@ -123,9 +123,9 @@ def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
     words = ["/usr/bin/env", *(f"{name}={value}" for name, value in settings.items()), made(mpi.name, "first.c")]
     result = finish(list(map(str, mpi.launch(RANKS, *words))), os.environ, SECONDS)
     assert unmoved(sorted(result.stdout.splitlines()))
-    told = sorted(line for line in result.stderr.splitlines() if line.startswith("ranktree: "))
+    logged = sorted(line for line in result.stderr.splitlines() if line.startswith("ranktree: "))
     beside = tmp_path / f"libranktree_mpi_{mpi.name}.so.0.1"
-    assert [line.partition(": cannot open")[0] for line in told] == [
+    assert [line.partition(": cannot open")[0] for line in logged] == [
         f"ranktree: grids: made by the MPI: rank 0: {beside}",
         f"{UNCHANGED}rank 0: {beside}",
     ]
@@ -133,24 +133,24 @@ def test_without_our_library_beside_it(mpi, made, build_folder, tmp_path):
 
 @pytest.mark.parametrize("program", ["cart.c", "session_cart.c"])
 @pytest.mark.parametrize(("cart", "culprit"), [(not_on(3, "1"), 3), (only_on(3, "1"), 0)], ids=["all but one", "one"])
-def test_grids_that_not_all_ranks_are_told_to_tile(mpi, made, said, cart, culprit, program):
+def test_grids_that_not_all_ranks_are_set_to_tile(mpi, made, said, cart, culprit, program):
     if program.startswith("session"):
         known_bugs.skip(mpi, "no-sessions")
-    lines, told = said({"RANKTREE_CART": cart}, made(mpi.name, program))
+    lines, logged = said({"RANKTREE_CART": cart}, made(mpi.name, program))
     assert [line.split()[0] for line in lines] == [line.split()[2] for line in lines], "the grid is the MPI's"
-    assert told == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
+    assert logged == [f"ranktree: grids: made by the MPI: rank {culprit}: RANKTREE_CART=1 is not set"]
 
 
 def test_grids_alone_leave_the_process_sets_of_sessions_local(mpi, made, said):
     known_bugs.skip(mpi, "no-sessions")
-    lines, told = said({"RANKTREE_CART": "1"}, made(mpi.name, "pset.c"))
+    lines, logged = said({"RANKTREE_CART": "1"}, made(mpi.name, "pset.c"))
     assert lines == [f"0 size {RANKS}"]
-    assert told == []
+    assert logged == []
 
 
 def test_grids_with_processes_of_another_world_are_the_mpis(mpi, made, said):
     """These have not taken part in the decision, and need not have our library at all."""
     known_bugs.skip(mpi, "no-spawn")
-    lines, told = said({"RANKTREE_CART": "1"}, made(mpi.name, "spawn_cart.c"))
+    lines, logged = said({"RANKTREE_CART": "1"}, made(mpi.name, "spawn_cart.c"))
     assert lines == [f"{rank} at its place 1" for rank in range(RANKS)]
-    assert told == []
+    assert logged == []

@@ -1,4 +1,4 @@
-"""Programs on the MPIs of PyPI's wheels, their ranks in a forced order: they say the same, word for word."""
+"""Programs on the MPIs of PyPI's wheels, their ranks in a forced order: they print the same, word for word."""
 
 import os
 from collections.abc import Callable
@@ -30,15 +30,15 @@ def newer(request: pytest.FixtureRequest, build_folder: Path) -> FakedMpi:
 
 
 def run(mpi: FakedMpi, words: list, settings: dict[str, str], *options: str) -> tuple[list[str], str]:
-    """The lines of a run, sorted, and what our library says."""
+    """The lines of a run, sorted, and what our library logs."""
     launch = mpi.launch(RANKS)
     pairs = [f"{name}={value}" for name, value in settings.items()]
     command = [launch[0], *options, *launch[1:], "/usr/bin/env", *pairs, *map(str, words)]
     result = finish(command, {**os.environ, **QUIET[mpi.family]}, SECONDS)
     assert result.returncode == 0, result.stdout[-2000:] + result.stderr[-2000:]
-    told = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
+    logged = [line for line in result.stderr.splitlines() if line.startswith("ranktree: ")]
     # Open MPI 5's launcher, made to bear failed processes, adds an empty line.
-    return sorted(line for line in result.stdout.splitlines() if line), "\n".join(told)
+    return sorted(line for line in result.stdout.splitlines() if line), "\n".join(logged)
 
 
 def forced_by(world: Path, forced: Path) -> dict[str, str]:
@@ -58,16 +58,16 @@ def the_same(made) -> Callable[[FakedMpi, str, list[str]], None]:
         program = [made(mpi.name, f"{words[0]}.c"), *words[1:]]
         plain, _ = run(mpi, program, {}, *bearing)
         forced = forced_by(library, made(mpi.name, "forced_order.c", "-shared", "-fPIC"))
-        lines, told = run(mpi, program, forced, *bearing)
+        lines, logged = run(mpi, program, forced, *bearing)
         assert plain
         assert lines == plain
-        assert f"ranktree: world: {RANKS} of {RANKS} ranks move" in told
+        assert f"ranktree: world: {RANKS} of {RANKS} ranks move" in logged
 
     return compare
 
 
 @pytest.mark.parametrize("words", PROGRAMS, ids=" ".join)
-def test_programs_say_the_same(newer, the_same, build_folder, words):
+def test_programs_print_the_same(newer, the_same, build_folder, words):
     the_same(newer, build_folder / "lib" / f"libranktree_world_{newer.name}.so", words)
 
 

@@ -69,7 +69,7 @@ def test_ranks_that_talk_come_together(mpi, made, bound, pattern):
 
 
 @two_pus
-def test_the_dry_run_tells_and_changes_nothing(bound, pattern, tmp_path):
+def test_the_dry_run_prints_and_changes_nothing(bound, pattern, tmp_path):
     lines = bound(["run", "--reorder", pattern, "--dry-run"], "touch", tmp_path / "ran")
     assert "2 of 4 ranks would move (central)" in lines
     rows = [line.split() for line in lines]
@@ -88,7 +88,7 @@ def rows_host(rows: list[list[str]]) -> str:
     return next(row[1] for row in rows if row[:1] == ["0"] and "PU" in row)
 
 
-def test_it_says_so_where_nothing_would_change(mpi, ranktree, pattern):
+def test_it_reports_where_nothing_would_change(mpi, ranktree, pattern):
     result = ranktree("run", "--reorder", pattern, "--dry-run", "--", *mpi.launch(4, "true"), timeout=60)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("no gain: nothing would change (")
@@ -129,7 +129,7 @@ def test_a_run_without_gain_is_the_launchers(mpi, ranktree, made, pattern):
         ([], 2, "needs --plan PLAN"),
     ],
 )
-def test_what_is_wrong_is_told_before_the_run(mpi, ranktree, tmp_path, words, code, reason):
+def test_errors_are_reported_before_the_run(mpi, ranktree, tmp_path, words, code, reason):
     files = {f"{name}": str(save(tmp_path / f"{name}.mtx", n, neighbours(n))) for name, n in (("four", 4), ("five", 5))}
     given = [word.format(**files) for word in words]
     result = ranktree("run", *given, "--", *mpi.launch(4, "touch", tmp_path / "ran"), timeout=60)
@@ -180,7 +180,7 @@ def test_splits_have_the_numbers_of_the_program(mpi, made, bound, pattern):
 
 @two_pus
 @pytest.mark.parametrize("language", ["C", "mpif.h", "mpi_f08"])
-def test_grids_are_tiled_though_they_say_reorder_0(mpi, made, bound, language):
+def test_grids_are_tiled_though_reorder_is_0(mpi, made, bound, language):
     options = ["-cpp", "-w", "-fallow-argument-mismatch", f"-DBINDING={3 if language == 'mpi_f08' else 1}"]
     program = made(mpi.name, "cart.c") if language == "C" else made(mpi.name, "cart.F90", *options)
     plain = [list(map(int, line.split())) for line in bound(["run", "--cart"], program)]
@@ -239,11 +239,11 @@ def test_over_nodes_the_traffic_stays_inside(cluster, command, made, build_folde
     assert [line[1] for line in plain] == ["n0", "n1", "n2", "n3"] * 2
     assert before > 8 * 10 * (1 << 20)
     assert after < before / 20
-    told = cluster.call(
+    logged = cluster.call(
         "exec", "head", command, "run", "--reorder", pattern, "--dry-run", "--", *launch,
         env=os.environ | OPENMPI, cwd=tmp_path, timeout=120,
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    rows = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines() if line.strip()}
+    assert logged.returncode == 0, logged.stderr
+    rows = {line.split()[0]: line.split()[1:] for line in logged.stdout.splitlines() if line.strip()}
     assert rows["Cluster"] == ["8,000,007", "7"]
     assert "Node" in rows

@@ -1,5 +1,5 @@
-// Ranks that call with different sizes, a program's error: each gets what fits, is told where something was lost, never
-// reads or writes outside its buffers, and the calls behind are in step. Threads as ranks.
+// Ranks that call with different sizes, a program's error: each gets what fits and an error where data is lost, never
+// reads or writes outside its buffers, and later calls stay in step. Threads as ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -95,7 +95,7 @@ class Player {
     if (what == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
     if (what < 8) std::this_thread::yield();
   }
-  // Nobody is forgotten: a sleeper that nobody wakes would sleep to its end.
+  // Every sleeper must be woken: one that is forgotten sleeps until its time is over.
   void wait() {
     if (team_.may_sleep() && team_.awaited()) {
       EXPECT_TRUE(sleep(team_, *team_.awaited(), std::chrono::seconds(10)));
@@ -295,8 +295,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Sequences,
                                   (std::get<2>(one.param) ? "Asleep" : "Awake");
                          });
 
-// Nothing but small calls, in which one rank waits for nobody: it may be ahead, but not by more than there are cells.
-TEST(SmallCalls, LeaveNobodyBehind) {
+// Nothing but small calls, in which one rank waits for no other: it may be ahead, but not by more than there are cells.
+TEST(SmallCalls, StayWithinTheNumberOfCells) {
   for (const int kind : {1, 2, 3, 5}) {
     std::vector<Drawn> drawn(400);
     for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = {i, kind, static_cast<int>(i / 100 % 3), 40, false};
@@ -304,9 +304,9 @@ TEST(SmallCalls, LeaveNobodyBehind) {
   }
 }
 
-// What a rank has ended it tells when it begins the next call: a root is ahead of it by one call less than there are
-// cells, and goes on as soon as it has begun.
-TEST(SmallCalls, TellThatTheyHaveEndedWithTheNext) {
+// A rank publishes that it has finished a call when it begins the next one: a root is ahead of it by one call less than
+// there are cells, and goes on as soon as it has begun.
+TEST(SmallCalls, ArePublishedAsFinishedWithTheNext) {
   const Memory memory(Team::bytes_for(2, kSmallCell));
   Team root(memory.span(), 0, 2, kSmallCell);
   Team other(memory.span(), 1, 2, kSmallCell);
@@ -343,7 +343,7 @@ TEST(CellsOfBothSizes, TakeTurns) {
   play_all(4, 2 * kSmallCell, drawn);
 }
 
-TEST(Barrier, LetsNobodyGoBeforeAllHaveCome) {
+TEST(Barrier, ReleasesNoRankBeforeAllHaveEntered) {
   constexpr int kRanks = 5;
   const Memory memory(Team::bytes_for(kRanks, kSmallCell));
   std::array<std::atomic<int>, kRanks> come{};
@@ -392,13 +392,13 @@ TEST(Broadcast, FollowsTheSizeOfItsRoot) {
     for (std::size_t i = 0; i < 20 * sizes.size() * sizes.size(); ++i) {
       const int root = static_cast<int>(i / 10 % kRanks);
       const std::size_t sent = sizes[i % sizes.size()];
-      const std::size_t room = rank == root ? sent : sizes[i / sizes.size() % sizes.size()];
-      Bytes data(room + 1, std::byte{0xa5});
-      if (rank == root) std::fill_n(data.begin(), room, static_cast<std::byte>(i % 100));
-      Broadcast call(team, root, std::span(data).first(room));
+      const std::size_t capacity = rank == root ? sent : sizes[i / sizes.size() % sizes.size()];
+      Bytes data(capacity + 1, std::byte{0xa5});
+      if (rank == root) std::fill_n(data.begin(), capacity, static_cast<std::byte>(i % 100));
+      Broadcast call(team, root, std::span(data).first(capacity));
       while (!call.progress()) std::this_thread::yield();
       EXPECT_EQ(call.sent(), sent);
-      const auto filled = static_cast<std::ptrdiff_t>(std::min(room, sent));
+      const auto filled = static_cast<std::ptrdiff_t>(std::min(capacity, sent));
       EXPECT_EQ(std::count(data.begin(), data.begin() + filled, static_cast<std::byte>(i % 100)), filled);
       EXPECT_EQ(std::count(data.begin() + filled, data.end(), std::byte{0xa5}), data.end() - data.begin() - filled);
     }

@@ -57,7 +57,7 @@ static void read_list(const char* variable, const char* text, Mask* mask) {
   }
 }
 
-// The part of a variable that is this rank's; `otherwise` where it says nothing.
+// The part of a variable that is this rank's; `otherwise` where it has none.
 static Mask mask_of(const char* variable, long rank, const Mask* otherwise) {
   Mask mask = {{0}};
   const char* at = getenv(variable);

@@ -17,7 +17,7 @@ TOPOLOGY = "SwitchName=root Switches=left,right\nSwitchName=left Nodes=a,b\nSwit
 
 
 def lines(mpi: FakedMpi, *keys: str) -> list[str]:
-    """What split_info says of each rank."""
+    """What split_info prints for each rank."""
     result = mpi.run(Machine(NODE, CORES), "info", *keys)
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     return result.stdout.splitlines()
@@ -34,10 +34,10 @@ def test_ranks_of_this_machine_are_on_one_node(mpi: FakedMpi, node_id: str) -> N
 
 def test_nodes_by_a_variable_split_before_packages(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPLIT_PER_RANK", "RANKTREE_NODE_ID=x;y;y;x")
-    told = lines(mpi, "ranktree_node_id=env")
-    found = [line.split(", with 0")[0] for line in told]
-    # Questions are answered by the rules of the split: rank 1 is on another node than rank 0.
-    assert [line.split("with 0: ")[1].split(",")[0] for line in told] == ["Core", "Cluster", "Cluster", "Node"]
+    printed = lines(mpi, "ranktree_node_id=env")
+    found = [line.split(", with 0")[0] for line in printed]
+    # Queries follow the rules of the split: rank 1 is on another node than rank 0.
+    assert [line.split("with 0: ")[1].split(",")[0] for line in printed] == ["Core", "Cluster", "Cluster", "Node"]
     assert found == [
         "Node 0/2 2, Package 0/2 1",
         "Node 1/2 2, Package 0/2 1",
@@ -54,7 +54,7 @@ def test_nodes_by_the_first_line_of_a_file(mpi: FakedMpi, tmp_path: Path, monkey
     assert [line.split(", ")[0] for line in lines(mpi, "ranktree_node_id=file")] == ["Node 0/2 3"] * 3 + ["Node 1/2 1"]
 
 
-def test_switches_that_slurm_tells_come_before_nodes(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_switches_of_slurm_come_before_nodes(mpi: FakedMpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node")
     host = socket.gethostname().partition(".")[0]
     addresses = ";".join(f"root.{switch}.{host}" for switch in ("left", "left", "right", "left"))
@@ -65,7 +65,7 @@ def test_switches_that_slurm_tells_come_before_nodes(mpi: FakedMpi, monkeypatch:
     ]
     assert [line.split("with 0: ")[1].split(",")[0] for line in found] == ["Core", "Package", "Switch0", "Node"]
     assert all("at: Switch0 Switch1 Node Package Core" in line for line in found)
-    # Nobody asks for them: packages come first.
+    # Without switches packages come first.
     assert lines(mpi, "ranktree_network=none")[0].startswith("Package 0/2 2")
 
 
@@ -78,7 +78,7 @@ def test_an_address_of_another_host_is_not_believed(mpi: FakedMpi, monkeypatch: 
     assert "with 0: Cluster" in found[1]
 
 
-def test_hosts_that_mpi_and_names_disagree_about_are_told(mpi: FakedMpi) -> None:
+def test_hosts_that_mpi_and_names_disagree_about_are_reported(mpi: FakedMpi) -> None:
     known_bugs.skip(mpi, "one-name-per-host")
     hosts = ["a", "b"]
     machine = Machine(NODE, CORES)

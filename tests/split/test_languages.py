@@ -58,7 +58,7 @@ def run(mpi: FakedMpi, ranks: int, *command: object, **variables: str) -> RunRes
 
 
 def succeed(result: RunResult) -> list[str]:
-    """The lines of a run that ended well."""
+    """The lines of a run that succeeded."""
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout.splitlines()
 
@@ -215,7 +215,7 @@ def run_python(build_folder: Path, code: str, **variables: str) -> RunResult:
 
 
 def test_python_without_mpi4py(build_folder: Path) -> None:
-    """The rest of the package does without it; ranktree.mpi says what it needs."""
+    """The rest of the package does without it; the error of ranktree.mpi names what it needs."""
     result = run_python(build_folder, "import sys; sys.modules['mpi4py'] = None; import ranktree.mpi")
     assert result.returncode != 0
     assert result.stderr.splitlines()[-1] == (

@@ -1,6 +1,6 @@
 """Machines on which MPIs answer wrongly: ours must be right there, under the same launcher and the same bindings.
 
-What the MPIs themselves say is printed by native_answers.py and stands in docs/explanation/splits.md.
+The native results are printed by native_answers.py and stands in docs/explanation/splits.md.
 """
 
 from pathlib import Path

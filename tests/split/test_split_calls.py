@@ -11,7 +11,7 @@ RANKS = [1, 3, 7]
 
 
 def expect(result: RunResult, word: str) -> None:
-    """The program ended well and said so."""
+    """The program succeeded and printed so."""
     assert result.returncode == 0, f"exit {result.returncode}: {result.stdout}{result.stderr}"
     assert word in result.stdout
 

@@ -20,7 +20,7 @@ SOURCES = HERE / "preload"
 NODE = Machine("pack:2 [numa] l3:1 l2:2 l1d:1 core:2 pu:1", [[core] for core in range(8)])
 HALVES = ["0,1,2,3", "4,5,6,7"]
 PAIRS = ["0,1", "2,3", "4,5", "6,7"]
-EVERYBODY = "0,1,2,3,4,5,6,7"
+ALL_RANKS = "0,1,2,3,4,5,6,7"
 LEVELS = [f"{rank}: {HALVES[rank // 4]} {PAIRS[rank // 2]} {rank} -" for rank in range(8)]
 # What MPICH 4.0 answers by itself: it loses the level of the L2 caches.
 MPICH_LEVELS = [f"{rank}: {HALVES[rank // 4]} {rank} -" for rank in range(8)]
@@ -29,7 +29,7 @@ OWN_ANSWERS = {"openmpi": REFUSED, "mpich": MPICH_LEVELS}
 BINDINGS = {"mpif.h": 1, "mpi": 2, "mpi_f08": 3}
 THE_TWO = pytest.mark.parametrize("mpi", OWN_ANSWERS, indirect=True)
 
-# Two ranks on the PUs of this machine, the other way round.
+# Two ranks on the PUs of this machine, in reverse order.
 CROSSED = {
     "format": "ranktree-plan",
     "version": 1,
@@ -62,7 +62,7 @@ def paper_levels(with_roots: bool) -> list[str]:
 
 @pytest.fixture
 def made(mpi: FakedMpi, compiled: Callable[..., Path]) -> Callable[..., Path]:
-    """Compiles a source of this folder with the MPI's own wrapper."""
+    """Compiles a source of this folder with the MPI's compiler wrapper."""
     return lambda source, *options: compiled(mpi.name, SOURCES / source, *options)
 
 
@@ -124,10 +124,10 @@ def test_a_rank_that_takes_no_part_meets_the_others(made, served):
 
 
 def test_other_types_are_the_mpis(made, served):
-    assert served(made("unmodified.c"), "shared") == [f"{rank}: {EVERYBODY}" for rank in range(8)]
+    assert served(made("unmodified.c"), "shared") == [f"{rank}: {ALL_RANKS}" for rank in range(8)]
 
 
-def test_the_resources_are_told(made, served):
+def test_the_resources_are_listed(made, served):
     kinds = ["Machine", "Package", "NUMANode", "L3Cache", "L2Cache", "L1Cache", "Core", "PU"]
     words = " ".join(f"hwloc://{kind}=true" for kind in kinds)
     assert served(made("unmodified.c"), "info") == [f"{rank}: {words}" for rank in range(8)]
@@ -203,7 +203,7 @@ def test_a_program_after_the_paper_may_be_linked(mpi, run, made, served, build_f
 
 
 @THE_TWO
-def test_the_papers_names_are_ours_only_where_they_are_asked_for(run, made, tmp_path):
+def test_the_papers_names_are_ours_only_where_they_are_linked(run, made, tmp_path):
     program = made("paper.c", "-DUNLINKED", f"-I{HERE.parents[1] / 'include'}")
     assert lines_of(run([], program, "roots")) == [f"{rank}: missing" for rank in range(8)]
     result = run(["trace", "-o", tmp_path / "a.npz"], program, "roots", settings={"RANKTREE_VERBOSE": "1"})
@@ -236,7 +236,7 @@ def test_a_plan_and_our_splits_go_together(mpi, command, made, tmp_path):
 
 
 @pytest.mark.parametrize("words", [[], ["--split", "--verify"], ["--split", "--folder", "."]])
-def test_run_says_what_it_lacks(ranktree, words):
+def test_run_names_the_missing_options(ranktree, words):
     result = ranktree("run", *words, "--", "mpiexec", "-n", 2, "true")
     assert result.returncode == 2
     assert "needs --plan PLAN" in result.stderr

@@ -33,7 +33,7 @@ def check_step(step: dict, here: list[dict]) -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=[vector["name"].replace(" ", "_") for vector in VECTORS])
-def test_the_expectation_says_what_the_vector_says(vector: dict) -> None:
+def test_the_expectation_agrees_with_the_vector(vector: dict) -> None:
     """Roots, nulls and comparisons are written out in the vectors: the expectation above derives the same."""
     size = sum(map(len, vector["binds"]))
     levels = expected(vector["steps"], size)

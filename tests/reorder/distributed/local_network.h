@@ -19,7 +19,7 @@ class LocalNetwork {
   LocalNetwork(int ids, int shards)
       : ids_(ids),
         shards_(shards),
-        meeting_(shards),
+        barrier_(shards),
         sent_(static_cast<std::size_t>(shards)),
         sums_(static_cast<std::size_t>(shards)) {}
 
@@ -47,31 +47,31 @@ class LocalNetwork {
     }
     std::map<int, Bytes> exchange(const std::map<int, Bytes>& messages) override {
       all_.sent_[static_cast<std::size_t>(shard_)] = messages;
-      all_.meeting_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       std::map<int, Bytes> received;
       for (int from = 0; from < all_.shards_; ++from) {
         const auto& sent = all_.sent_[static_cast<std::size_t>(from)];
         if (const auto found = sent.find(shard_); found != sent.end()) received[from] = found->second;
       }
-      all_.meeting_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       return received;
     }
     std::vector<double> sum(const std::vector<double>& own) override {
       all_.sums_[static_cast<std::size_t>(shard_)] = own;
-      all_.meeting_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       std::vector<double> sum(own.size(), 0);
       for (const auto& one : all_.sums_) {
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
       }
-      all_.meeting_.arrive_and_wait();
+      all_.barrier_.arrive_and_wait();
       return sum;
     }
     Bytes broadcast(const Bytes& bytes) override {
-      if (shard_ == 0) all_.told_ = bytes;
-      all_.meeting_.arrive_and_wait();
-      Bytes told = all_.told_;
-      all_.meeting_.arrive_and_wait();
-      return told;
+      if (shard_ == 0) all_.broadcast_ = bytes;
+      all_.barrier_.arrive_and_wait();
+      Bytes result = all_.broadcast_;
+      all_.barrier_.arrive_and_wait();
+      return result;
     }
 
    private:
@@ -81,10 +81,10 @@ class LocalNetwork {
 
   int ids_;
   int shards_;
-  std::barrier<> meeting_;
+  std::barrier<> barrier_;
   std::vector<std::map<int, Bytes>> sent_;
   std::vector<std::vector<double>> sums_;
-  Bytes told_;
+  Bytes broadcast_;
 };
 
 }  // namespace ranktree::test

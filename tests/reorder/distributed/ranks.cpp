@@ -1,4 +1,4 @@
-// reorder_distributed() on a machine that is not there: every rank is told where it is.
+// reorder_distributed() on a machine that does not exist: every rank gets its slot as input.
 //
 // distributed_ranks GRAPH COARSE [late | asymmetric RANK]: checks on every rank that the answer is that of the same
 // algorithm in one process, and prints "before after vertices..." at rank 0. late: the time is up before it starts.
@@ -61,8 +61,8 @@ core::reorder::DistributedOrder expected_order(const Affinity& affinity, const s
   return order;
 }
 
-// What all ranks say, at rank 0 and as long as there.
-bool all_say(std::string_view own) {
+// Whether the text is the same on all ranks as on rank 0.
+bool same_on_all(std::string_view own) {
   std::vector<char> text(512, 0);
   own.copy(text.data(), text.size() - 1);
   std::vector<char> first = text;
@@ -73,10 +73,10 @@ bool all_say(std::string_view own) {
 }
 
 bool check_stopped(const mpi::Reordering& found, const Ranks& ranks) {
-  // Both troubles come before anything is counted.
+  // Both errors come before anything is counted.
   int good = found.vertex == ranks.own && !found.before && !found.after && !found.reason.empty() ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (!all_say(found.reason.view())) good = 0;
+  if (!same_on_all(found.reason.view())) good = 0;
   if (ranks.own == 0) std::cout << (good == 1 ? "stopped: " : "WRONG: ") << found.reason.view() << '\n';
   return good == 1;
 }

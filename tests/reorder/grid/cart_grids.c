@@ -1,4 +1,4 @@
-/* Random grids against a brute-force model and the MPI's own grid. Usage: cart_grids SEED ROUNDS [DIM...]: grids of
+/* Random grids against a brute-force model and the native grid. Usage: cart_grids SEED ROUNDS [DIM...]: grids of
  * those dimensions only, without periods. */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -76,7 +76,7 @@ static Grid random_grid(unsigned long long* state) {
   return grid;
 }
 
-/* -- what came of it -- */
+/* -- the result -- */
 
 static void expect_numbering(const Grid* grid, MPI_Comm cart, int count) {
   int coordinates[kMostDims + 1], expected[kMostDims + 1], again;
@@ -96,8 +96,8 @@ static void expect_shape(const Grid* grid, MPI_Comm cart, int vertex) {
   expect_success(MPI_Cart_get(cart, grid->ndims, dims, periods, coordinates));
   coordinates_of(grid, vertex, expected);
   for (int j = 0; j < grid->ndims; ++j) {
-    if (dims[j] != grid->dims[j]) fail("not the dimension asked for", dims[j]);
-    if (!periods[j] != !grid->periods[j]) fail("not the period asked for", periods[j]);
+    if (dims[j] != grid->dims[j]) fail("not the dimension requested", dims[j]);
+    if (!periods[j] != !grid->periods[j]) fail("not the period requested", periods[j]);
     if (coordinates[j] != expected[j]) fail("not its own coordinates", coordinates[j]);
   }
 }
@@ -108,7 +108,7 @@ static void expect_shift(const Grid* grid, MPI_Comm cart, MPI_Comm native, int d
   expect_success(MPI_Cart_shift(cart, dimension, steps, &shift[0], &shift[1]));
   expect_success(MPI_Cart_shift(native, dimension, steps, &native_shift[0], &native_shift[1]));
   MPI_Allgather(native_shift, 2, MPI_INT, all, 2, MPI_INT, native);
-  if (shift[0] != all[vertex][0] || shift[1] != all[vertex][1]) fail("not the MPI's own shift", shift[1]);
+  if (shift[0] != all[vertex][0] || shift[1] != all[vertex][1]) fail("not the native shift", shift[1]);
   if (steps == 0) return;
   if (shift[1] != neighbour(grid, vertex, dimension, steps)) fail("not the model's destination", shift[1]);
   if (shift[0] != neighbour(grid, vertex, dimension, -steps)) fail("not the model's source", shift[0]);
@@ -166,7 +166,7 @@ static void expect_order(const Grid* grid, MPI_Comm cart, MPI_Comm first, int re
   renumbered += changed;
   learn_machine(first);
   const double before = links_cost(grid, same), after = links_cost(grid, owner);
-  if (!reorder && changed) fail("reordered without being asked", 0);
+  if (!reorder && changed) fail("reordered though reorder = 0", 0);
   if (changed ? after >= before : after > before) fail("the cost rose", after - before);
   MPI_Info info;
   expect_success(ranktree_Comm_get_info(cart, &info));

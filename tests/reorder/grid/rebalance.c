@@ -86,7 +86,7 @@ static void expect_close(const char* what, double found, double expected) {
   if (fabs(found - expected) > 1e-4 * fabs(expected) + 1e-9) fail(what, found);
 }
 
-/* A new order that is what its figures say, by the model of what was seen. */
+/* The new order has the gain and cost that it reports, by the model applied to the recorded bytes. */
 static void expect_better(MPI_Comm comm, const Graph* seen, double state, const Result* result) {
   int i, n, new_rank, owner[kMostRanks], same[kMostRanks], used[kMostRanks] = {0};
   double moved = 0;
@@ -180,7 +180,7 @@ static void without_records(void) {
   if (strstr(text, "ranktree trace") == NULL) fail(text, 0);
 }
 
-/* Where one rank cannot be found, nothing moves, all say why, and the next call is as good as any. */
+/* Where one rank cannot be found, nothing moves, all report the reason, and the next call succeeds. */
 static void broken_hwloc(void) {
   static Graph seen;
   char text[RANKTREE_MAX_ERROR_TEXT];

@@ -24,7 +24,7 @@ static void on_error(MPI_Comm* where, int* code, ...) {
   ++handled;
 }
 
-/* The call failed here, and with the same class everywhere; the handler was told once; the reason names its cause at
+/* The call failed here, and with the same class everywhere; the handler was called once; the reason names its cause at
  * the rank that was wrong. */
 static void expect(const char* what, int code, int expected, const char* part) {
   int error_class = MPI_SUCCESS, lowest, highest, length;

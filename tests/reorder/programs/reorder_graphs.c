@@ -55,7 +55,7 @@ typedef struct {
   int sources[kMostEdges], source_weights[kMostEdges], destinations[kMostEdges], destination_weights[kMostEdges];
 } Neighbours;
 
-/* What the model says of a vertex. */
+/* The neighbours of a vertex by the model. */
 static void neighbours_of(int vertex, int weighted, Neighbours* neighbours) {
   neighbours->in = neighbours->out = 0;
   for (int i = 0; i < graph.edge_count; ++i) {
@@ -72,7 +72,7 @@ static void neighbours_of(int vertex, int weighted, Neighbours* neighbours) {
   }
 }
 
-/* -- what came of it -- */
+/* -- the result -- */
 
 static int compare_pairs(const void* a, const void* b) {
   const int *first = a, *second = b;
@@ -159,12 +159,12 @@ static void expect_costs(MPI_Info info, const int* owner, int weighted, int chan
   if (!value_of(info, "ranktree_reorder_after", text) || atof(text) != after) fail(text, after);
 }
 
-/* A cost too large for a double is not told. */
+/* A cost too large for a double is not reported. */
 static void expect_huge_cost(MPI_Info info, const char* key, double expected) {
   static char text[MPI_MAX_INFO_VAL];
-  const int told = value_of(info, key, text);
-  if (!told != !isfinite(expected)) fail(key, expected);
-  if (told && atof(text) != expected) fail(text, expected);
+  const int reported = value_of(info, key, text);
+  if (!reported != !isfinite(expected)) fail(key, expected);
+  if (reported && atof(text) != expected) fail(text, expected);
 }
 
 /* The processes are all there; the cost is what the model computes, and no more than before. */
@@ -174,7 +174,7 @@ static void expect_order(MPI_Comm comm, int new_rank, int weighted, const char* 
   MPI_Info info;
   const int changed = expect_permutation(new_rank, owner);
   renumbered += changed;
-  if (!reorder && changed) fail("reordered without being asked", 0);
+  if (!reorder && changed) fail("reordered though reorder = 0", 0);
   expect_success(ranktree_Comm_get_info(comm, &info));
   if (!value_of(info, "ranktree_reorder", text)) fail("expected the key ranktree_reorder", 0);
   if (changed != (strcmp(text, "identity") != 0)) fail(text, changed);
@@ -182,7 +182,7 @@ static void expect_order(MPI_Comm comm, int new_rank, int weighted, const char* 
   if (strcmp(mode, "node") == 0 && !same_node(rank, owner[rank])) fail("changed nodes", rank);
   if (value_of(info, "ranktree_reorder_reason", text) == changed) fail("a reason, or none", changed);
   if (reorder) expect_costs(info, owner, weighted, changed);
-  if (!reorder && value_of(info, "ranktree_reorder_before", text)) fail("a cost that nobody asked for", 0);
+  if (!reorder && value_of(info, "ranktree_reorder_before", text)) fail("a cost though reorder = 0", 0);
   MPI_Info_free(&info);
 }
 
@@ -225,7 +225,7 @@ static void try_adjacent(int weighted, int reorder, MPI_Info info, const char* m
 static void try_huge(Declared* mine, int expected, MPI_Info info) {
   int new_rank = -1, owner[kMostRanks], same[kMostRanks], edges = 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Info told;
+  MPI_Info reported;
   call = "Comm_reorder, huge weights";
   for (int i = 0; i < mine->n; ++i) edges += mine->degrees[i];
   for (int i = 0; i < edges; ++i) mine->amounts[i] *= kHuge;
@@ -234,10 +234,10 @@ static void try_huge(Declared* mine, int expected, MPI_Info info) {
   if (new_rank != expected) fail("not the rank that small weights give", new_rank);
   expect_permutation(new_rank, owner);
   for (int i = 0; i < size; ++i) same[i] = i;
-  expect_success(ranktree_Comm_get_info(comm, &told));
-  expect_huge_cost(told, "ranktree_reorder_before", cost_of(&graph, same, 1) * kHuge);
-  expect_huge_cost(told, "ranktree_reorder_after", cost_of(&graph, owner, 1) * kHuge);
-  MPI_Info_free(&told);
+  expect_success(ranktree_Comm_get_info(comm, &reported));
+  expect_huge_cost(reported, "ranktree_reorder_before", cost_of(&graph, same, 1) * kHuge);
+  expect_huge_cost(reported, "ranktree_reorder_after", cost_of(&graph, owner, 1) * kHuge);
+  MPI_Info_free(&reported);
   MPI_Comm_free(&comm);
 }
 
@@ -261,7 +261,7 @@ static void try_reorder(int weighted, MPI_Info info, const char* mode) {
   if (weighted) try_huge(&mine, new_rank, info);
 }
 
-/* The edges among the first `nodes` vertices; every edge also the other way round where `symmetric`. */
+/* The edges among the first `nodes` vertices; every edge also reversed where `symmetric`. */
 static void keep_first(int nodes, int symmetric) {
   int kept = 0;
   for (int i = 0; i < graph.edge_count; ++i) {
@@ -288,7 +288,7 @@ static void expect_graph_messages(MPI_Comm comm, const int* neighbours, int many
   }
 }
 
-/* Collective over all ranks: those that own a vertex, each another one, at the cost that is told and no more than
+/* Collective over all ranks: those that own a vertex, each another one, at the cost that is reported and no more than
  * before. */
 static void expect_graph_order(MPI_Comm comm, int nodes, int reorder) {
   static char text[MPI_MAX_INFO_VAL];
@@ -304,7 +304,7 @@ static void expect_graph_order(MPI_Comm comm, int nodes, int reorder) {
     ++owned;
   }
   if (owned != nodes) fail("not so many ranks as nodes", owned);
-  if (!reorder && changed) fail("reordered without being asked", 0);
+  if (!reorder && changed) fail("reordered though reorder = 0", 0);
   renumbered += changed;
   if (comm == MPI_COMM_NULL) return;
   expect_success(ranktree_Comm_get_info(comm, &info));
@@ -351,9 +351,9 @@ static void try_graph(int nodes, int reorder, int symmetric) {
   MPI_Comm_free(&comm);
 }
 
-/* SPLIT_NODES names the node of each rank, "aab": nodes by what the environment says, from now on. In the folder
- * SPLIT_NETWORKS each has a file that tells its switches. */
-static MPI_Info nodes_as_told(void) {
+/* SPLIT_NODES names the node of each rank, "aab": nodes by the environment, from now on. In the folder
+ * SPLIT_NETWORKS each has a file of its switches. */
+static MPI_Info nodes_of_environment(void) {
   const char* nodes = getenv("SPLIT_NODES");
   MPI_Info info;
   MPI_Comm part;
@@ -400,7 +400,7 @@ int main(int argc, char** argv) {
   unsigned long long state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   const int rounds = argc > 2 ? atoi(argv[2]) : 1;
   if (size > kMostRanks) fail("too many ranks", size);
-  MPI_Info nodes = nodes_as_told();
+  MPI_Info nodes = nodes_of_environment();
   learn_machine(MPI_COMM_WORLD);
   sched_getaffinity(0, sizeof before, &before);
   for (round_number = 0; round_number < rounds; ++round_number) {

@@ -1,6 +1,6 @@
-// One allocation of the library after the other fails, on one rank after the other: all ranks see the same, nobody
-// waits. Usage: reorder_memory PATTERN FIRST [CALL...]: a pattern of as many ranks; of each call the first so many
-// allocations are tried, and some of the later ones; calls by name, all without.
+// One allocation of the library after the other fails, on one rank after the other: all ranks return the same, and none
+// waits for ever. Usage: reorder_memory PATTERN FIRST [CALL...]: a pattern of as many ranks; of each call the first so
+// many allocations are tried, and some of the later ones; calls by name, all without.
 #include <mpi.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ bool fails() {
 
 }  // namespace
 
-// A rank that places asks for the time. What its placing throws, it throws here.
+// A rank that places reads the time. This call stands for what placing throws.
 [[gnu::visibility("default")]] double MPI_Wtime() {
   if (clock_calls >= 0 && clock_calls-- == 0) throw std::bad_alloc();
   return PMPI_Wtime();
@@ -66,9 +66,9 @@ void fail(const std::string& text, int found) {
 }  // namespace
 
 // In place of the preload library: much to the partner, a little to the next rank.
-std::int64_t ranktree_traced_pairs(MPI_Group /*group*/, ranktree_traced_pair* room, std::int64_t length) noexcept {
+std::int64_t ranktree_traced_pairs(MPI_Group /*group*/, ranktree_traced_pair* pairs, std::int64_t length) noexcept {
   if (size < 2) return 0;
-  if (length > 0) room[0] = {partner(), partner(), 1, sent};
+  if (length > 0) pairs[0] = {partner(), partner(), 1, sent};
   return 1;
 }
 

@@ -42,17 +42,17 @@ static int shared_links(const Place* a, const Place* b) {
   return shared;
 }
 
-static int meeting_level(int a, int b) {
+static int common_level(int a, int b) {
   const int shared = shared_links(&places[a], &places[b]);
   return shared == 0 ? 0 : level_number(places[a].types[shared - 1]);
 }
 
-/* A level branches where two ranks meet on it. A path between two ranks climbs and descends one edge for every level
- * that branches, from where they meet down. */
+/* A level branches where two ranks have their lowest common ancestor there. A path between two ranks climbs and
+ * descends one edge for every level that branches, from the common ancestor down. */
 static void count_hops(void) {
   int branches[kLevels] = {0};
   for (int a = 0; a < place_count; ++a) {
-    for (int b = 0; b < a; ++b) branches[meeting_level(a, b)] = 1;
+    for (int b = 0; b < a; ++b) branches[common_level(a, b)] = 1;
   }
   memset(level_hops, 0, sizeof level_hops);
   for (int level = kNameCount; level-- > 0;) level_hops[level] = level_hops[level + 1] + 2 * branches[level];
@@ -67,7 +67,7 @@ void learn_machine(MPI_Comm comm) {
   count_hops();
 }
 
-int hops(int a, int b) { return a == b ? 0 : level_hops[meeting_level(a, b)]; }
+int hops(int a, int b) { return a == b ? 0 : level_hops[common_level(a, b)]; }
 
 int same_node(int a, int b) {
   const int shared = shared_links(&places[a], &places[b]);

@@ -1,8 +1,8 @@
-/* A chain of ranks as a grid that says reorder = 0: "rank in the grid, PU, rank in the world". */
+/* A chain of ranks as a grid with reorder = 0: "rank in the grid, PU, rank in the world". */
 #define _GNU_SOURCE
 #include <sched.h>
 
-#include "tell.h"
+#include "report.h"
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);

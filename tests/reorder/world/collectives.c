@@ -1,7 +1,7 @@
 /* Every collective operation on MPI_COMM_WORLD, blocking and not, each rank being the root once. */
 #include <string.h>
 
-#include "tell.h"
+#include "report.h"
 
 enum { MOST = 64 };
 
@@ -12,10 +12,10 @@ static void fresh(int salt) {
   for (int i = 0; i < ranks * ranks; ++i) out[i] = 1000 * my_rank + 100 * salt + i, in[i] = -1;
 }
 
-/* Waits for a nonblocking call, then tells what came. */
+/* Waits for a nonblocking call, then reports what came. */
 static void came(const char* name, MPI_Request* request) {
   if (request != NULL) MPI_Wait(request, MPI_STATUS_IGNORE);
-  tell_all(name, in, ranks * ranks);
+  report_all(name, in, ranks * ranks);
 }
 
 /* Rank i sends or gets i + 1 items. */
@@ -104,7 +104,7 @@ static void mpi4(void) {
   for (int i = 0; i < 7; ++i) {
     MPI_Start(&r[i]);
     MPI_Wait(&r[i], MPI_STATUS_IGNORE);
-    tell_all("persistent", in, ranks * ranks);
+    report_all("persistent", in, ranks * ranks);
     MPI_Request_free(&r[i]);
   }
   fresh(8);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tell.h"
+#include "report.h"
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tell.h"
+#include "report.h"
 
 enum { BYTES = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* Every way to send and to receive on MPI_COMM_WORLD. */
-#include "tell.h"
+#include "report.h"
 
 enum { ITEMS = 3 };
 
@@ -22,8 +22,8 @@ static void blocking(const char* name, Send send, int salt) {
   MPI_Barrier(MPI_COMM_WORLD);
   send(out, ITEMS, MPI_INT, to(), salt, MPI_COMM_WORLD);
   MPI_Wait(&request, &status);
-  tell_all(name, in, ITEMS);
-  tell("source", status.MPI_SOURCE);
+  report_all(name, in, ITEMS);
+  report("source", status.MPI_SOURCE);
 }
 
 static void nonblocking(const char* name, Isend send, int salt) {
@@ -35,8 +35,8 @@ static void nonblocking(const char* name, Isend send, int salt) {
   send(out, ITEMS, MPI_INT, to(), salt, MPI_COMM_WORLD, &requests[1]);
   MPI_Status statuses[2];
   MPI_Waitall(2, requests, statuses);
-  tell_all(name, in, ITEMS);
-  tell("source", statuses[0].MPI_SOURCE);
+  report_all(name, in, ITEMS);
+  report("source", statuses[0].MPI_SOURCE);
 }
 
 static void probed(void) {
@@ -50,29 +50,29 @@ static void probed(void) {
   while (!flag) MPI_Iprobe(from(), 20, MPI_COMM_WORLD, &flag, &status);
   MPI_Recv(in, ITEMS, MPI_INT, status.MPI_SOURCE, 20, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  tell_all("probe", in, ITEMS);
+  report_all("probe", in, ITEMS);
   MPI_Isend(out, ITEMS, MPI_INT, to(), 21, MPI_COMM_WORLD, &request);
   MPI_Mprobe(from(), 21, MPI_COMM_WORLD, &message, &status);
   MPI_Mrecv(in, ITEMS, MPI_INT, &message, &status);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  tell("mprobe", status.MPI_SOURCE);
+  report("mprobe", status.MPI_SOURCE);
   MPI_Isend(out, ITEMS, MPI_INT, to(), 22, MPI_COMM_WORLD, &request);
   for (flag = 0; !flag;) MPI_Improbe(from(), 22, MPI_COMM_WORLD, &flag, &message, &status);
   MPI_Mrecv(in, ITEMS, MPI_INT, &message, &status);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  tell("improbe", status.MPI_SOURCE);
+  report("improbe", status.MPI_SOURCE);
 }
 
 static void both(void) {
   int out[ITEMS], in[ITEMS];
   fill(out, 30);
   MPI_Sendrecv(out, ITEMS, MPI_INT, to(), 30, in, ITEMS, MPI_INT, from(), 30, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  tell_all("sendrecv", in, ITEMS);
+  report_all("sendrecv", in, ITEMS);
   MPI_Sendrecv_replace(out, ITEMS, MPI_INT, from(), 31, to(), 31, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  tell_all("sendrecv_replace", out, ITEMS);
+  report_all("sendrecv_replace", out, ITEMS);
   MPI_Sendrecv(out, ITEMS, MPI_INT, my_rank + 1 < ranks ? my_rank + 1 : MPI_PROC_NULL, 32, in, ITEMS, MPI_INT,
                my_rank > 0 ? my_rank - 1 : MPI_PROC_NULL, 32, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  tell_all("open ends", in, ITEMS);
+  report_all("open ends", in, ITEMS);
 }
 
 static void persistent(void) {
@@ -89,14 +89,14 @@ static void persistent(void) {
       MPI_Barrier(MPI_COMM_WORLD);
       MPI_Startall(1, &requests[1]);
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-      tell_all("persistent", in, ITEMS);
+      report_all("persistent", in, ITEMS);
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
   }
 }
 
-/* Packed data says who packed it. */
+/* Packed data holds the rank that packed it. */
 static void packed(void) {
   int size, position = 0, value = 7 * my_rank, other = 0;
   MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, &size);
@@ -105,7 +105,7 @@ static void packed(void) {
   MPI_Sendrecv_replace(buffer, position, MPI_PACKED, to(), 50, from(), 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   position = 0;
   MPI_Unpack(buffer, size, &position, &other, 1, MPI_INT, MPI_COMM_WORLD);
-  tell("packed", other);
+  report("packed", other);
   free(buffer);
 }
 

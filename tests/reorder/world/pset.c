@@ -1,7 +1,7 @@
 /* Sessions: the launcher's rank 0 alone looks at the world's process set, which is local (MPI 4.0 §11.3). */
 #include <string.h>
 
-#include "tell.h"
+#include "report.h"
 
 int main(void) {
   const char* launched = getenv("PMIX_RANK");
@@ -11,7 +11,7 @@ int main(void) {
   if (strcmp(launched, "0") == 0) {
     MPI_Group group;
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Group_size(group, &ranks), tell("size", ranks);
+    MPI_Group_size(group, &ranks), report("size", ranks);
     MPI_Group_free(&group);
   }
   fflush(stdout);

@@ -1,7 +1,7 @@
 /* A program without MPI_Init, and one with both: the world by its process set. Argument: alone, first or last. */
 #include <string.h>
 
-#include "tell.h"
+#include "report.h"
 
 static MPI_Session session;
 
@@ -17,7 +17,7 @@ static void by_session(void) {
   MPI_Scan(&my_rank, &sum, 1, MPI_INT, MPI_SUM, comm);
   MPI_Sendrecv(&my_rank, 1, MPI_INT, (my_rank + 1) % ranks, 1, &before, 1, MPI_INT, (my_rank + ranks - 1) % ranks, 1,
                comm, MPI_STATUS_IGNORE);
-  tell("group rank", rank), tell("size", size), tell("scan", sum), tell("before", before);
+  report("group rank", rank), report("size", size), report("scan", sum), report("before", before);
   MPI_Comm_free(&comm), MPI_Group_free(&group);
 }
 
@@ -26,9 +26,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "alone") == 0) return fflush(stdout), MPI_Session_finalize(&session);
   const int rank = my_rank;
   begin(&argc, &argv);
-  if (strcmp(argv[1], "first") == 0) tell("the same", my_rank == rank);
+  if (strcmp(argv[1], "first") == 0) report("the same", my_rank == rank);
   int sum;
-  MPI_Scan(&my_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), tell("world scan", sum);
+  MPI_Scan(&my_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), report("world scan", sum);
   if (strcmp(argv[1], "last") == 0) by_session();
   MPI_Session_finalize(&session);
   return end();

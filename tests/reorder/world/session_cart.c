@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 
-#include "tell.h"
+#include "report.h"
 
 int main(void) {
   MPI_Session session;

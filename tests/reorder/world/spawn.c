@@ -1,5 +1,5 @@
 /* MPI_COMM_WORLD starts two processes; parents and children see each other in the parents' order. */
-#include "tell.h"
+#include "report.h"
 
 static void child(MPI_Comm parent) {
   int all[64], parents, sum = 0;
@@ -20,10 +20,10 @@ int main(int argc, char** argv) {
   }
   int all[2], sum = 0, rank;
   MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, ranks - 1, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
-  MPI_Comm_rank(children, &rank), tell("local rank", rank);
+  MPI_Comm_rank(children, &rank), report("local rank", rank);
   MPI_Allgather(&my_rank, 1, MPI_INT, all, 1, MPI_INT, children);
-  tell_all("children", all, 2);
-  if (my_rank < 2) MPI_Recv(&sum, 1, MPI_INT, my_rank, 3, children, MPI_STATUS_IGNORE), tell("children's sum", sum);
+  report_all("children", all, 2);
+  if (my_rank < 2) MPI_Recv(&sum, 1, MPI_INT, my_rank, 3, children, MPI_STATUS_IGNORE), report("children's sum", sum);
   MPI_Comm_dup(MPI_COMM_WORLD, &merged), MPI_Comm_free(&merged);
   MPI_Comm_disconnect(&children);
   return end();

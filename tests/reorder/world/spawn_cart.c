@@ -1,5 +1,5 @@
 /* A grid of MPI_COMM_WORLD and two processes that it has started, in the order of the merged communicator. */
-#include "tell.h"
+#include "report.h"
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(all, &merged), MPI_Comm_size(all, sizes);
   MPI_Cart_create(all, 1, sizes, periods, 0, &grid);
   MPI_Comm_rank(grid, &at);
-  if (parent == MPI_COMM_NULL) tell("at its place", at == merged);
+  if (parent == MPI_COMM_NULL) report("at its place", at == merged);
   MPI_Comm_free(&grid), MPI_Comm_free(&all);
   MPI_Comm_disconnect(&others);
   return end();

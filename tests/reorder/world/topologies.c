@@ -1,17 +1,17 @@
 /* Process topologies on MPI_COMM_WORLD, and collective operations among neighbours. */
-#include "tell.h"
+#include "report.h"
 
 static void neighbours(const char* name, MPI_Comm comm, int in_degree, int out_degree) {
   int out[64], in[64];
   for (int i = 0; i < 64; ++i) out[i] = 100 * my_rank + i, in[i] = -1;
   MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, comm);
-  tell_all(name, in, in_degree);
+  report_all(name, in, in_degree);
   MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm);
-  tell_all(name, in, in_degree);
+  report_all(name, in, in_degree);
   MPI_Request request;
   MPI_Ineighbor_alltoall(out + out_degree, 1, MPI_INT, in, 1, MPI_INT, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  tell_all(name, in, in_degree);
+  report_all(name, in, in_degree);
 }
 
 static void grid(int dimensions) {
@@ -20,24 +20,24 @@ static void grid(int dimensions) {
   MPI_Dims_create(ranks, dimensions, sizes);
   MPI_Cart_create(MPI_COMM_WORLD, dimensions, sizes, periods, 0, &cart);
   MPI_Comm_rank(cart, &rank);
-  tell("grid rank", rank);
+  report("grid rank", rank);
   MPI_Cart_coords(cart, rank, dimensions, at);
-  tell_all("coordinates", at, dimensions);
+  report_all("coordinates", at, dimensions);
   for (int i = 0; i < dimensions; ++i) {
     MPI_Cart_shift(cart, i, 1, &source, &destination);
-    tell("source", source);
-    tell("destination", destination);
+    report("source", source);
+    report("destination", destination);
   }
   int remain[3] = {1, 0, 0}, size;
   MPI_Cart_sub(cart, remain, &row);
   MPI_Comm_size(row, &size);
-  tell("row", size);
+  report("row", size);
   neighbours("grid", cart, 2 * dimensions, 2 * dimensions);
   MPI_Comm_free(&row);
   MPI_Comm_free(&cart);
 }
 
-/* Rank i -> i + 1 and i + 2, the adjacent way and edge by edge from the last rank. */
+/* Rank i -> i + 1 and i + 2, by the adjacent call and edge by edge from the last rank. */
 static void graphs(void) {
   int from[2] = {(my_rank + ranks - 1) % ranks, (my_rank + ranks - 2 + ranks) % ranks};
   int to[2] = {(my_rank + 1) % ranks, (my_rank + 2) % ranks};
@@ -51,8 +51,8 @@ static void graphs(void) {
   MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
   int in_degree, out_degree, weighted;
   MPI_Dist_graph_neighbors_count(graph, &in_degree, &out_degree, &weighted);
-  tell("in", in_degree);
-  tell("out", out_degree);
+  report("in", in_degree);
+  report("out", out_degree);
   MPI_Comm_free(&graph);
   int index[64], edges[128];
   for (int i = 0; i < ranks; ++i)
@@ -61,20 +61,20 @@ static void graphs(void) {
   neighbours("graph", graph, 2, 2);
   int kind;
   MPI_Topo_test(graph, &kind);
-  tell("is a graph", kind == MPI_GRAPH);
+  report("is a graph", kind == MPI_GRAPH);
   MPI_Comm_free(&graph);
   MPI_Topo_test(MPI_COMM_WORLD, &kind);
-  tell("world has none", kind == MPI_UNDEFINED);
+  report("world has none", kind == MPI_UNDEFINED);
 }
 
 static void maps(void) {
   int sizes[2] = {0, 0}, periods[2] = {0, 0}, rank;
   MPI_Dims_create(ranks, 2, sizes);
   MPI_Cart_map(MPI_COMM_WORLD, 2, sizes, periods, &rank);
-  tell("cart_map", rank);
+  report("cart_map", rank);
   int index[1] = {1}, edges[1] = {0};
   MPI_Graph_map(MPI_COMM_WORLD, 1, index, edges, &rank);
-  tell("graph_map", rank);
+  report("graph_map", rank);
 }
 
 int main(int argc, char** argv) {

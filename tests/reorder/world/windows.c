@@ -1,5 +1,5 @@
 /* One-sided communication on windows of MPI_COMM_WORLD, of every kind. */
-#include "tell.h"
+#include "report.h"
 
 static int cells[64];
 
@@ -8,7 +8,7 @@ static void exchanged(const char* name, MPI_Win win, const int* memory) {
   int one = 1, fetched = -1, got = -1, value = 10 * my_rank, rank, size;
   MPI_Group group;
   MPI_Win_get_group(win, &group), MPI_Group_rank(group, &rank), MPI_Group_size(group, &size), MPI_Group_free(&group);
-  tell("window rank", rank), tell("window size", size);
+  report("window rank", rank), report("window size", size);
   MPI_Win_fence(0, win);
   MPI_Put(&value, 1, MPI_INT, to, 0, 1, MPI_INT, win);
   MPI_Win_fence(0, win);
@@ -21,7 +21,7 @@ static void exchanged(const char* name, MPI_Win win, const int* memory) {
   MPI_Win_unlock(to, win);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_lock(MPI_LOCK_SHARED, my_rank, 0, win);
-  tell(name, memory[0]), tell("sum", got), tell("fetched", fetched), tell("added", memory[2]);
+  report(name, memory[0]), report("sum", got), report("fetched", fetched), report("added", memory[2]);
   MPI_Win_unlock(my_rank, win);
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -38,7 +38,7 @@ static void dynamic(void) {
   MPI_Win_lock_all(0, win);
   MPI_Get(&got, 1, MPI_INT, to, others[to], 1, MPI_INT, win);
   MPI_Win_unlock_all(win);
-  tell("dynamic", got);
+  report("dynamic", got);
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_detach(win, memory);
   MPI_Win_free(&win);

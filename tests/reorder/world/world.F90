@@ -35,7 +35,7 @@ program world
 
 contains
 
-  subroutine tell(what, value)
+  subroutine report(what, value)
     character(*), intent(in) :: what
     integer, intent(in) :: value
     write (*, '(i0,1x,a,1x,i0)') rank, what, value
@@ -51,14 +51,14 @@ contains
     call MPI_Isend(out, 2, MPI_INTEGER, next, 1, MPI_COMM_WORLD, requests(2), error)
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
     call MPI_Sendrecv_replace(out, 2, MPI_INTEGER, before, 2, next, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
-    call tell('received', in(1) + in(2))
-    call tell('exchanged', out(1) + out(2))
+    call report('received', in(1) + in(2))
+    call report('exchanged', out(1) + out(2))
     call MPI_Send_init(rank, 1, MPI_INTEGER, next, 3, MPI_COMM_WORLD, requests(1), error)
     call MPI_Start(requests(1), error)
     call MPI_Recv(in, 1, MPI_INTEGER, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
     call MPI_Request_free(requests(1), error)
-    call tell('persistent', in(1))
+    call report('persistent', in(1))
   end subroutine
 
   subroutine collectives()
@@ -66,52 +66,52 @@ contains
     do root = 0, ranks - 1
       value = 100 * rank + root
       call MPI_Bcast(value, 1, MPI_INTEGER, root, MPI_COMM_WORLD, error)
-      call tell('broadcast', value)
+      call report('broadcast', value)
     end do
     call MPI_Scan(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
-    call tell('scan', total)
+    call report('scan', total)
     value = rank
     call MPI_Allreduce(MPI_IN_PLACE, value, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
-    call tell('sum', value)
+    call report('sum', value)
     call MPI_Allgather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, error)
-    call tell('second', all(min(2, ranks)))
+    call report('second', all(min(2, ranks)))
     mine = 0
     mine(1:ranks) = 10 * rank + all(1:ranks)
     call MPI_Alltoall(mine, 1, MPI_INTEGER, all, 1, MPI_INTEGER, MPI_COMM_WORLD, error)
-    call tell('from last', all(ranks))
+    call report('from last', all(ranks))
     call MPI_Gather(rank, 1, MPI_INTEGER, all, 1, MPI_INTEGER, ranks - 1, MPI_COMM_WORLD, error)
-    if (rank == ranks - 1) call tell('gathered', all(1) + 2 * all(ranks))
+    if (rank == ranks - 1) call report('gathered', all(1) + 2 * all(ranks))
   end subroutine
 
   subroutine communicators()
     COMM :: half, grid
-    GROUP :: everybody
+    GROUP :: inner_group
     integer :: inner, same, sizes(1), at(1), source, destination, lowest(1), mapped(1), length
     logical :: periods(1)
     character(len=MPI_MAX_OBJECT_NAME) :: name
     call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), -rank, half, error)
     call MPI_Comm_rank(half, inner, error)
-    call tell('half', inner)
-    call MPI_Comm_group(half, everybody, error)
+    call report('half', inner)
+    call MPI_Comm_group(half, inner_group, error)
     call MPI_Comm_free(half, error)
     block
       GROUP :: all
       call MPI_Comm_group(MPI_COMM_WORLD, all, error)
       lowest = [mod(rank, 2)]
-      call MPI_Group_translate_ranks(all, 1, lowest, everybody, mapped, error)
-      call tell('translated', mapped(1))
+      call MPI_Group_translate_ranks(all, 1, lowest, inner_group, mapped, error)
+      call report('translated', mapped(1))
       call MPI_Group_free(all, error)
     end block
-    call MPI_Group_free(everybody, error)
+    call MPI_Group_free(inner_group, error)
     sizes = [ranks]
     periods = [.true.]
     call MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periods, .false., grid, error)
     call MPI_Cart_coords(grid, rank, 1, at, error)
     call MPI_Cart_shift(grid, 0, 1, source, destination, error)
-    call tell('at', at(1))
-    call tell('to', destination)
+    call report('at', at(1))
+    call report('to', destination)
     call MPI_Comm_compare(grid, MPI_COMM_WORLD, same, error)
-    call tell('congruent', merge(1, 0, same == MPI_CONGRUENT))
+    call report('congruent', merge(1, 0, same == MPI_CONGRUENT))
     call MPI_Comm_free(grid, error)
     call MPI_Comm_get_name(MPI_COMM_WORLD, name, length, error)
     write (*, '(i0,1x,a)') rank, name(1:length)
@@ -123,22 +123,22 @@ contains
     logical :: found
     COMM :: copy
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, found, error)
-    call tell('tag known', merge(1, 0, found .and. value > 30000))
+    call report('tag known', merge(1, 0, found .and. value > 30000))
     call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, value, found, error)
-    call tell('application', merge(1, 0, found))
+    call report('application', merge(1, 0, found))
     call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND, error)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, found, error)
-    call tell('not yet', merge(1, 0, found))
+    call report('not yet', merge(1, 0, found))
     call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 40_MPI_ADDRESS_KIND + rank, error)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, found, error)
-    call tell('attribute', merge(int(value), -1, found))
+    call report('attribute', merge(int(value), -1, found))
     call MPI_Comm_dup(MPI_COMM_WORLD, copy, error)
     call MPI_Comm_get_attr(copy, key, value, found, error)
-    call tell('copied', merge(int(value), -1, found))
+    call report('copied', merge(int(value), -1, found))
     call MPI_Comm_free(copy, error)
     call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, error)
     call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, found, error)
-    call tell('gone', merge(1, 0, found))
+    call report('gone', merge(1, 0, found))
     call MPI_Comm_free_keyval(key, error)
   end subroutine
 
@@ -147,11 +147,11 @@ contains
     integer :: code, class, datum
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, error)
     call MPI_Comm_get_errhandler(MPI_COMM_WORLD, handler, error)
-    call tell('returned', merge(1, 0, handler == MPI_ERRORS_RETURN))
+    call report('returned', merge(1, 0, handler == MPI_ERRORS_RETURN))
     datum = 0
     call MPI_Send(datum, 1, MPI_INTEGER, ranks, 1, MPI_COMM_WORLD, code)
     call MPI_Error_class(code, class, error)
-    call tell('no such rank', merge(1, 0, class == MPI_ERR_RANK))
+    call report('no such rank', merge(1, 0, class == MPI_ERR_RANK))
   end subroutine
 
   subroutine windows()
@@ -165,7 +165,7 @@ contains
     call MPI_Win_fence(0, window, error)
     call MPI_Put(value, 1, MPI_INTEGER, mod(rank + 1, ranks), 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER, window, error)
     call MPI_Win_fence(0, window, error)
-    call tell('put', cell(1))
+    call report('put', cell(1))
     call MPI_Win_free(window, error)
   end subroutine
 
@@ -182,7 +182,7 @@ contains
     call MPI_Barrier(MPI_COMM_WORLD, error)
     at = 0
     call MPI_File_read_at_all(file_handle, at, all, ranks, MPI_INTEGER, MPI_STATUS_IGNORE, error)
-    call tell('file', sum(all(1:ranks)) + 1000 * all(ranks))
+    call report('file', sum(all(1:ranks)) + 1000 * all(ranks))
     call MPI_File_close(file_handle, error)
   end subroutine
 end program

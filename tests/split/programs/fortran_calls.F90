@@ -80,7 +80,7 @@ contains
     same = compared == MPI_CONGRUENT
   end function same
 
-  ! All ways down give the same communicators.
+  ! All calls that split give the same communicators.
   subroutine check_splits()
     COMM :: part, with_roots, roots, by_type, reversed, levels(most), all_roots(most), no_roots(most)
     integer :: level_count, counted, error, place, members
@@ -134,7 +134,7 @@ contains
     call expect(length == 7 .and. short(2) == 'Pack', 'a name cut at the end of the variable')
     call expect(short(1) == 'xxxx' .and. short(3) == 'xxxx', 'nothing written beside the variable')
     call ranktree_Comm_get_hlevel_info(part, siblings, index, nothing, length)
-    call expect(length == 7, 'the length of a name without room')
+    call expect(length == 7, 'the length of a name in a short buffer')
     call free_one(part)
   end subroutine check_level_info
 

@@ -2,7 +2,7 @@
 ! ranktree_mpif in place of ranktree. On 4 ranks, the machine and the bindings of test_languages.py: ranks 1 and 2 share an
 ! L3 cache, rank 3 is alone in its package.
 !
-!   fortran_reorder PATTERN     PATTERN: what vertices 0 and 3 say to each other, 1,000 bytes each way
+!   fortran_reorder PATTERN     PATTERN: vertices 0 and 3 exchange 1,000 bytes in each direction
 #include "../../fortran/handles.inc"
 program fortran_reorder
   use, intrinsic :: iso_fortran_env, only: error_unit, real64
@@ -25,8 +25,8 @@ contains
 
 #include "../../fortran/expect.inc"
 
-  ! What reordering says it did.
-  function told(comm, key) result(text)
+  ! The info value of a key after reordering.
+  function info_value(comm, key) result(text)
     COMM, intent(in) :: comm
     character(len=*), intent(in) :: key
     character(len=64) :: text
@@ -37,7 +37,7 @@ contains
     call MPI_Info_get(info, key, len(text), text, found, code)
     call expect(found, key)
     call MPI_Info_free(info, code)
-  end function told
+  end function info_value
 
   ! Vertices 0 and 3 have each other, and sit where ranks 1 and 2 were.
   subroutine check_pair(comm, weight)
@@ -51,7 +51,7 @@ contains
     call expect(indegree == outdegree, 'both directions')
     call expect(indegree == merge(1, 0, place == 0 .or. place == 3), 'the neighbours declared for this vertex')
     call expect((indegree == 1) .eqv. (rank == 1 .or. rank == 2), 'the pair below one cache')
-    call expect(told(comm, 'ranktree_reorder') == 'central', 'the mode')
+    call expect(info_value(comm, 'ranktree_reorder') == 'central', 'the mode')
     if (indegree == 0 .or. weight == 0) return
     call MPI_Dist_graph_neighbors(comm, 1, sources, sourceweights, 1, destinations, destweights, code)
     call expect(sources(1) == 3 - place .and. destinations(1) == 3 - place, 'the other vertex')
@@ -144,9 +144,9 @@ contains
     call MPI_Comm_rank(ordered, place, code)
     call expect(newrank == place, 'the rank in the new communicator')
     call expect((place == 0 .or. place == 3) .eqv. (rank == 1 .or. rank == 2), 'the pair below one cache')
-    text = told(ordered, 'ranktree_reorder_before')
+    text = info_value(ordered, 'ranktree_reorder_before')
     read (text, *) before
-    text = told(ordered, 'ranktree_reorder_after')
+    text = info_value(ordered, 'ranktree_reorder_after')
     read (text, *) after
     call expect(after < before, 'a lower cost')
     call ranktree_Comm_reorder(MPI_COMM_WORLD, merge(1, 0, rank == 1), [0], [1], [3], info=MPI_INFO_NULL, newrank=again)
@@ -154,7 +154,7 @@ contains
     call MPI_Comm_free(ordered, code)
   end subroutine check_order
 
-  ! Nobody has recorded anything.
+  ! There are no records.
   subroutine check_rebalance()
     COMM :: better
     integer :: error, found

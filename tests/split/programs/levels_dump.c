@@ -15,7 +15,7 @@
 typedef struct {
   char* text;
   size_t length;
-  size_t room;
+  size_t capacity;
 } Text;
 
 static void fail(const char* what) {
@@ -27,16 +27,16 @@ static void need(int code, const char* call) {
   if (code != MPI_SUCCESS) fail(call);
 }
 
-static void say(Text* out, const char* format, ...) {
+static void append(Text* out, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   va_list again;
   va_copy(again, arguments);
   const size_t more = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
   va_end(arguments);
-  if (out->length + more > out->room) {
-    out->room = 2 * (out->length + more);
-    out->text = realloc(out->text, out->room);
+  if (out->length + more > out->capacity) {
+    out->capacity = 2 * (out->length + more);
+    out->text = realloc(out->text, out->capacity);
     if (out->text == NULL) fail("no memory");
   }
   vsnprintf(out->text + out->length, more, format, again);
@@ -44,19 +44,19 @@ static void say(Text* out, const char* format, ...) {
   out->length += more - 1;
 }
 
-static void say_members(Text* out, MPI_Comm comm) {
+static void append_members(Text* out, MPI_Comm comm) {
   MPI_Group group, world;
   int size;
   MPI_Comm_group(comm, &group);
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_size(group, &size);
-  say(out, "[");
+  append(out, "[");
   for (int rank = 0; rank < size; ++rank) {
     int in_world;
     MPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
-    say(out, "%s%d", rank == 0 ? "" : ",", in_world);
+    append(out, "%s%d", rank == 0 ? "" : ",", in_world);
   }
-  say(out, "]");
+  append(out, "]");
   MPI_Group_free(&group);
   MPI_Group_free(&world);
 }
@@ -69,30 +69,30 @@ static const char* compared(MPI_Comm a, MPI_Comm b) {
   return result == MPI_SIMILAR ? "MPI_SIMILAR" : "MPI_UNEQUAL";
 }
 
-static void say_level(Text* out, MPI_Comm parent, MPI_Comm comm, MPI_Comm roots) {
+static void append_level(Text* out, MPI_Comm parent, MPI_Comm comm, MPI_Comm roots) {
   char type[RANKTREE_MAX_TYPE];
   int count, index, length;
   need(ranktree_Comm_get_hlevel_info(comm, &count, &index, type, sizeof type, &length), "get_hlevel_info");
-  say(out, "{\"type\":\"%s\",\"num_comms\":%d,\"index\":%d,\"members\":", type, count, index);
-  say_members(out, comm);
-  say(out, ",\"roots\":");
+  append(out, "{\"type\":\"%s\",\"num_comms\":%d,\"index\":%d,\"members\":", type, count, index);
+  append_members(out, comm);
+  append(out, ",\"roots\":");
   if (roots == MPI_COMM_NULL) {
-    say(out, "null");
+    append(out, "null");
   } else {
-    say_members(out, roots);
+    append_members(out, roots);
   }
-  say(out, ",\"compare_parent\":\"%s\",\"compare_self\":\"%s\"}", compared(parent, comm),
-      compared(MPI_COMM_SELF, comm));
+  append(out, ",\"compare_parent\":\"%s\",\"compare_self\":\"%s\"}", compared(parent, comm),
+         compared(MPI_COMM_SELF, comm));
 }
 
-static void say_levels(Text* out, MPI_Info info) {
+static void append_levels(Text* out, MPI_Info info) {
   MPI_Comm parent = MPI_COMM_WORLD;
   for (int depth = 0; parent != MPI_COMM_NULL; ++depth) {
     MPI_Comm comm, roots;
     need(ranktree_Comm_hsplit_with_roots(parent, info, &comm, &roots), "hsplit_with_roots");
     if (comm != MPI_COMM_NULL) {
-      if (depth > 0) say(out, ",");
-      say_level(out, parent, comm, roots);
+      if (depth > 0) append(out, ",");
+      append_level(out, parent, comm, roots);
     } else if (roots != MPI_COMM_NULL) {
       fail("a roots communicator without a new communicator");
     }
@@ -144,9 +144,9 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Info info = info_of(count, words);
-  say(&out, "{\"rank\":%d,\"levels\":[", rank);
-  say_levels(&out, info);
-  say(&out, "]}");
+  append(&out, "{\"rank\":%d,\"levels\":[", rank);
+  append_levels(&out, info);
+  append(&out, "]}");
   print_all(&out, rank, size);
   free(out.text);
   MPI_Info_free(&info);

@@ -35,7 +35,7 @@ def same(left: MPI.Comm | None, right: MPI.Comm | None) -> bool:
 
 
 def check_splits() -> None:
-    """All ways down give the same communicators."""
+    """All calls that split give the same communicators."""
     levels = hierarchy.levels(WORLD)
     first = levels[0]
     part = hierarchy.Hsplit(WORLD)
@@ -58,7 +58,7 @@ def check_splits() -> None:
     expect(all(level.comm == MPI.COMM_NULL for level in levels), "freed communicators")
 
 
-def check_long_way() -> None:
+def check_level_by_level() -> None:
     """Levels made one by one are those made at once."""
     whole = hierarchy.levels(WORLD)
     hierarchy.LEVELS_AT_ONCE = 1
@@ -88,7 +88,7 @@ def check_queries() -> None:
 
 
 def check_info() -> None:
-    """Leftovers as the info object says."""
+    """Leftovers as the info object sets them."""
     info = MPI.Info.Create()
     info["ranktree_leftover"] = "group"
     with hierarchy.levels(WORLD, info) as levels:
@@ -121,7 +121,7 @@ def check_handles() -> None:
     expect(ctypes.sizeof(hierarchy.HANDLE) == MPI._sizeof(MPI.Comm), "handles of the same size")
 
 
-for check in (check_handles, check_splits, check_long_way, check_queries, check_info, check_errors):
+for check in (check_handles, check_splits, check_level_by_level, check_queries, check_info, check_errors):
     check()
 if WORLD.rank == 0:
     print("ok")

@@ -1,6 +1,6 @@
 """The reordering calls of ranktree.mpi once, on 4 ranks, the machine and the bindings of test_languages.py. Prints ok.
 
-Usage: python_reorder.py PATTERN. PATTERN: what vertices 0 and 3 say to each other, 1,000 bytes each way.
+Usage: python_reorder.py PATTERN. PATTERN: vertices 0 and 3 exchange 1,000 bytes in each direction.
 """
 
 import sys

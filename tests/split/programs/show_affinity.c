@@ -1,4 +1,4 @@
-// Prints "rank PUs threads-PUs set-PUs": the affinity of this process; of a thread that has asked for everything; of
+// Prints "rank PUs threads-PUs set-PUs": the affinity of this process; of a thread that has requested all PUs; of
 // the main thread after it has bound itself to the last PU it had. Needs no MPI.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,7 +18,7 @@ static void print(const unsigned char* mask) {
   }
 }
 
-static void* ask_for_everything(void* mask) {
+static void* request_all(void* mask) {
   memset(mask, 0xff, kBytes);
   if (sched_setaffinity(0, kBytes, mask) != 0 || sched_getaffinity(0, kBytes, mask) != 0) exit(3);
   return NULL;
@@ -29,8 +29,8 @@ int main(void) {
       after[kBytes] __attribute__((aligned(8)));
   const char* rank = getenv("PMI_RANK");
   if (sched_getaffinity(0, kBytes, (cpu_set_t*)before) != 0) return 1;
-  pthread_t asker;
-  if (pthread_create(&asker, NULL, ask_for_everything, thread) != 0 || pthread_join(asker, NULL) != 0) return 2;
+  pthread_t requester;
+  if (pthread_create(&requester, NULL, request_all, thread) != 0 || pthread_join(requester, NULL) != 0) return 2;
   printf("%s", rank == NULL ? "-" : rank);
   print(before);
   print(thread);

@@ -28,7 +28,7 @@ static int class_of(int code) {
   return error_class;
 }
 
-/* The call failed here, and with the same class everywhere; the handler was told once. */
+/* The call failed here, and with the same class everywhere; the handler was called once. */
 static void expect_class(int code, int expected) {
   int error_class = class_of(code), lowest, highest, length;
   char text[MPI_MAX_ERROR_STRING];
@@ -108,8 +108,8 @@ static void bad_info(MPI_Comm comm) {
 static void bad_ranks(MPI_Comm comm) {
   char type[RANKTREE_MAX_TYPE] = "untouched";
   int length = 77, levels = 77;
-  const int asked = rank == 0 ? size : 0;
-  expect_class(ranktree_Comm_get_min_hlevel(comm, 1, &asked, type, sizeof type, &length), MPI_ERR_RANK);
+  const int queried = rank == 0 ? size : 0;
+  expect_class(ranktree_Comm_get_min_hlevel(comm, 1, &queried, type, sizeof type, &length), MPI_ERR_RANK);
   expect_class(ranktree_Comm_get_location(comm, rank == 0 ? -1 : 0, 0, &levels, NULL, NULL), MPI_ERR_RANK);
   expect_class(ranktree_Comm_get_location(comm, 0, rank == 0 ? -1 : 0, &levels, NULL, NULL), MPI_ERR_ARG);
   if (strcmp(type, "untouched") != 0 || length != 77 || levels != 77) fail("an output was touched", length);
@@ -138,7 +138,7 @@ static void bad_communicators(MPI_Errhandler handler) {
   MPI_Comm_free(&half);
 }
 
-/* Types that nobody knows are no error. */
+/* Unknown types are no error. */
 static void unknown_types(MPI_Comm comm) {
   MPI_Comm part = kUntouched;
   MPI_Info unknown = info_with("mpi_hw_resource_type", "hwloc://Abacus");

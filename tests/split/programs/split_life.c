@@ -124,7 +124,7 @@ static void alone(void) {
   if (levels < 1) fail("no location", levels);
 }
 
-/* A broadcast down the roots reaches everyone when leftovers are grouped. */
+/* A broadcast down the roots reaches every rank when leftovers are grouped. */
 static void broadcast(void) {
   MPI_Comm levels[kMaxLevels], roots[kMaxLevels];
   MPI_Info info;

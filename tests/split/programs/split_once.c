@@ -1,4 +1,4 @@
-// Splits MPI_COMM_WORLD by the MPI's own MPI_Comm_split_type or, compiled with OURS, by ranktree_Comm_split_type, and
+// Splits MPI_COMM_WORLD by the native MPI_Comm_split_type or, compiled with OURS, by ranktree_Comm_split_type, and
 // prints a JSON line for every rank and level at once, so that what is known is seen even when a later level hangs:
 // {"rank": 0, "level": 1, "members": [0, 1], "error": null}; members are ranks of MPI_COMM_WORLD, null for
 // MPI_COMM_NULL; error is the name of an error class.
