@@ -55,8 +55,9 @@ def bound_line(plan: _core.Plan) -> str:
     if plan.gap is None:
         return "How much less another placement could cost is not known: the bound is 0."
     return (
-        f"No placement costs less than {plan.bound:,.6g}: the plan costs at most {percent(plan.gap)} more than the "
-        "best one."
+        f"No placement costs less than {plan.bound:,.6g}: "
+        f"the plan costs at most {percent(plan.gap)} more than the best "
+        "one."
     )
 
 

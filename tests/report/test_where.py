@@ -91,9 +91,8 @@ def test_findings_that_one_flag_corrects_share_a_line(hosts: dict[str, Host]) ->
     found = Found("mpich", "4.0.2", "MPICH Version: 4.0.2", [("n1", [0, 1])] * 3, hosts)
     first, *_, last = as_text(described(found)).splitlines()
     assert first == "3 ranks, MPICH 4.0.2"
-    assert last.startswith(
-        "unbound, oversubscribed: ranks 0-2 on n1, PUs 0-1: use -ppn 2 -bind-to core (at most 2 ranks"
-    )
+    finding = "unbound, oversubscribed: ranks 0-2 on n1, PUs 0-1: use -ppn 2 -bind-to core (at most 2 ranks"
+    assert last.startswith(finding)
 
 
 BOUND = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
