@@ -13,7 +13,7 @@ PYTEST ?= -q -rs -n 3 --dist loadfile
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-simulate bench-scale install clean
+  bench-collect bench-regret bench-simulate bench-scale papers papers-fig papers-list install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -143,6 +143,18 @@ bench-simulate: build
 bench-scale: build
 	$(VENV)/bin/python bench/scale/library.py --build $(BUILD)
 	$(VENV)/bin/python bench/scale/replay.py --build $(BUILD) --tie 0.05
+
+## make papers       the papers' figures by simulation, and their pages in docs/papers; continues where it stopped (needs simgrid)
+papers: build
+	$(VENV)/bin/python bench/papers/run.py --build $(BUILD)
+
+## make papers-fig   one figure: NAME=hier-bcast-2014-figure-12, simulated anew
+papers-fig: build
+	$(VENV)/bin/python bench/papers/run.py --build $(BUILD) --only $(NAME) --again
+
+## make papers-list  the figures, the CPU seconds that each takes, and which rows are there
+papers-list:
+	@$(PYTHON) bench/papers/run.py --list
 
 ## make install      install the C library and the preload libraries (PREFIX=/usr/local)
 install: build

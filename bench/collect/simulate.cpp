@@ -40,10 +40,16 @@ namespace {
 using namespace ranktree::core::predict;
 using namespace ranktree::core::schedule;
 
-constexpr std::int64_t kCheckedBytes = 1 << 20;    // of a buffer; all ranks share longer ones, without content
-constexpr std::size_t kFollowedSteps = 400'000;    // of all ranks, for models that follow messages
-constexpr std::size_t kFollowedAlltoall = 70'000;  // most wait for one port there
-constexpr double kPause = 0.05;                    // simulated seconds between two cases
+#ifndef CHECKED_BYTES
+#define CHECKED_BYTES (1 << 20)
+#endif
+#ifndef FOLLOWED_STEPS
+#define FOLLOWED_STEPS 400'000
+#endif
+constexpr std::int64_t kCheckedBytes = CHECKED_BYTES;   // of a buffer; all ranks share longer ones, without content
+constexpr std::size_t kFollowedSteps = FOLLOWED_STEPS;  // of all ranks, for models that follow messages
+constexpr std::size_t kFollowedAlltoall = 70'000;       // most wait for one port there
+constexpr double kPause = 0.05;                         // simulated seconds between two cases
 
 int rank_of_world() {
   int rank = 0;

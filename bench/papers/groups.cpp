@@ -1,0 +1,133 @@
+// The papers' Algorithm 1 as they print it: two MPI_Comm_split, then the same collective inside and between groups.
+//
+//   groups broadcast|reduce|allreduce BYTES native|chains=N GROUPS...
+//
+// "native": the native collective on both communicators. "chains=N": a broadcast by N chains that begin at the root,
+// which Open MPI calls chain, with a fan-out of 4 unless set (hier-bcast-2014 §4.2 used it). GROUPS = 1 splits, too,
+// and then calls the collective once. Writes one line a number of groups: groups, seconds of both splits, of the
+// collective.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Operation {
+  std::string collective;
+  int bytes = 0;
+  int chains = 0;  // 0: native
+  void* in = nullptr;
+  void* out = nullptr;
+};
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+// From rank 0. The ranks after the root are cut into `count` runs whose lengths differ by one at most.
+void broadcast_by_chains(void* data, int bytes, int count, MPI_Comm comm) {
+  const int rank = rank_in(comm);
+  const int others = size_of(comm) - 1;
+  const int chains = count < others ? count : others;
+  const auto head = [&](int chain) { return 1 + chain * (others / chains) + std::min(chain, others % chains); };
+  if (rank == 0) {
+    std::vector<MPI_Request> sends(static_cast<std::size_t>(chains));
+    for (int chain = 0; chain < chains; ++chain) {
+      MPI_Isend(data, bytes, MPI_BYTE, head(chain), 1, comm, &sends[static_cast<std::size_t>(chain)]);
+    }
+    MPI_Waitall(chains, sends.data(), MPI_STATUSES_IGNORE);
+    return;
+  }
+  int chain = 0;
+  while (chain + 1 < chains && head(chain + 1) <= rank) ++chain;
+  MPI_Recv(data, bytes, MPI_BYTE, rank == head(chain) ? 0 : rank - 1, 1, comm, MPI_STATUS_IGNORE);
+  const int end = chain + 1 < chains ? head(chain + 1) : others + 1;
+  if (rank + 1 < end) MPI_Send(data, bytes, MPI_BYTE, rank + 1, 1, comm);
+}
+
+void call(const Operation& operation, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || size_of(comm) == 1) return;
+  if (operation.chains > 0) {
+    broadcast_by_chains(operation.out, operation.bytes, operation.chains, comm);
+  } else if (operation.collective == "broadcast") {
+    MPI_Bcast(operation.out, operation.bytes, MPI_BYTE, 0, comm);
+  } else if (operation.collective == "reduce") {
+    MPI_Reduce(operation.in, operation.out, operation.bytes, MPI_UNSIGNED_CHAR, MPI_MAX, 0, comm);
+  } else {
+    MPI_Allreduce(operation.in, operation.out, operation.bytes, MPI_UNSIGNED_CHAR, MPI_MAX, comm);
+  }
+}
+
+// The longest time of a rank, on rank 0 and all others.
+double longest(double seconds) {
+  double most = 0;
+  MPI_Allreduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most;
+}
+
+void measure(const Operation& operation, int groups) {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  const int width = size_of(MPI_COMM_WORLD) / groups;
+  const int index = rank % width;
+  const bool all = operation.collective == "allreduce";  // there, each index has a communicator between groups
+  MPI_Comm inner = MPI_COMM_NULL;
+  MPI_Comm outer = MPI_COMM_NULL;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double before = MPI_Wtime();
+  MPI_Comm_split(MPI_COMM_WORLD, rank / width, index, &inner);
+  MPI_Comm_split(MPI_COMM_WORLD, all || index == 0 ? index : MPI_UNDEFINED, rank / width, &outer);
+  const double split = longest(MPI_Wtime() - before);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double begin = MPI_Wtime();
+  if (groups == 1) {
+    call(operation, MPI_COMM_WORLD);
+  } else {
+    const bool down = operation.collective == "broadcast";
+    call(operation, down ? outer : inner);
+    call(operation, down ? inner : outer);
+  }
+  const double took = longest(MPI_Wtime() - begin);
+  if (rank == 0) std::printf("groups,%d,%.6g,%.6g\n", groups, split, took);
+  MPI_Comm_free(&inner);
+  if (outer != MPI_COMM_NULL) MPI_Comm_free(&outer);
+}
+
+void run(int argc, char** argv) {
+  if (argc < 5) throw std::runtime_error("groups: expected at least 4 arguments");
+  const std::string method = argv[3];
+  Operation operation{.collective = argv[1], .bytes = std::stoi(argv[2])};
+  if (method.starts_with("chains=")) operation.chains = std::stoi(method.substr(7));
+  operation.in = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
+  operation.out = SMPI_SHARED_MALLOC(static_cast<std::size_t>(operation.bytes));
+  for (int i = 4; i < argc; ++i) measure(operation, std::stoi(argv[i]));
+  SMPI_SHARED_FREE(operation.in);
+  SMPI_SHARED_FREE(operation.out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  try {
+    run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+  return 0;
+}
