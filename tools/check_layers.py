@@ -28,6 +28,7 @@ STAGES = {
     "schedule": {"base"},
     "predict": {"base", "topo", "schedule"},
     "simulate": {"base", "topo", "predict"},
+    "objective": {"base", "topo", "pattern", "place", "predict", "simulate"},
     "shared": {"base"},
 }
 FORBIDDEN = {

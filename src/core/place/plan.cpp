@@ -71,15 +71,10 @@ bool needs_lists(std::string_view algorithm) { return algorithm == "treematch" |
 class Planner {
  public:
   Planner(const Tree& tree, const Weights& weights, const PlanOptions& options)
-      : tree_(tree), weights_(weights), options_(options) {
-    if (weights.ranks() < 1) throw Error(Fault::kInput, "pattern: expected at least 1 rank, found none");
-    if (options.oversubscribe) {
-      const auto places = static_cast<std::int64_t>(slots_of(tree, {}).size());
-      if (places > 0) constraints_.capacity = static_cast<int>((weights.ranks() + places - 1) / places);
-      constraints_.capacity = std::max(constraints_.capacity, 1);
-    }
-    constraints_.pins = options.pins;
-  }
+      : tree_(tree),
+        weights_(weights),
+        options_(options),
+        constraints_(constraints_of(tree, weights.ranks(), options)) {}
 
   [[nodiscard]] Evaluated run(std::string_view name) const {
     Placement placement;
@@ -114,6 +109,7 @@ class Planner {
 
   // The placement by the algorithm of the options. "best" runs several, and the first of the cheapest is kept.
   [[nodiscard]] Evaluated chosen() const {
+    if (options_.placement) return cost_of("given", *options_.placement);
     if (options_.algorithm != "best") return run(options_.algorithm);
     constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
     Evaluated best = run(kPortfolio[0]);
@@ -126,26 +122,10 @@ class Planner {
     return best;
   }
 
-  // The placement of the traced run, as its hosts show it: each rank on the next free slot of its host. Nothing where
-  // the hosts are unknown, not all in the machine, or too small.
   [[nodiscard]] std::optional<Evaluated> traced(const std::vector<std::string>& hosts) const {
-    if (hosts.empty()) return std::nullopt;
-    std::map<std::string, std::vector<Leaf>, std::less<>> leaves_of;
-    for (const Leaf leaf : slots_of(tree_, constraints_)) {
-      const Object node = tree_.node_of(leaf);
-      if (node >= 0) leaves_of[std::string(tree_.name(node))].push_back(leaf);
-    }
-    std::map<std::string, std::size_t, std::less<>> taken;
-    Placement placement;
-    for (const std::string& host : hosts) {
-      const auto found = leaves_of.find(host);
-      if (found == leaves_of.end() || taken[host] == found->second.size()) return std::nullopt;
-      placement.leaf_of.push_back(found->second[taken[host]++]);
-    }
-    for (const Pin& pin : constraints_.pins) {
-      if (placement.leaf_of.at(static_cast<std::size_t>(pin.rank)) != pin.leaf) return std::nullopt;
-    }
-    return cost_of("traced", std::move(placement));
+    auto placement = traced_placement(tree_, hosts, constraints_);
+    if (!placement) return std::nullopt;
+    return cost_of("traced", std::move(*placement));
   }
 
   // True when keep_going has stopped the search.
@@ -252,7 +232,7 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
 
   const Evaluated* best = &identity;
   if (traced && traced->cost.total < best->cost.total) best = &*traced;
-  if (found.cost.total < best->cost.total) best = &found;
+  if (options.placement || found.cost.total < best->cost.total) best = &found;
 
   Plan plan;
   list_hosts(plan, tree);
@@ -272,6 +252,39 @@ Plan plan_for(const Tree& tree, const Weights& weights, const std::vector<std::s
 }
 
 }  // namespace
+
+Constraints constraints_of(const Tree& tree, Rank ranks, const PlanOptions& options) {
+  if (ranks < 1) throw Error(Fault::kInput, "pattern: expected at least 1 rank, found none");
+  Constraints constraints;
+  if (options.oversubscribe) {
+    const auto places = static_cast<std::int64_t>(slots_of(tree, {}).size());
+    if (places > 0) constraints.capacity = static_cast<int>((ranks + places - 1) / places);
+    constraints.capacity = std::max(constraints.capacity, 1);
+  }
+  constraints.pins = options.pins;
+  return constraints;
+}
+
+std::optional<Placement> traced_placement(const Tree& tree, const std::vector<std::string>& hosts,
+                                          const Constraints& constraints) {
+  if (hosts.empty()) return std::nullopt;
+  std::map<std::string, std::vector<Leaf>, std::less<>> leaves_of;
+  for (const Leaf leaf : slots_of(tree, constraints)) {
+    const Object node = tree.node_of(leaf);
+    if (node >= 0) leaves_of[std::string(tree.name(node))].push_back(leaf);
+  }
+  std::map<std::string, std::size_t, std::less<>> taken;
+  Placement placement;
+  for (const std::string& host : hosts) {
+    const auto found = leaves_of.find(host);
+    if (found == leaves_of.end() || taken[host] == found->second.size()) return std::nullopt;
+    placement.leaf_of.push_back(found->second[taken[host]++]);
+  }
+  for (const Pin& pin : constraints.pins) {
+    if (placement.leaf_of.at(static_cast<std::size_t>(pin.rank)) != pin.leaf) return std::nullopt;
+  }
+  return placement;
+}
 
 const CostRow& row_of(const Plan& plan, std::string_view placement) {
   for (const CostRow& row : plan.costs) {

@@ -76,7 +76,17 @@ struct PlanOptions {
   std::vector<Pin> pins = {};        // every row of the table honours them; treematch cannot
   int threads = 1;                   // the plan does not depend on it
   std::function<bool()> keep_going;  // as in EngineOptions: called from time to time; false keeps the best found so far
+  // The plan's placement, which another objective chose: it is kept whatever it costs, and nothing is searched.
+  std::optional<Placement> placement = std::nullopt;
 };
+
+// Throws Error(kInput) where there are no ranks.
+Constraints constraints_of(const topo::Tree& tree, pattern::Rank ranks, const PlanOptions& options);
+
+// The placement of the traced run, as its hosts (by rank) show it: each rank on the next free slot of its host. Nothing
+// where the hosts are unknown, not all in the machine, or too small.
+std::optional<Placement> traced_placement(const topo::Tree& tree, const std::vector<std::string>& hosts,
+                                          const Constraints& constraints);
 
 // The placement of the algorithm, even where identity is cheaper. Throws as make_plan().
 Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);

@@ -17,13 +17,17 @@ void fill(topo::Step& step) {
   if (!step.latency) step.latency = step.hops * usual_step_latency();
 }
 
+int levels_across(const topo::Tree& tree) {
+  int across = 0;
+  while (across < tree.level_count() - 1 && tree.level(across).kind < topo::Kind::kNode) ++across;
+  return across;
+}
+
 }  // namespace
 
 std::vector<LevelCost> level_costs(const topo::Tree& tree) {
   const int levels = tree.level_count() - 1;
-  int across = 0;
-  while (across < levels && tree.level(across).kind < topo::Kind::kNode) ++across;
-  const predict::Parameters usual = predict::usual_parameters(levels, across);
+  const predict::Parameters usual = predict::usual_parameters(levels, levels_across(tree));
   std::vector<LevelCost> costs;
   for (int level = 0; level < levels; ++level) {
     const topo::Level& given = tree.level(level);
@@ -33,6 +37,21 @@ std::vector<LevelCost> level_costs(const topo::Tree& tree) {
                      .bandwidth = given.bandwidth.value_or(1 / otherwise.per_byte),
                      .latency_given = given.latency.has_value(),
                      .bandwidth_given = given.bandwidth.has_value()});
+  }
+  return costs;
+}
+
+std::vector<LevelCost> level_costs(const topo::Tree& tree, const predict::Parameters& parameters) {
+  const int levels = tree.level_count() - 1;
+  const predict::Parameters fitted = predict::matched(parameters, levels, levels_across(tree));
+  std::vector<LevelCost> costs;
+  for (int level = 0; level < levels; ++level) {
+    const predict::LevelParameters& measured = fitted.levels[static_cast<std::size_t>(level)];
+    costs.push_back({.kind = tree.level(level).kind,
+                     .latency = measured.latency,
+                     .bandwidth = 1 / measured.per_byte,
+                     .latency_given = true,
+                     .bandwidth_given = true});
   }
   return costs;
 }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/predict/parameters.h"
 #include "core/topo/interconnect.h"
 #include "core/topo/tree.h"
 
@@ -19,6 +20,9 @@ struct LevelCost {
 
 // One entry for each level above the leaves, root first. Where the machine has no value: predict::usual_parameters().
 std::vector<LevelCost> level_costs(const topo::Tree& tree);
+
+// The same by measured parameters, whatever the machine's own values (predict::matched()).
+std::vector<LevelCost> level_costs(const topo::Tree& tree, const predict::Parameters& parameters);
 
 // The latency of a step and the bandwidth of a link of a network where the machine has no value.
 double usual_step_latency();

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -22,19 +23,35 @@ using topo::Object;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+void require_numbered_nodes(const topo::Tree& tree) {
+  int nodes = 0;
+  for (Object object = 0; object < tree.object_count(); ++object) {
+    if (tree.level(tree.level_of(object)).kind == Kind::kNode && tree.os_index(object) == nodes) ++nodes;
+  }
+  for (Leaf leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    const Object node = tree.node_of(leaf);
+    if (node >= 0 && tree.os_index(node) >= 0 && tree.os_index(node) < nodes) continue;
+    throw Error(Fault::kUnsupported, "machine: expected a network of nodes, numbered in their order, found another");
+  }
+}
+
 }  // namespace
 
 Platform::Platform(const topo::Machine& machine, Kind unit)
-    : tree_(topo::to_tree(machine).cut_at(unit)), costs_(level_costs(tree_)) {
-  if (machine.network.switches.empty() && machine.network.hosts.size() == 1) {
-    // one node: no network
-  } else if (machine.interconnect) {
-    interconnect_ = in_seconds(*machine.interconnect);
-    network_ = interconnect_links(tree_, *interconnect_);
-  } else {
-    network_ = switch_links(tree_, costs_, machine.uplinks);
+    : Platform(topo::to_tree(machine).cut_at(unit), {}, machine.uplinks) {}
+
+Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs, const std::vector<topo::Uplinks>& uplinks)
+    : tree_(std::move(tree)), costs_(costs.empty() ? level_costs(tree_) : std::move(costs)) {
+  if (tree_.level(0).kind < Kind::kNode) {
+    require_numbered_nodes(tree_);
+    if (tree_.interconnect() != nullptr) {
+      interconnect_ = in_seconds(*tree_.interconnect());
+      network_ = interconnect_links(tree_, *interconnect_);
+    } else {
+      network_ = switch_links(tree_, costs_, uplinks);
+    }
+    bandwidth_ = network_->bandwidths();
   }
-  if (network_) bandwidth_ = network_->bandwidths();
   add_inside();
 }
 
@@ -101,24 +118,29 @@ void Platform::append_inside(Leaf from, Leaf to, std::vector<LinkId>& links) con
 
 Route Platform::route(Leaf from, Leaf to) const {
   Route route;
+  find_route(from, to, route);
+  return route;
+}
+
+void Platform::find_route(Leaf from, Leaf to, Route& route) const {
+  route.links.clear();
   if (from == to) {
     const LinkId own = port_[at(tree_.leaf_object(from))];
     if (own >= 0) route.links.push_back(own);
     route.latency = costs_.back().latency;
-    return route;
+    return;
   }
   const int level = tree_.common_level(from, to);
   if (costs_[at(level)].kind >= Kind::kNode) {
     append_inside(from, to, route.links);
     route.latency = costs_[at(level)].latency;
-    return route;
+    return;
   }
   const int a = node_index(from);
   const int b = node_index(to);
   network_->append_route(a, b, route.links);
   route.latency = costs_[at(level)].latency;
   if (interconnect_) route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;
-  return route;
 }
 
 }  // namespace ranktree::core::simulate

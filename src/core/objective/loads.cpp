@@ -1,0 +1,196 @@
+#include "core/objective/loads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/objective/flows.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/simulate/network_links.h"
+#include "core/simulate/platform.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::objective {
+namespace {
+
+using pattern::Rank;
+using topo::Leaf;
+
+constexpr double kRounding = 1e-9;
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+double eighth_power(double value) {
+  const double square = value * value;
+  const double fourth = square * square;
+  return fourth * fourth;
+}
+
+double eighth_root(double value) { return std::sqrt(std::sqrt(std::sqrt(std::max(value, 0.0)))); }
+
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+double sum_of_powers(const std::vector<double>& values, double scale) {
+  double sum = 0;
+  for (const double value : values) sum += eighth_power(value * scale);
+  return sum;
+}
+
+}  // namespace
+
+bool Score::better_than(const Score& other) const {
+  if (seconds < other.seconds * (1 - kRounding)) return true;
+  if (seconds > other.seconds * (1 + kRounding)) return false;
+  return hop_bytes < other.hop_bytes * (1 - kRounding);
+}
+
+Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waiting)
+    : platform_(platform),
+      flows_(flows),
+      waiting_(waiting),
+      leaf_of_(at(flows.ranks()), -1),
+      link_seconds_(at(platform.link_count()), 0),
+      waits_(at(flows.ranks()), 0) {}
+
+Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waiting, const place::Placement& placement)
+    : Loads(platform, flows, waiting) {
+  for (Rank rank = 0; rank < flows.ranks(); ++rank) {
+    put(rank, placement.leaf_of[at(rank)]);
+    for (const Flow& flow : flows.of(rank)) {
+      if (flow.peer < rank) add_flow(rank, flow, 1);
+    }
+    commit();
+  }
+  rescale();
+}
+
+void Loads::change(double& number, double value) {
+  changes_.emplace_back(&number, number);
+  number = value;
+}
+
+void Loads::put(Rank rank, Leaf leaf) {
+  moves_.emplace_back(rank, leaf_of_[at(rank)]);
+  leaf_of_[at(rank)] = leaf;
+}
+
+void Loads::add_link(simulate::LinkId link, double bytes) {
+  double& seconds = link_seconds_[at(link)];
+  const double next = seconds + bytes / platform_.bandwidth(link);
+  link_power_ += eighth_power(next * link_scale_) - eighth_power(seconds * link_scale_);
+  link_peak_ = std::max(link_peak_, next);
+  change(seconds, next);
+}
+
+void Loads::add_wait(Rank rank, double seconds) {
+  double& wait = waits_[at(rank)];
+  const double next = wait + seconds;
+  wait_power_ += eighth_power(next * wait_scale_) - eighth_power(wait * wait_scale_);
+  wait_peak_ = std::max(wait_peak_, next);
+  change(wait, next);
+}
+
+void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
+  const Leaf here = leaf_of_[at(rank)];
+  const Leaf there = leaf_of_[at(flow.peer)];
+  if (here < 0 || there < 0) return;
+  if (flow.bytes_out > 0 || flow.messages_out > 0) {
+    platform_.find_route(here, there, route_);
+    if (flow.bytes_out > 0) {
+      for (const simulate::LinkId link : route_.links) add_link(link, sign * flow.bytes_out);
+    }
+    if (waiting_ && flow.messages_out > 0) add_wait(flow.peer, sign * flow.messages_out * route_.latency);
+  }
+  if (flow.bytes_in > 0 || flow.messages_in > 0) {
+    platform_.find_route(there, here, route_);
+    if (flow.bytes_in > 0) {
+      for (const simulate::LinkId link : route_.links) add_link(link, sign * flow.bytes_in);
+    }
+    if (waiting_ && flow.messages_in > 0) add_wait(rank, sign * flow.messages_in * route_.latency);
+  }
+  hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * platform_.tree().distance(here, there);
+}
+
+void Loads::add_all(Rank rank, Rank without, double sign) {
+  for (const Flow& flow : flows_.of(rank)) {
+    if (flow.peer != without) add_flow(rank, flow, sign);
+  }
+}
+
+// The sums are journalled once a move, not once a link.
+void Loads::move(Rank rank, Leaf leaf) {
+  for (double* const sum : {&hop_bytes_, &link_power_, &wait_power_, &link_peak_, &wait_peak_}) change(*sum, *sum);
+  add_all(rank, -1, -1);
+  put(rank, leaf);
+  add_all(rank, -1, 1);
+}
+
+void Loads::exchange(Rank a, Rank b) {
+  for (double* const sum : {&hop_bytes_, &link_power_, &wait_power_, &link_peak_, &wait_peak_}) change(*sum, *sum);
+  add_all(a, -1, -1);
+  add_all(b, a, -1);
+  const Leaf leaf = leaf_of(a);
+  put(a, leaf_of(b));
+  put(b, leaf);
+  add_all(a, -1, 1);
+  add_all(b, a, 1);
+}
+
+void Loads::undo_to(Mark mark) {
+  while (changes_.size() > mark.changes) {
+    *changes_.back().first = changes_.back().second;
+    changes_.pop_back();
+  }
+  while (moves_.size() > mark.moves) {
+    leaf_of_[at(moves_.back().first)] = moves_.back().second;
+    moves_.pop_back();
+  }
+}
+
+void Loads::commit() {
+  changes_.clear();
+  moves_.clear();
+}
+
+Score Loads::score() const { return {largest(link_seconds_) + largest(waits_), hop_bytes_}; }
+
+double Loads::pressure() const {
+  return eighth_root(link_power_) / link_scale_ + eighth_root(wait_power_) / wait_scale_;
+}
+
+void Loads::rescale() {
+  const double links = largest(link_seconds_);
+  const double waits = largest(waits_);
+  link_scale_ = links > 0 ? 1 / links : 1;
+  wait_scale_ = waits > 0 ? 1 / waits : 1;
+  link_power_ = sum_of_powers(link_seconds_, link_scale_);
+  wait_power_ = sum_of_powers(waits_, wait_scale_);
+}
+
+std::vector<double> Loads::heat(double share) const {
+  const double hot_link = share * largest(link_seconds_);
+  const double hot_wait = share * largest(waits_);
+  std::vector<double> heat(waits_.size(), 0);
+  simulate::Route route;
+  for (Rank rank = 0; rank < flows_.ranks(); ++rank) {
+    if (hot_wait > 0 && waits_[at(rank)] >= hot_wait) heat[at(rank)] += waits_[at(rank)];
+    if (hot_link <= 0) continue;
+    for (const Flow& flow : flows_.of(rank)) {
+      if (!(flow.bytes_out > 0)) continue;
+      platform_.find_route(leaf_of(rank), leaf_of(flow.peer), route);
+      for (const simulate::LinkId link : route.links) {
+        if (link_seconds_[at(link)] < hot_link) continue;
+        heat[at(rank)] += flow.bytes_out / platform_.bandwidth(link);
+        heat[at(flow.peer)] += flow.bytes_out / platform_.bandwidth(link);
+      }
+    }
+  }
+  return heat;
+}
+
+}  // namespace ranktree::core::objective

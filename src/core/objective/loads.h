@@ -1,0 +1,101 @@
+// The load of each link of a machine and the waiting of each rank under one placement, kept up to date as ranks move.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "core/objective/flows.h"
+#include "core/pattern/pattern.h"
+#include "core/place/placement.h"
+#include "core/simulate/platform.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::objective {
+
+// The first number decides, the second among equals.
+struct Score {
+  double seconds = 0;
+  double hop_bytes = 0;
+
+  // Less by more than the sums' rounding.
+  [[nodiscard]] bool better_than(const Score& other) const;
+};
+
+// docs/explanation/objectives.md has the formula. A link is loaded by the bytes of the messages whose routes pass it
+// (congestion, after T. Hoefler and M. Snir, Generic topology mapping strategies for large-scale parallel
+// architectures, ICS 2011, section 2); a rank waits one latency for each message that it receives.
+class Loads {
+ public:
+  // No rank is placed. `waiting`: whether the ranks' waiting counts. Both references must outlive this.
+  Loads(const simulate::Platform& platform, const Flows& flows, bool waiting);
+  Loads(const simulate::Platform& platform, const Flows& flows, bool waiting, const place::Placement& placement);
+  // The journal of changes knows its numbers by address.
+  Loads(const Loads&) = delete;
+  Loads& operator=(const Loads&) = delete;
+  Loads(Loads&&) = delete;
+  Loads& operator=(Loads&&) = delete;
+  ~Loads() = default;
+
+  // -1: not placed.
+  [[nodiscard]] topo::Leaf leaf_of(pattern::Rank rank) const { return leaf_of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const std::vector<topo::Leaf>& leaves() const { return leaf_of_; }
+  [[nodiscard]] const simulate::Platform& platform() const { return platform_; }
+  [[nodiscard]] const Flows& flows() const { return flows_; }
+
+  // Puts a rank on a leaf. O(degree x route).
+  void move(pattern::Rank rank, topo::Leaf leaf);
+  // Exchanges the leaves of two ranks. O(degrees x route).
+  void exchange(pattern::Rank a, pattern::Rank b);
+  // Positions in the journal; undo_to() restores each number exactly.
+  struct Mark {
+    std::size_t changes = 0;
+    std::size_t moves = 0;
+  };
+  [[nodiscard]] Mark mark() const { return {changes_.size(), moves_.size()}; }
+  void undo_to(Mark mark);
+  // Forgets the journal: what was done stays.
+  void commit();
+
+  [[nodiscard]] const std::vector<double>& link_seconds() const { return link_seconds_; }
+  [[nodiscard]] const std::vector<double>& waits() const { return waits_; }
+  [[nodiscard]] double hop_bytes() const { return hop_bytes_; }
+  // O(links + ranks).
+  [[nodiscard]] Score score() const;
+  // O(1). The same where ranks were only placed, never moved, since the constructor or an undone move.
+  [[nodiscard]] Score grown_score() const { return {link_peak_ + wait_peak_, hop_bytes_}; }
+
+  // A smooth stand-in for the seconds: the 8-norm of the links' seconds plus that of the waits. Where many links tie,
+  // it falls as soon as one of them is relieved. O(1); comparable between calls of rescale() only.
+  [[nodiscard]] double pressure() const;
+  // Computes its sums afresh, relative to the largest load. O(links + ranks).
+  void rescale();
+  // By rank: seconds that its messages contribute to links with at least `share` of the largest load, and its waiting
+  // where that is as near to the longest. O(pairs x route).
+  [[nodiscard]] std::vector<double> heat(double share) const;
+
+ private:
+  void change(double& number, double value);
+  void add_link(simulate::LinkId link, double bytes);
+  void add_wait(pattern::Rank rank, double seconds);
+  void add_flow(pattern::Rank rank, const Flow& flow, double sign);
+  void add_all(pattern::Rank rank, pattern::Rank without, double sign);
+  void put(pattern::Rank rank, topo::Leaf leaf);
+
+  const simulate::Platform& platform_;
+  const Flows& flows_;
+  bool waiting_;
+  std::vector<topo::Leaf> leaf_of_;
+  std::vector<double> link_seconds_;
+  std::vector<double> waits_;  // by rank; zeros without waiting
+  double hop_bytes_ = 0;
+  double link_peak_ = 0;
+  double wait_peak_ = 0;
+  double link_scale_ = 1, wait_scale_ = 1;
+  double link_power_ = 0, wait_power_ = 0;
+  std::vector<std::pair<double*, double>> changes_;
+  std::vector<std::pair<pattern::Rank, topo::Leaf>> moves_;
+  simulate::Route route_;
+};
+
+}  // namespace ranktree::core::objective

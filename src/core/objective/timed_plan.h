@@ -1,0 +1,37 @@
+// Plans by the seconds that the machine's links and latencies take for a pattern.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/objective/model.h"
+#include "core/pattern/pattern.h"
+#include "core/place/plan.h"
+#include "core/topo/tree.h"
+
+namespace ranktree::core::objective {
+
+// As place::make_plan(). kBytes and kMessages are its metrics size and msg. For the others, the plans for bytes and for
+// messages, the current rank order, round robin and the traced placement are candidates; a local search starts from the
+// best of them (on small machines from each), and the best placement by score is kept: it is never worse than any
+// candidate. Up to kMostRanks ranks: the best of all placements (best_of_few()). The plan's table has hop-bytes as
+// before. Throws also Error(kUnsupported) where Platform does. options.metric does not count.
+place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
+                      const Model& model);
+
+// What limits one placement.
+struct Limit {
+  std::string placement;  // "identity", "round-robin", "traced", "plan"
+  double seconds = 0;     // of the model: those of the most loaded link, and the waiting
+  double link_seconds = 0;
+  double waiting_seconds = 0;
+  std::string resource;  // the larger of both: "node n3 up", "waiting of rank 5"; empty without traffic
+  double share = 0;      // of the seconds
+};
+
+// One for each row of the plan's table, which must come from make_plan() with these options. Counts waiting for each
+// objective but kBottleneck.
+std::vector<Limit> limits(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
+                          const Model& model, const place::Plan& plan);
+
+}  // namespace ranktree::core::objective
