@@ -306,7 +306,17 @@ def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float64], dict(shape
 @overload
 def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan: ...
 
-def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+def plan_by_objective(tree: Tree, pattern: Pattern, objective: str, parameters: Parameters | None, algorithm: str = 'best', seed: int = 1, **keywords) -> tuple:
+    """
+    The plan by an objective (bytes, messages, bottleneck, time) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
+    """
+
+def parameters_of_class(name: str) -> Parameters | None:
+    """
+    Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.
+    """
+
+def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> object:
     """
     The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. Keywords as make_plan.
     """

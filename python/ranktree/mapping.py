@@ -1,7 +1,7 @@
 """What `ranktree map` does behind its options: the pattern, the search, and its result as a table or as JSON."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,51 @@ from ranktree.report.verdict import modelled, percent
 
 FORMAT, VERSION = "ranktree-map", 1
 Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The values of --objective and --parameters."""
+
+    objective: str | None = None
+    parameters: str | None = None
+
+    def measured(self) -> "_core.Parameters | None":
+        """The parameters of a class of machines or of a file."""
+        if self.parameters is None:
+            return None
+        usual = _core.parameters_of_class(self.parameters)
+        return usual if usual is not None else _core.load_parameters(self.parameters).parameters
+
+
+def seconds_text(seconds: float) -> str:
+    """`1.2 s`, `35 ms`, `4.1 us`."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
+
+
+def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
+    """The resource that limits each placement, with its share of the modelled time."""
+    return [
+        f"Limit of {limit['placement']}: {limit['resource']}, {limit['share']:.0%} of {seconds_text(limit['seconds'])}."
+        for limit in limits
+        if limit["resource"]
+    ]
+
+
+def sentence(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> str:
+    """What the plan saves: of the objective's seconds where these chose it, else of the cost."""
+    if plan.algorithm not in ("time", "bottleneck"):
+        return modelled(plan, worthwhile)["sentence"]
+    seconds = {limit["placement"]: limit["seconds"] for limit in limits}
+    name = "traced" if "traced" in seconds else "identity"
+    before, after = seconds[name], seconds["plan"]
+    if after <= 0 or before / after - 1 <= worthwhile:
+        return f"Nothing worth changing: no placement found is modelled more than {worthwhile:.0%} faster than {name}."
+    faster = f"{before / after:.2f}x faster"
+    return f"Modelled time: {seconds_text(before)} {name}, {seconds_text(after)} by the plan, {faster}."
 
 
 def change(before: float, after: float) -> str:
@@ -61,7 +106,9 @@ def bound_line(plan: _core.Plan) -> str:
     )
 
 
-def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result], worthwhile: float) -> dict[str, Any]:
+def as_dictionary(
+    plan: _core.Plan, stopped: str | None, results: list[Result], worthwhile: float, limits: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The plan's table for `--json`."""
     dictionary: dict[str, Any] = {
         "format": FORMAT,
@@ -75,8 +122,10 @@ def as_dictionary(plan: _core.Plan, stopped: str | None, results: list[Result], 
         "levels": plan.levels,
         "level_costs": plan.level_costs,
         "costs": [{"placement": each.placement, "weight": each.weight, "total": each.total} for each in plan.costs],
-        "verdict": modelled(plan, worthwhile)["sentence"],
+        "verdict": sentence(plan, limits, worthwhile),
     }
+    if limits:
+        dictionary["limits"] = limits
     if results:
         dictionary["comparison"] = [asdict(each) for each in results]
     return dictionary
@@ -139,22 +188,30 @@ def nodes_in_order(traced: Sequence[str], nodes: dict[str, int]) -> list[str] | 
     return [node_of[host] for host in traced]
 
 
-def search(
-    request: Request, algorithm: str, preset: str, interruption: Interruption, pins: list[tuple[int, int]]
-) -> tuple[_core.Plan, str | None]:
-    """The plan, and what cut the search short, if anything did."""
-    pattern = request.pattern
-    wanted = {**request.search(preset), "pins": pins}
-    with LongWork(
-        f"placing {len(pattern) if isinstance(pattern, np.ndarray) else pattern.ranks:,} ranks", request.limit
-    ):
-        if isinstance(pattern, np.ndarray):
-            plan = _core.plan_matrix(request.tree, pattern, algorithm, request.metric, request.seed, **wanted)
+def search(  # noqa: PLR0913, PLR0917  what is placed, how, and by which model
+    request: Request,
+    algorithm: str,
+    preset: str,
+    interruption: Interruption,
+    pins: list[tuple[int, int]],
+    model: Model,
+) -> tuple[_core.Plan, str | None, list[dict[str, Any]]]:
+    """The plan, what cut the search short, if anything did, and, by an objective, what limits each placement."""
+    whole = isinstance(request.pattern, np.ndarray)
+    ranks = len(request.pattern) if whole else request.pattern.ranks
+    options = request.search(preset) | {"pins": pins}
+    limits: list[dict[str, Any]] = []
+    with LongWork(f"placing {ranks:,} ranks", request.limit):
+        if model.objective is not None:
+            plan, limits = _core.plan_by_objective(
+                request.tree, request.pattern, model.objective, model.measured(), algorithm, request.seed, **options
+            )
         else:
-            plan = _core.make_plan(request.tree, pattern, algorithm, request.metric, request.seed, **wanted)
-    if not plan.stopped:
-        return plan, None
-    return plan, "Ctrl-C" if interruption.requested else "the time limit"
+            plan = (_core.plan_matrix if whole else _core.make_plan)(
+                request.tree, request.pattern, algorithm, request.metric, request.seed, **options
+            )
+    stopped = None if not plan.stopped else "Ctrl-C" if interruption.requested else "the time limit"
+    return plan, stopped, limits
 
 
 def compare_all(request: Request) -> list[Result]:

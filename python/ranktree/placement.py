@@ -45,6 +45,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     keep_going: Callable[[], bool | None] | None = None,
     pins: Mapping[int, int | str] | None = None,
     metric: str = "size",
+    objective: str | None = None,
     unit: str = "core",
     cost: str = "hops",
     collectives: str = "model",
@@ -79,6 +80,8 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         Slots that some ranks must have: {rank: leaf}, or {rank: "host:pu"} ("pu" where there is one host).
     metric : {"size", "msg", "avg"}
         What counts: bytes, messages, or average bytes a message.
+    objective : {"bytes", "messages", "bottleneck", "time"}, optional
+        In place of `metric`, for recorded patterns: docs/explanation/objectives.md.
     unit : {"core", "pu"}
         What the slot of a rank is.
     cost : {"hops", "latency", "bandwidth"}
@@ -114,7 +117,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         raise ValueError(f"keep_going: expected a function or None, found {keep_going!r}")
     require_whole("threads_per_rank", threads_per_rank, 1, 2**31 - 1)
     tree = tree_of(machine, unit, cost, network).bundle_leaves(threads_per_rank)
-    given = content(pattern, metric)
+    given = content(pattern, metric, whole=objective is None)
     require_whole("seed", seed, 0, 2**64 - 1)
     require_whole("threads", threads, 1, 2**31 - 1)
     options: dict[str, Any] = {
@@ -128,6 +131,12 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         "keep_going": keep_going,
         "pins": pins_of(tree, pins),
     }
+    if objective is not None:
+        if not isinstance(given, _core.Pattern) or metric != "size":
+            raise ValueError(f"objective: expected a recorded pattern and no metric, found '{objective}'")
+        del options["metric"]
+        model = natural_model(given) if collectives == "model" else collectives
+        return Plan(_core.plan_by_objective(tree, expand(given, model), objective, None, **options)[0])
     if isinstance(given, _core.Pattern):
         model = natural_model(given) if collectives == "model" else collectives
         return Plan(_core.make_plan(tree, expand(given, model), **options))
@@ -136,11 +145,11 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     return Plan(_core.make_plan(tree, weights_of(given), **options))
 
 
-def content(pattern: Any, metric: str) -> Any:
+def content(pattern: Any, metric: str, whole: bool = True) -> Any:
     """What a path or an object of Ranktree stands for; anything else as it is."""
     if isinstance(pattern, (str, os.PathLike)):
         path = os.fspath(pattern)
-        matrix = load_matrix(path) if metric != "avg" else None
+        matrix = load_matrix(path) if whole and metric != "avg" else None
         if matrix is not None:
             require_matrix(matrix, path)
             return matrix

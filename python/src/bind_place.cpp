@@ -1,9 +1,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>  // IWYU pragma: keep
-#include <nanobind/stl/pair.h>      // IWYU pragma: keep
-#include <nanobind/stl/string.h>    // IWYU pragma: keep
-#include <nanobind/stl/vector.h>    // IWYU pragma: keep
+#include <nanobind/stl/optional.h>     // IWYU pragma: keep
+#include <nanobind/stl/pair.h>         // IWYU pragma: keep
+#include <nanobind/stl/string.h>       // IWYU pragma: keep
+#include <nanobind/stl/string_view.h>  // IWYU pragma: keep
+#include <nanobind/stl/vector.h>       // IWYU pragma: keep
 
 #include <algorithm>
 #include <array>
@@ -21,6 +22,8 @@
 
 #include "bind.h"
 #include "core/base/error.h"
+#include "core/objective/model.h"
+#include "core/objective/timed_plan.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
@@ -28,6 +31,7 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
+#include "core/predict/parameters.h"
 #include "core/topo/tree.h"
 #include "io/plan_file.h"
 
@@ -37,7 +41,9 @@ using namespace nb::literals;
 namespace {
 
 namespace pattern = ranktree::core::pattern;
+namespace objective = ranktree::core::objective;
 namespace place = ranktree::core::place;
+namespace predict = ranktree::core::predict;
 using ranktree::core::topo::Tree;
 
 pattern::Metric metric_of(const std::string& name) {
@@ -275,6 +281,36 @@ nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Lea
   return nb::make_tuple(numpy_array(std::move(cost.weight)), cost.total);
 }
 
+nb::dict dict_of(const objective::Limit& limit) {
+  nb::dict dict;
+  dict["placement"] = limit.placement;
+  dict["seconds"] = limit.seconds;
+  dict["link_seconds"] = limit.link_seconds;
+  dict["waiting_seconds"] = limit.waiting_seconds;
+  dict["resource"] = limit.resource;
+  dict["share"] = limit.share;
+  return dict;
+}
+
+// The plan, and what limits each row of its table.
+nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded, const std::string& word,
+                            std::optional<predict::Parameters> parameters, const std::string& algorithm,
+                            std::uint64_t seed, const nb::kwargs& keywords) {
+  const auto chosen = objective::objective_from_name(word);
+  if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + word + "'");
+  const objective::Model model{*chosen, std::move(parameters)};
+  std::vector<objective::Limit> limits;
+  const place::Plan plan =
+      watched(keywords_of(algorithm, "size", seed, keywords), [&](const place::PlanOptions& options) {
+        place::Plan found = objective::make_plan(tree, expanded, options, model);
+        limits = objective::limits(tree, expanded, options, model, found);
+        return found;
+      });
+  nb::list rows;
+  for (const objective::Limit& limit : limits) rows.append(dict_of(limit));
+  return nb::make_tuple(plan, rows);
+}
+
 void bind_plans(nb::module_& module) {
   nb::class_<place::Slot>(module, "Slot", "What one rank is bound to: a host and PUs by operating-system number.")
       .def_ro("host", &place::Slot::host)
@@ -335,6 +371,12 @@ void bind_place(nb::module_& module) {
              "rank j.");
   module.def("plan_matrix", &plan_matrix<float>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a);
+  module.def("plan_by_objective", &plan_by_objective, "tree"_a, "pattern"_a, "objective"_a, "parameters"_a.none(),
+             "algorithm"_a = "best", "seed"_a = 1, "keywords"_a,
+             "The plan by an objective (bytes, messages, bottleneck, time) and, for each placement of its table, the "
+             "resource that limits it. Keywords as make_plan.");
+  module.def("parameters_of_class", &objective::parameters_of_class, "name"_a,
+             "Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "

@@ -14,6 +14,7 @@ EXAMPLE = "ranktree map app.npz --machine cluster.json -o plan.json"
 ALGORITHMS = ("best", "engine", "treematch", "greedy", "round-robin", "random", "identity")
 PRESETS = ("fast", "default", "strong")
 METRICS = ("size", "msg", "avg")
+OBJECTIVES = ("bytes", "messages", "bottleneck", "time")
 UNITS = ("core", "pu")
 COSTS = ("hops", "latency", "bandwidth")
 MOST = 2**31 - 1
@@ -42,6 +43,19 @@ def read_pins(words: list[str], comparison: bool) -> dict[int, str]:
     return pins
 
 
+def check_objective(objective: str | None, metric: str, parameters: str | None, comparison: bool) -> None:
+    """Usage errors of --objective and --parameters."""
+    if objective is None:
+        if parameters is not None:
+            raise BadParameter("expected --objective beside it", param_hint="--parameters")
+        return
+    choice(objective, OBJECTIVES, "--objective")
+    if metric != "size":
+        raise BadParameter("expected no --metric, which it replaces", param_hint="--objective")
+    if comparison:
+        raise BadParameter("expected no --compare, whose peers know hop-bytes only", param_hint="--objective")
+
+
 def note(text: str) -> None:
     """A line on standard error."""
     echo(f"ranktree: {text}", err=True)
@@ -55,6 +69,12 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     hostfile: HostFile = None,
     algorithm: Annotated[str, Option(help=", ".join(ALGORITHMS))] = "best",
     metric: Annotated[str, Option(help="size (bytes), msg (messages) or avg")] = "size",
+    objective: Annotated[
+        str | None, Option(help="bytes, messages, bottleneck or time, in place of --metric; also prints the limit")
+    ] = None,
+    parameters: Annotated[
+        str | None, Option(help="for --objective: FILE of `ranktree calibrate`, ethernet-1g, -10g or infiniband-100g")
+    ] = None,
     collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
     unit: Annotated[str, Option(help="one rank a core or a pu")] = "core",
     cost: Annotated[str, Option(help="hops, latency or bandwidth")] = "hops",
@@ -82,6 +102,9 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     # #lizard forgives the number of parameters: every option is one
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, METRICS, "--metric")
+    check_objective(objective, metric, parameters, comparison)
+    if objective == "messages":
+        metric = "msg"
     from rich.console import Console  # noqa: PLC0415  numpy and rich take longer to import than --help may
 
     from ranktree import _core, mapping  # noqa: PLC0415
@@ -108,23 +131,28 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if threads_per_rank > 1:
         tree = tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
-    expanded = mapping.load_expanded(pattern, metric, collectives, metric != "avg" and not comparison, note)
+    whole = metric != "avg" and not comparison and objective is None
+    expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
     mapping.fit_hosts(expanded, tree, note)
     with named_after(pattern), Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
         )
-        plan, stopped = mapping.search(request, algorithm, preset, interruption, pins)
+        plan, stopped, limits = mapping.search(
+            request, algorithm, preset, interruption, pins, mapping.Model(objective, parameters)
+        )
         plan.described = described
         if output is not None:
             _core.save_plan(output, plan)
         results = mapping.compare_all(request) if comparison else []
     if json:
-        echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100), indent=1))
+        echo(json_format.dumps(mapping.as_dictionary(plan, stopped, results, worthwhile / 100, limits), indent=1))
         return
     mapping.print_table(plan, cost)
-    echo(modelled(plan, worthwhile / 100)["sentence"])
+    echo(mapping.sentence(plan, limits, worthwhile / 100))
     echo(mapping.bound_line(plan))
+    for line in mapping.limit_lines(limits):
+        echo(line)
     if stopped is not None:
         echo(f"Stopped by {stopped}: the plan is the best found so far.")
     if results:
