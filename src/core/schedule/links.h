@@ -9,9 +9,9 @@
 
 namespace ranktree::core::schedule {
 
-// All messages from a node to other nodes share the node's link. In a tree, a child that forwards the data has them
-// sooner if the messages to its siblings wait: two messages of n bytes at once both take 2nB, in turn nB and 2nB. The
-// wait costs a handshake where the MPI sends without buffering, so short messages do not wait. Nor do the halves of
+// All messages from a node to other nodes share the node's link. In a binomial tree, a child that forwards the data has
+// them sooner if the messages to its siblings wait: two messages of n bytes at once both take 2nB, in turn nB and 2nB.
+// The wait costs a handshake where the MPI sends without buffering, so short messages do not wait. Nor do the halves of
 // split-binary, which gained nothing.
 struct Links {
   std::span<const std::int32_t> node_of;  // the node of each rank; empty: every rank has a node of its own

@@ -120,7 +120,8 @@ bool moves_whole(const Request& request, std::int64_t segment);
 // The steps of `rank`, in time and memory proportional to their number (x log). Throws Error(kInput) when the request
 // is inconsistent (root or rank outside the communicator, negative counts, lists of another length),
 // Error(kUnsupported) when the collective has no such algorithm or the algorithm does not keep the rank order that a
-// non-commutative operation needs. With `links`, parents in trees send in turn over a link that their messages share.
+// non-commutative operation needs. With `links`, parents in binomial trees send in turn over a link that their messages
+// share.
 Program make(const Request& request, const Method& method, Rank rank, const Links* links = nullptr);
 
 // The programs of all ranks, for tests and models.

@@ -85,6 +85,4 @@ Node node_of(Algorithm tree, Rank member, Rank size) {
   }
 }
 
-bool forwards(Algorithm tree, Rank member, Rank size) { return !node_of(tree, member, size).children.empty(); }
-
 }  // namespace ranktree::core::schedule

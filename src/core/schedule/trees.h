@@ -18,9 +18,6 @@ struct Node {
 // log size).
 Node node_of(Algorithm tree, Rank member, Rank size);
 
-// True when a member has children.
-bool forwards(Algorithm tree, Rank member, Rank size);
-
 // The number of members in the subtree of a member in a binomial tree.
 Rank binomial_span(Rank member, Rank size);
 
