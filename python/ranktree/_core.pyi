@@ -316,7 +316,7 @@ def parameters_of_class(name: str) -> Parameters | None:
     Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.
     """
 
-def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> object:
+def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """
     The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. Keywords as make_plan.
     """

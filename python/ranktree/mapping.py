@@ -57,7 +57,7 @@ def limit_lines(limits: list[dict[str, Any]]) -> list[str]:
 def sentence(plan: _core.Plan, limits: list[dict[str, Any]], worthwhile: float) -> str:
     """What the plan saves: of the objective's seconds where these chose it, else of the cost."""
     if plan.algorithm not in ("time", "bottleneck"):
-        return modelled(plan, worthwhile)["sentence"]
+        return str(modelled(plan, worthwhile)["sentence"])
     seconds = {limit["placement"]: limit["seconds"] for limit in limits}
     name = "traced" if "traced" in seconds else "identity"
     before, after = seconds[name], seconds["plan"]
@@ -197,18 +197,19 @@ def search(  # noqa: PLR0913, PLR0917  what is placed, how, and by which model
     model: Model,
 ) -> tuple[_core.Plan, str | None, list[dict[str, Any]]]:
     """The plan, what cut the search short, if anything did, and, by an objective, what limits each placement."""
-    whole = isinstance(request.pattern, np.ndarray)
-    ranks = len(request.pattern) if whole else request.pattern.ranks
+    pattern = request.pattern
     options = request.search(preset) | {"pins": pins}
     limits: list[dict[str, Any]] = []
-    with LongWork(f"placing {ranks:,} ranks", request.limit):
-        if model.objective is not None:
-            plan, limits = _core.plan_by_objective(
-                request.tree, request.pattern, model.objective, model.measured(), algorithm, request.seed, **options
-            )
+    with LongWork(
+        f"placing {len(pattern) if isinstance(pattern, np.ndarray) else pattern.ranks:,} ranks", request.limit
+    ):
+        if isinstance(pattern, np.ndarray):
+            plan = _core.plan_matrix(request.tree, pattern, algorithm, request.metric, request.seed, **options)
+        elif model.objective is None:
+            plan = _core.make_plan(request.tree, pattern, algorithm, request.metric, request.seed, **options)
         else:
-            plan = (_core.plan_matrix if whole else _core.make_plan)(
-                request.tree, request.pattern, algorithm, request.metric, request.seed, **options
+            plan, limits = _core.plan_by_objective(
+                request.tree, pattern, model.objective, model.measured(), algorithm, request.seed, **options
             )
     stopped = None if not plan.stopped else "Ctrl-C" if interruption.requested else "the time limit"
     return plan, stopped, limits

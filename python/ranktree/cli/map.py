@@ -112,7 +112,6 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     from ranktree.forbid import without  # noqa: PLC0415
     from ranktree.interrupt import Interruption  # noqa: PLC0415
     from ranktree.pattern import COLLECTIVE_MODELS, named_after  # noqa: PLC0415
-    from ranktree.report.verdict import modelled  # noqa: PLC0415
     from ranktree.usable_machine import usable_machine  # noqa: PLC0415
 
     choice(collectives, COLLECTIVE_MODELS, "--collectives")

@@ -17,7 +17,7 @@ struct LocalSearch {
 };
 
 // Moves ranks, and exchanges them, while that lowers the pressure, or the hop-bytes at the same pressure; on small
-// machines then while it lowers the score. The score may rise on the way: compare it with that of the start.
+// machines then while it lowers the score. The score may rise in between: compare it with that of the start.
 // Deterministic; its work is bounded by counted steps, in proportion to the number of pairs.
 void search(Loads& loads, const LocalSearch& options);
 
