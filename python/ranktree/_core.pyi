@@ -306,9 +306,9 @@ def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float64], dict(shape
 @overload
 def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan: ...
 
-def plan_by_objective(tree: Tree, pattern: Pattern, objective: str, parameters: Parameters | None, algorithm: str = 'best', seed: int = 1, **keywords) -> tuple:
+def plan_by_objective(tree: Tree, pattern: Pattern, model: tuple[str, Parameters | None], algorithm: str = 'best', seed: int = 1, **keywords) -> tuple:
     """
-    The plan by an objective (bytes, messages, bottleneck, time) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
+    The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
     """
 
 def parameters_of_class(name: str) -> Parameters | None:

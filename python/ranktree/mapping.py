@@ -208,9 +208,8 @@ def search(  # noqa: PLR0913, PLR0917  what is placed, how, and by which model
         elif model.objective is None:
             plan = _core.make_plan(request.tree, pattern, algorithm, request.metric, request.seed, **options)
         else:
-            plan, limits = _core.plan_by_objective(
-                request.tree, pattern, model.objective, model.measured(), algorithm, request.seed, **options
-            )
+            named = (model.objective, model.measured())
+            plan, limits = _core.plan_by_objective(request.tree, pattern, named, algorithm, request.seed, **options)
     stopped = None if not plan.stopped else "Ctrl-C" if interruption.requested else "the time limit"
     return plan, stopped, limits
 

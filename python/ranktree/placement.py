@@ -136,7 +136,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
             raise ValueError(f"objective: expected a recorded pattern and no metric, found '{objective}'")
         del options["metric"]
         model = natural_model(given) if collectives == "model" else collectives
-        return Plan(_core.plan_by_objective(tree, expand(given, model), objective, None, **options)[0])
+        return Plan(_core.plan_by_objective(tree, expand(given, model), (objective, None), **options)[0])
     if isinstance(given, _core.Pattern):
         model = natural_model(given) if collectives == "model" else collectives
         return Plan(_core.make_plan(tree, expand(given, model), **options))

@@ -292,13 +292,13 @@ nb::dict dict_of(const objective::Limit& limit) {
   return dict;
 }
 
-// The plan, and what limits each row of its table.
-nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded, const std::string& word,
-                            std::optional<predict::Parameters> parameters, const std::string& algorithm,
-                            std::uint64_t seed, const nb::kwargs& keywords) {
-  const auto chosen = objective::objective_from_name(word);
-  if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + word + "'");
-  const objective::Model model{*chosen, std::move(parameters)};
+// The plan, and what limits each row of its table. `named`: the objective and what links cost.
+nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded,
+                            const std::pair<std::string, std::optional<predict::Parameters>>& named,
+                            const std::string& algorithm, std::uint64_t seed, const nb::kwargs& keywords) {
+  const auto chosen = objective::objective_from_name(named.first);
+  if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + named.first + "'");
+  const objective::Model model{*chosen, named.second};
   std::vector<objective::Limit> limits;
   const place::Plan plan =
       watched(keywords_of(algorithm, "size", seed, keywords), [&](const place::PlanOptions& options) {
@@ -371,9 +371,10 @@ void bind_place(nb::module_& module) {
              "rank j.");
   module.def("plan_matrix", &plan_matrix<float>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a);
-  module.def("plan_by_objective", &plan_by_objective, "tree"_a, "pattern"_a, "objective"_a, "parameters"_a.none(),
-             "algorithm"_a = "best", "seed"_a = 1, "keywords"_a,
-             "The plan by an objective (bytes, messages, bottleneck, time) and, for each placement of its table, the "
+  module.def("plan_by_objective", &plan_by_objective, "tree"_a, "pattern"_a, "model"_a, "algorithm"_a = "best",
+             "seed"_a = 1, "keywords"_a,
+             "The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each "
+             "placement of its table, the "
              "resource that limits it. Keywords as make_plan.");
   module.def("parameters_of_class", &objective::parameters_of_class, "name"_a,
              "Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.");
