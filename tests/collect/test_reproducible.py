@@ -107,17 +107,17 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     subprocess.run([program, "down", state], check=False, timeout=60)
 
 
-def placed(build_folder: Path, state: Path, slots: list[int], folder: Path) -> tuple[int, str]:
+def placed(build_folder: Path, state: Path, nodes: list[int], folder: Path) -> tuple[int, str]:
     """The outcome with each rank on a node of its own choice."""
     slots: dict[int, int] = {}
     lines = []
-    for rank, node in enumerate(slots):
+    for rank, node in enumerate(nodes):
         lines.append(f"rank {rank}=n{node} slot={slots.setdefault(node, 0)}\n")
         slots[node] += 1
     path = folder / "rankfile"
     path.write_text("".join(lines), encoding="ascii")
-    seated = ["-np", len(slots), "--rankfile", path, "-x", "RANKTREE_COLL"]
-    words = [build_folder / "bin" / "minicluster", "mpirun", state, *seated]
+    options = ["-np", len(nodes), "--rankfile", path, "-x", "RANKTREE_COLL"]
+    words = [build_folder / "bin" / "minicluster", "mpirun", state, *options]
     return outcome([*map(str, words), str(build_folder / "bin" / "collect_sums_openmpi"), "flag"])
 
 
@@ -127,14 +127,14 @@ def test_places_change_no_bit(
     """Under another rule in each."""
     if not (build_folder / "bin" / "collect_sums_openmpi").exists():
         pytest.skip("Open MPI is not part of the build")
-    slots = {
+    nodes_of = {
         "native": [0, 0, 0, 1, 1, 1, 2],
         "auto": [0, 1, 2, 0, 1, 2, 0],
         "shared:ring:segment=1K": [2, 0, 0, 1, 2, 1, 0],
         "messages:pipeline/binomial": [1, 0, 1, 2, 0, 0, 2],
     }
     found = set()
-    for rule, nodes in slots.items():
+    for rule, nodes in nodes_of.items():
         monkeypatch.setenv("RANKTREE_COLL", rule)
         found.add(placed(build_folder, cluster, nodes, tmp_path))
     assert len(found) == 1

@@ -91,7 +91,7 @@ def test_what_keeps_it_from_building_is_named(package: Path, tools: Path) -> Non
 @pytest.mark.wheel
 @pytest.mark.launch
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("wheel", ["openmpi5", "mpich5"])
+@pytest.mark.parametrize("wheel", ["mpich5"])
 def test_an_mpi_of_a_wheel_is_served(
     package: Path, tmp_path: Path, wheel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

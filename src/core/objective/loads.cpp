@@ -95,24 +95,21 @@ void Loads::add_wait(Rank rank, double seconds) {
   change(wait, next);
 }
 
+void Loads::add_one_way(const std::pair<Leaf, Leaf>& ends, Rank receiver, double bytes, double messages) {
+  if (bytes == 0 && messages == 0) return;
+  platform_.find_route(ends.first, ends.second, route_);
+  if (bytes != 0) {
+    for (const simulate::LinkId link : route_.links) add_link(link, bytes);
+  }
+  if (waiting_ && messages != 0) add_wait(receiver, messages * route_.latency);
+}
+
 void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
   const Leaf here = leaf_of_[at(rank)];
   const Leaf there = leaf_of_[at(flow.peer)];
   if (here < 0 || there < 0) return;
-  if (flow.bytes_out > 0 || flow.messages_out > 0) {
-    platform_.find_route(here, there, route_);
-    if (flow.bytes_out > 0) {
-      for (const simulate::LinkId link : route_.links) add_link(link, sign * flow.bytes_out);
-    }
-    if (waiting_ && flow.messages_out > 0) add_wait(flow.peer, sign * flow.messages_out * route_.latency);
-  }
-  if (flow.bytes_in > 0 || flow.messages_in > 0) {
-    platform_.find_route(there, here, route_);
-    if (flow.bytes_in > 0) {
-      for (const simulate::LinkId link : route_.links) add_link(link, sign * flow.bytes_in);
-    }
-    if (waiting_ && flow.messages_in > 0) add_wait(rank, sign * flow.messages_in * route_.latency);
-  }
+  add_one_way({here, there}, flow.peer, sign * flow.bytes_out, sign * flow.messages_out);
+  add_one_way({there, here}, rank, sign * flow.bytes_in, sign * flow.messages_in);
   hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * platform_.tree().distance(here, there);
 }
 

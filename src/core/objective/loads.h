@@ -24,7 +24,7 @@ struct Score {
 
 // docs/explanation/objectives.md has the formula. A link is loaded by the bytes of the messages whose routes pass it
 // (congestion, after T. Hoefler and M. Snir, Generic topology mapping strategies for large-scale parallel
-// architectures, ICS 2011, section 2); a rank waits one latency for each message that it receives.
+// architectures, ICS 2011); a rank waits one latency for each message that it receives.
 class Loads {
  public:
   // No rank is placed. `waiting`: whether the ranks' waiting counts. Both references must outlive this.
@@ -78,6 +78,9 @@ class Loads {
   void change(double& number, double value);
   void add_link(simulate::LinkId link, double bytes);
   void add_wait(pattern::Rank rank, double seconds);
+  // Between the two slots, in one direction.
+  void add_one_way(const std::pair<topo::Leaf, topo::Leaf>& ends, pattern::Rank receiver, double bytes,
+                   double messages);
   void add_flow(pattern::Rank rank, const Flow& flow, double sign);
   void add_all(pattern::Rank rank, pattern::Rank without, double sign);
   void put(pattern::Rank rank, topo::Leaf leaf);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -189,6 +190,7 @@ class Search {
         order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
         [&](std::size_t a, std::size_t b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });
     std::vector<Rank> peers;
+    peers.reserve(count);
     for (std::size_t i = 0; i < count; ++i) peers.push_back(flows[order[i]].peer);
     return peers;
   }

@@ -3,11 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <queue>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -34,9 +35,9 @@ bool fails() {
 }  // namespace
 
 // A rank that places reads the time. This call stands for what placing throws.
-[[gnu::visibility("default")]] double MPI_Wtime() {
+[[gnu::visibility("default")]] double PMPI_Wtime() {
   if (clock_calls >= 0 && clock_calls-- == 0) throw std::bad_alloc();
-  return PMPI_Wtime();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // The library's allocations come here too.
