@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -178,10 +177,10 @@ class Plan {
     const int count = ranktree_plan_get_permutation(get(), &leaves);
     return {leaves, static_cast<std::size_t>(count)};
   }
-  /** Host of a rank, "" when the machine has no nodes. Throws std::out_of_range. */
+  /** Host of a rank, "" when the machine has no nodes. Throws Error for a rank that it does not have. */
   [[nodiscard]] std::string host(int rank) const {
     const char* name = ranktree_plan_get_host(get(), rank);
-    if (name == nullptr) throw std::out_of_range("plan: rank " + std::to_string(rank) + " is none of its ranks");
+    if (name == nullptr) throw Error(RANKTREE_ERROR_INPUT, "plan: rank " + std::to_string(rank) + " is none of its ranks");
     return name;
   }
   /** PUs of a rank by operating-system number; empty out of range. Belongs to the plan. */

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +35,7 @@ class Reordered {
  public:
   /** As ranktree_Cart_create(). Ranks beyond the grid get an empty object. \param periods one each dimension */
   static Reordered cart(MPI_Comm old, std::span<const int> dims, std::span<const int> periods, bool reorder = true) {
-    if (dims.size() != periods.size()) throw std::invalid_argument("periods: expected one each dimension");
+    if (dims.size() != periods.size()) throw Error(RANKTREE_ERROR_INPUT, "periods: expected one each dimension");
     return make("ranktree_Cart_create", old, [&](MPI_Comm* made) {
       return ranktree_Cart_create(old, static_cast<int>(dims.size()), dims.data(), periods.data(), reorder ? 1 : 0,
                                   made);

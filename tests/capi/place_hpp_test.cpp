@@ -63,7 +63,7 @@ TEST(PlaceHpp, SpansInAPlanOut) {
     ASSERT_EQ(from_matrix.pus(rank).size(), 1U);
     EXPECT_EQ(from_matrix.pus(rank)[0], leaf % 6);
   }
-  EXPECT_THROW((void)from_matrix.host(18), std::out_of_range);
+  EXPECT_THROW((void)from_matrix.host(18), Error);
   EXPECT_TRUE(from_matrix.pus(-1).empty());
 }
 

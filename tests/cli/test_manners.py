@@ -36,6 +36,9 @@ def test_the_command_alone_shows_five_examples(ranktree) -> None:
     [
         (["mpa"], "no such command: 'mpa' (did you mean map?)"),
         (["predict", "bcat", "--np", "8"], "no such collective: 'bcat' (did you mean bcast?)"),
+        (["bench", "bcat"], "no such collective: 'bcat' (did you mean bcast?)"),
+        (["tune", "--collectives", "bcat"], "no such collective: 'bcat' (did you mean bcast?)"),
+        (["compare", "a.json"], "expected two files or a command, found 'a.json' alone"),
         (["map", "x.npz", "--metrc", "size"], "no such option: --metrc (did you mean --metric?)"),
     ],
 )
@@ -51,6 +54,8 @@ def test_every_help_has_an_example_and_whole_lines(ranktree, verb: str) -> None:
     described = load_verb(verb)
     text = " ".join(ranktree(verb, "--help", env=os.environ | {"COLUMNS": "60"}).stdout.split())
     assert f"example: {' '.join(described.example.split())}" in text
+    usage = text.partition("options:")[0]
+    assert usage.count("[") == usage.count("]")
     for parameter in parameters_of(described.function):
         if isinstance(parameter.declared, Option):
             assert " ".join(parameter.declared.help.split()) in text

@@ -54,6 +54,14 @@ def test_the_library_of_an_mpi(mpi: dict, build_folder: Path) -> None:
     assert exported(build_folder / f"lib/libranktree_mpi_{mpi['name']}.so") == expected
 
 
+def test_the_library_of_simulated_ranks(build_folder: Path) -> None:
+    """The functions of the other MPIs' libraries, but Fortran's."""
+    library = build_folder / "lib/libranktree_mpi_smpi.so"
+    if not library.exists():
+        pytest.skip("built without SimGrid")
+    assert exported(library) == listed("ranktree_mpi")
+
+
 def test_mpis_names_are_in_a_library_of_their_own(mpi: dict, build_folder: Path) -> None:
     """The three functions of ranktree/paper.h."""
     assert exported(build_folder / f"lib/libranktree_paper_{mpi['name']}.so") == listed("ranktree_paper")

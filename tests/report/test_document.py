@@ -178,6 +178,35 @@ def test_the_traced_placement_is_what_the_plan_compares_with(tmp_path: Path) -> 
     assert document["verdict"]["result"] == "gain"
 
 
+def test_more_traced_ranks_than_slots_share_slots(tmp_path: Path) -> None:
+    """As many on each slot as there are ranks too many, as the plan's row `traced` counts them."""
+    save_stencil(tmp_path / "app.npz", (8, 4), hosts=4)
+    machine = "node:4 core:4"
+    tree = _core.load_machine(machine)
+    pattern, _ = _core.load_pattern(str(tmp_path / "app.npz"))
+    plan = _core.make_plan(tree, pattern, "best", "size", 1, oversubscribe=True)
+    _core.save_plan(str(tmp_path / "plan.json"), plan)
+    document = report(tmp_path / "app.npz", plan=str(tmp_path / "plan.json"), machine=machine)
+    traced = next(each for each in document["levels"]["placements"] if each["name"] == "traced")
+    assert traced["weight"][0] == document["node_traffic"]["placements"][0]["bytes"]
+
+
+def test_the_gain_that_is_worthwhile_is_the_users(tmp_path: Path) -> None:
+    save_stencil(tmp_path / "app.npz", (6, 5), hosts=4)
+    document = report(tmp_path / "app.npz", machine=MACHINE, worthwhile=0.99)
+    assert document["verdict"]["result"] == "not worthwhile"
+    assert "below 99 %" in document["verdict"]["sentence"]
+    assert any("--worthwhile 99" in each["command"] for each in document["commands"])
+
+
+def test_the_command_that_was_measured_runs_the_plan(tmp_path: Path) -> None:
+    save_stencil(tmp_path / "app.npz", (6, 5), hosts=4)
+    words = ("ranktree", "run", "--reorder", "app.npz", "--", "mpirun", "-n", "30", "./stencil")
+    document = report(tmp_path / "app.npz", machine=MACHINE, run=words)
+    (command,) = [each["command"] for each in document["commands"] if each["what"] == "run by the plan"]
+    assert command == " ".join(words)
+
+
 def test_hosts_that_do_not_fit_are_named(tmp_path: Path) -> None:
     save_stencil(tmp_path / "app.npz", (8, 4), hosts=4)
     document = report(tmp_path / "app.npz", machine="node:2 core:16")

@@ -41,6 +41,10 @@ def command(
     Microseconds of one call, from the moment all ranks are ready until the slowest is done: median (least - nine of
     ten). `x` is native's time over a variant's, turn by turn; `cpu` the same for the processor time of all ranks.
     """
+    from ranktree.cli.predict import collective_named  # noqa: PLC0415  the extension, for this verb only
+
+    for word in collectives.split(","):
+        collective_named(word)
     program, words = choose(launcher or [], mpi)
     if ranks is not None:
         words = [*words, "-n", str(ranks)]

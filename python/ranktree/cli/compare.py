@@ -45,6 +45,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         if len(words) > 2:
             raise BadParameter(f"expected two files, found '{words[2]}': options come before the files")
         found = compare_files(words, seed)
+    elif len(words) == 1 and Path(words[0]).suffix == ".json":
+        raise BadParameter(f"expected two files or a command, found '{words[0]}' alone")
     else:
         commands = split_commands(words)
         if len(commands) not in (1, 2):
@@ -79,6 +81,8 @@ def format_of(path: str) -> str | None:
     """The field `format` of a JSON file."""
     try:
         found = json_format.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OSError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{path}: expected JSON: {error}") from None
     return found.get("format") if isinstance(found, dict) else None

@@ -169,11 +169,16 @@ def converter(parameter: Parameter) -> Callable[[str], Any]:
     return convert
 
 
+def bracketed(shown: str) -> str:
+    """`[-- MPIRUN...]`, `[[--] PROGRAM...]`."""
+    return shown if shown.startswith("[") and shown.endswith("]") else f"[{shown}]"
+
+
 def make_parser(verb: Verb) -> Parser:
     """Of one verb. All words that are no options come as `words`."""
     parameters = parameters_of(verb.function)
     arguments = [each for each in parameters if isinstance(each.declared, Argument)]
-    usage = " ".join([each.shown if each.required else f"[{each.shown.strip('[]')}]" for each in arguments])
+    usage = " ".join([each.shown if each.required else bracketed(each.shown) for each in arguments])
     options = [name for each in parameters if isinstance(each.declared, Option) for name in names_of(each)]
     parser = Parser(
         options,

@@ -94,12 +94,17 @@ def checked(collective: str, ranks: int, model: str, plot: str | None) -> str:
         raise BadParameter(text, param_hint="--model")
     if plot is not None and Path(plot).suffix not in {".svg", ".html"}:
         raise BadParameter(f"expected a name ending in .svg or .html, found '{plot}'", param_hint="--plot")
-    name = "broadcast" if collective == "bcast" else collective
+    return collective_named(collective)
+
+
+def collective_named(word: str) -> str:
+    """The core's name of a collective; a usage error with the nearest name where there is none."""
+    name = "broadcast" if word == "bcast" else word
     try:
         _core.collective_algorithms(name)
     except _core.Error:
-        near = nearest(collective, NAMES) or f"expected one of {', '.join(NAMES)}"
-        raise BadParameter(f"no such collective: '{collective}' ({near})", param_hint="COLLECTIVE") from None
+        near = nearest(word, NAMES) or f"expected one of {', '.join(NAMES)}"
+        raise BadParameter(f"no such collective: '{word}' ({near})", param_hint="COLLECTIVE") from None
     return name
 
 

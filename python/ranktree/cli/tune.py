@@ -13,7 +13,7 @@ from ranktree.cli.bench import NATIVE, choose, run
 from ranktree.cli.calibrate import printed, program_beside
 from ranktree.cli.options import Argument, Option, echo
 from ranktree.cli.output import require_writable
-from ranktree.cli.predict import BLOCKS
+from ranktree.cli.predict import BLOCKS, collective_named
 from ranktree.cli.run import Cache, NoCache, folder_for
 from ranktree.model import seconds_text, size_text, sizes_of
 
@@ -156,13 +156,6 @@ def summary(collective: str, size: int, lines: Sequence[dict[str, Any]], best: d
     return f"{collective} {size_text(size)}: {kept}    [{times}]"
 
 
-def name_of(collective: str) -> str:
-    """The core's name; ValueError for others."""
-    name = "broadcast" if collective == "bcast" else collective
-    _core.collective_algorithms(name)
-    return name
-
-
 def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     launcher: Annotated[
         list[str] | None,
@@ -193,7 +186,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     """
     # #lizard forgives the number of parameters: every option is one
     folder = folder_for(cache, no_cache)
-    names = [name_of(word) for word in collectives.split(",")]
+    names = [collective_named(word) for word in collectives.split(",")]
     wanted = sorted({max(size, DOUBLE) for size in sizes_of(sizes)})
     for path in filter(None, (output, open_mpi)):
         require_writable(Path(path))

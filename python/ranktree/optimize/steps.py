@@ -107,7 +107,7 @@ def optimize(wishes: Wishes, result: Result, notify: Notify) -> None:
     if best.reorders:
         result.dropped = []
     conclude(wishes, result, words, best, measured_any=bool(chosen))
-    write_report(wishes, result, pattern, machine, best)
+    write_report(wishes, result, words, pattern, machine, best)
 
 
 def can_reorder(wishes: Wishes) -> bool:
@@ -236,8 +236,7 @@ def unmeasured(best: Candidate, worthwhile: float) -> str:
 def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate) -> None:
     """plan.json, the launcher's own files, and the command that uses the plan; for another order the command alone."""
     if best.reorders:
-        metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
-        result.command = ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
+        result.command = run_words(wishes, words, best)
         return
     from ranktree.cli.emit import command_line  # noqa: PLC0415  queries the core for its launchers when imported
 
@@ -251,7 +250,17 @@ def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate)
     result.emitted = command_line(launch, launched.program)
 
 
-def write_report(wishes: Wishes, result: Result, pattern: Path, machine: str | None, best: Candidate) -> None:
+def run_words(wishes: Wishes, words: list[str], best: Candidate) -> list[str]:
+    """The command that runs the program by a candidate. `words`: the launcher's without its own placement."""
+    if not best.reorders:
+        return ["ranktree", "run", "--plan", str(best.path), "--", *words]
+    metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
+    return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
+
+
+def write_report(
+    wishes: Wishes, result: Result, words: list[str], pattern: Path, machine: str | None, best: Candidate
+) -> None:
     """report.html."""
     runs = wishes.folder / "runs.json"
     page = wishes.folder / "report.html"
@@ -261,6 +270,8 @@ def write_report(wishes: Wishes, result: Result, pattern: Path, machine: str | N
         machine=machine,
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
+        worthwhile=wishes.worthwhile,
+        run=run_words(wishes, words, best),
     )
     page.write_text(as_html(build(request)), encoding="utf-8")
     result.files.append(page)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ranktree.report import decisions, places, traffic
 from ranktree.report.cells import heat_map
-from ranktree.report.inputs import Inputs, Request, gather
+from ranktree.report.inputs import WORTHWHILE, Inputs, Request, gather
 from ranktree.report.verdict import verdict
 
 FORMAT, VERSION = "ranktree-report", 1
@@ -79,7 +79,9 @@ def commands(inputs: Inputs) -> list[dict[str, str]]:
         plan = plan or "plan.json"
         words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]
         steps.append(("compute the plan", shlex.join(words)))
-    if plan is not None:
+    if request.run:
+        steps.append(("run by the plan", shlex.join(request.run)))
+    elif plan is not None:
         start = f"mpirun -n {inputs.recorded.ranks} {program_words or './app'}"
         steps.append(("run by the plan", f"ranktree run --plan {shlex.quote(plan)} -- {start}"))
     steps.append(("make this report", shlex.join(report_words(request))))
@@ -114,6 +116,8 @@ def report_words(request: Request) -> list[str]:
     words += machine_words(request)
     if request.collectives != DEFAULTS["collectives"]:
         words += ["--collectives", request.collectives]
+    if request.worthwhile != WORTHWHILE:
+        words += ["--worthwhile", f"{100 * request.worthwhile:g}"]
     return [*words, "-o", request.output or "report.html"]
 
 

@@ -12,6 +12,7 @@ from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
 
+WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
 SAME = 1e-9  # relative: sums of doubles in another order
 
@@ -32,6 +33,8 @@ class Request:
     cost: str = "hops"
     seed: int = 1
     output: str | None = None
+    worthwhile: float = WORTHWHILE
+    run: Sequence[str] = ()  # the command that runs the program by the plan, where it is known
 
 
 @dataclass(frozen=True)
@@ -153,12 +156,16 @@ def add_traced_only(inputs: Inputs) -> None:
 
 
 def traced_slots(tree: "_core.Tree", shape: Shape, hosts: Sequence[str]) -> np.ndarray:
-    """Each rank on the next free slot of its host, as the plan's row "traced" has it (core/place/plan.cpp)."""
+    """Each rank on the next free slot of its host, as the plan's row "traced" has it (core/place/plan.cpp).
+
+    Where there are more ranks than slots, each slot takes as many as there are too many for one.
+    """
     free: dict[str, list[int]] = {}
     nodes = shape.nodes
-    for slot, node in enumerate(shape.node_of_slot.tolist()):
-        if tree.allowed(slot):
-            free.setdefault(nodes[node], []).append(slot)
+    allowed = [slot for slot in range(shape.node_of_slot.size) if tree.allowed(slot)]
+    capacity = -(-len(hosts) // len(allowed))
+    for slot in allowed:
+        free.setdefault(nodes[shape.node_of_slot[slot]], []).extend([slot] * capacity)
     turn = {host: iter(slots) for host, slots in free.items()}
     return np.array([next(turn[host]) for host in hosts], dtype=np.int64)
 

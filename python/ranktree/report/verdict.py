@@ -3,29 +3,30 @@
 from typing import Any
 
 from ranktree import _core
-from ranktree.report.inputs import METRICS, Inputs
+from ranktree.report.inputs import METRICS, WORTHWHILE, Inputs
 from ranktree.report.places import between_nodes
 from ranktree.report.units import bytes_text, count_text
 
-WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
 BEFORE = {"traced": "the traced placement", "identity": "the current rank order"}
 
 
 def verdict(inputs: Inputs, traffic: dict[str, Any]) -> dict[str, Any]:
     """`result` for programs, `sentence` for people, `gain` as a fraction where there is one."""
     if inputs.runs is not None and inputs.runs.get("comparison"):
-        return measured(inputs.runs["comparison"])
+        return measured(inputs.runs["comparison"], inputs.request.worthwhile)
     if inputs.plan is None or not inputs.plan.costs:
         return described(inputs, traffic)
-    return modelled(inputs.plan)
+    return modelled(inputs.plan, inputs.request.worthwhile)
 
 
-def measured(comparison: dict[str, Any]) -> dict[str, Any]:
+def measured(comparison: dict[str, Any], worthwhile: float) -> dict[str, Any]:
     """The result of the measured runs."""
+    gain = comparison["ratio"] - 1
+    small = comparison["result"] == "faster" and gain < worthwhile
     return {
-        "result": comparison["result"],
-        "sentence": "Measured: " + comparison["sentence"],
-        "gain": comparison["ratio"] - 1,
+        "result": "not worthwhile" if small else comparison["result"],
+        "sentence": ("Nothing worth changing, measured: " if small else "Measured: ") + comparison["sentence"],
+        "gain": gain,
         "source": "measured",
     }
 
