@@ -27,7 +27,7 @@ def processor_seconds(*words: object) -> float:
 
 def test_run_adds_little_before_the_launcher_starts(command: str, mpi) -> None:
     """Its own work, and the launcher's --version, by which it is identified."""
-    launch = mpi.launch(1, "sleep", "0.1")  # MPICH's launcher may die of SIGPIPE where a program ends at once
+    launch = mpi.launch(1, "sleep", "0.1")  # MPICH's launcher may die of SIGPIPE where a program exits at once
     options = ("--collectives", "native", "--split")
     added = processor_seconds(command, "run", *options, "--", *launch) - processor_seconds(*launch)
     assert added <= SECONDS
