@@ -135,11 +135,11 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         if not isinstance(given, _core.Pattern) or metric != "size":
             raise ValueError(f"objective: expected a recorded pattern and no metric, found '{objective}'")
         del options["metric"]
-        model = natural_model(given) if collectives == "model" else collectives
-        return Plan(_core.plan_by_objective(tree, expand(given, model), (objective, None), **options)[0])
     if isinstance(given, _core.Pattern):
-        model = natural_model(given) if collectives == "model" else collectives
-        return Plan(_core.make_plan(tree, expand(given, model), **options))
+        expanded = expand(given, natural_model(given) if collectives == "model" else collectives)
+        if objective is not None:
+            return Plan(_core.plan_by_objective(tree, expanded, (objective, None), **options)[0])
+        return Plan(_core.make_plan(tree, expanded, **options))
     if is_array(given):
         return Plan(_core.plan_matrix(tree, square(given), **options))
     return Plan(_core.make_plan(tree, weights_of(given), **options))
