@@ -11,11 +11,12 @@
 namespace ranktree::core::shared {
 namespace {
 
-// What is combined at once, so that the result stays in the fastest cache while operand after operand joins it.
+// Bytes combined at once, so that the result stays in the fastest cache while operand after operand is combined into
+// it.
 constexpr std::size_t kBlock = std::size_t{16} << 10U;
 constexpr std::size_t kCacheLine = 64;
 
-// into = operand(0) (op) ... (op) operand(ranks - 1), where operand(r) tells where rank r's begins.
+// into = operand(0) (op) ... (op) operand(ranks - 1), where operand(r) returns where rank r's begins.
 template <class Operands>
 void fold(const Combine& combine, std::byte* into, std::size_t elements, int ranks, const Operands& operand) {
   const std::size_t most = std::max<std::size_t>(kBlock / combine.element, 1);
@@ -64,7 +65,7 @@ std::size_t Reduction::elements_now() const { return std::min(per_round_, elemen
 
 bool Reduction::put() {
   copy_bytes(operand_in(rank()), operand_.input + before_ * combine_.element, elements_now() * combine_.element);
-  if (before_ == 0) tell_bytes(operand_.elements * combine_.element);
+  if (before_ == 0) publish_bytes(operand_.elements * combine_.element);
   did_all(Counter::kPut);
   return true;
 }
@@ -72,13 +73,13 @@ bool Reduction::put() {
 // In the first round, when all have put. Where one rank's operand is small so is the operation: that rank expects no
 // merge.
 void Reduction::learn() {
-  if (all_told_the_same()) return;
+  if (all_published_the_same()) return;
   const std::size_t own = operand_.elements * combine_.element;
   std::size_t fewest = own;
   std::size_t most = own;
   for (int from = 0; from < ranks(); ++from) {
-    fewest = std::min(fewest, told(from).bytes);
-    most = std::max(most, told(from).bytes);
+    fewest = std::min(fewest, published(from).bytes);
+    most = std::max(most, published(from).bytes);
   }
   mixed_ = true;
   elements_ = fewest / combine_.element;
@@ -105,7 +106,7 @@ bool Reduction::take() {
   if (small()) {
     learn();
     fold(combine_, into, elements_now(), ranks(),
-         [this](int from) { return mixed_ ? cell(from, told(from).small) + combine_.ahead : operand_in(from); });
+         [this](int from) { return mixed_ ? cell(from, published(from).small) + combine_.ahead : operand_in(from); });
   } else {
     copy_bytes(into, operand_in(ranks()), elements_now() * combine_.element);
   }
@@ -136,8 +137,8 @@ std::size_t ReduceScatter::elements_now(int rank) const {
   return block > before_ ? std::min(block - before_, per_round_) : 0;
 }
 
-// Told in place of a number of bytes: of equal blocks that number, of others a hash. Where two lists of small blocks
-// have the same hash ranks still do one round, in the same cells.
+// Published in place of a number of bytes: for equal blocks that number, for others a hash. Where two lists of small
+// blocks have the same hash ranks still do one round, in the same cells.
 std::size_t ReduceScatter::signature() const {
   const std::size_t count = starts_.size() - 1;
   std::uint64_t hash = 0;
@@ -148,7 +149,7 @@ std::size_t ReduceScatter::signature() const {
     equal = equal && starts_[i + 1] == (i + 1) * largest_;
   }
   if (equal) return largest_ * count * combine_.element;
-  return small() ? kSmallCell + 1 + hash % (kMostTold - kSmallCell) : hash | std::uint64_t{1} << 63U;
+  return small() ? kSmallCell + 1 + hash % (kMaxPublished - kSmallCell) : hash | std::uint64_t{1} << 63U;
 }
 
 bool ReduceScatter::put() {
@@ -158,14 +159,14 @@ bool ReduceScatter::put() {
     copy_bytes(operand_in(rank()) + static_cast<std::size_t>(to) * stride, operand_.input + first * combine_.element,
                elements_now(to) * combine_.element);
   }
-  if (before_ == 0) tell_bytes(signature());
+  if (before_ == 0) publish_bytes(signature());
   did_all(Counter::kPut);
   return true;
 }
 
 bool ReduceScatter::take() {
   if (!all_did(Counter::kPut)) return false;
-  if (before_ == 0 && !all_told_the_same()) {
+  if (before_ == 0 && !all_published_the_same()) {
     truncate();
     return true;
   }

@@ -27,9 +27,9 @@ struct Operand {
   std::size_t elements = 0;
 };
 
-// Reduce and allreduce. A small vector is combined whole by everyone who wants it; of a large one each rank combines a
-// slice for all. Where ranks have different numbers of elements, those that all have are combined, and the rest of an
-// output stays as it is.
+// Reduce and allreduce. Each rank that wants the result combines a small vector whole; of a large one each rank
+// combines a slice for all. Where ranks have different numbers of elements, those that all have are combined, and the
+// rest of an output stays as it is.
 class Reduction : public Call {
  public:
   bool progress() override;

@@ -11,21 +11,21 @@
 namespace ranktree::core::shared {
 namespace {
 
-// Of a block, what is moved in a round that begins at its byte `before`.
+// Bytes of a block that are moved in a round that begins at its byte `before`.
 std::size_t piece(std::size_t block, std::size_t before, std::size_t most) {
   return block > before ? std::min(block - before, most) : 0;
 }
 
-// From a block, which may have ended before, into a cell.
+// Copies from a block into a cell; nothing where the block is shorter than `before`.
 void put_piece(std::byte* cell, std::span<const std::byte> block, std::size_t before, std::size_t most) {
   const auto rest = block.subspan(std::min(before, block.size()));
   copy_bytes(cell, rest.data(), std::min(rest.size(), most));
 }
 
-// From a cell into the place of a block that is `sent` bytes long and has `room` for as many.
-void copy_piece(std::byte* into, std::size_t room, std::size_t sent, const std::byte* cell, std::size_t before,
+// Copies from a cell into the place of a block: the block is `sent` bytes long, its place has `space` bytes.
+void copy_piece(std::byte* into, std::size_t space, std::size_t sent, const std::byte* cell, std::size_t before,
                 std::size_t most) {
-  const std::size_t bytes = piece(std::min(room, sent), before, most);
+  const std::size_t bytes = piece(std::min(space, sent), before, most);
   if (bytes > 0) copy_bytes(into + before, cell, bytes);
 }
 
@@ -40,16 +40,16 @@ bool Barrier::put() {
 
 bool Barrier::take() { return all_did(Counter::kPut); }
 
-void FromRoot::tell() {
-  if (before_ == 0) tell_bytes(sent_);
+void FromRoot::publish_size() {
+  if (before_ == 0) publish_bytes(sent_);
 }
 
-// The root's cells and rounds, whatever this rank has expected.
+// This rank uses the root's cells and rounds, whatever size it expected.
 void FromRoot::learn() {
   if (knows_) return;
-  sent_ = told(root_).bytes;
+  sent_ = published(root_).bytes;
   use_cells_for(sent_);
-  if (sent_ > room_) truncate();
+  if (sent_ > capacity_) truncate();
   knows_ = true;
 }
 
@@ -62,7 +62,7 @@ std::size_t Broadcast::bytes_now() const { return piece(sent_, before_, round_by
 
 bool Broadcast::put() {
   if (!is_root()) return true;
-  if (parts_ == 0) tell();
+  if (parts_ == 0) publish_size();
   const std::size_t bytes = bytes_now();
   while (parts_ * part() < bytes) {
     const std::size_t from = parts_ * part();
@@ -84,8 +84,8 @@ bool Broadcast::take() {
   const std::size_t until = there == kAll ? bytes : std::min<std::size_t>(there * part(), bytes);
   if (const std::size_t from = parts_ * part(); from < until) {
     const std::size_t first = before_ + from;
-    if (const std::size_t room = piece(data_.size(), first, until - from); room > 0) {
-      copy_bytes(data_.data() + first, cell(0) + from, room);
+    if (const std::size_t space = piece(data_.size(), first, until - from); space > 0) {
+      copy_bytes(data_.data() + first, cell(0) + from, space);
     }
     parts_ = there;
   }
@@ -105,7 +105,7 @@ bool Scatter::progress() { return go_on(*this); }
 
 bool Scatter::put() {
   if (!is_root()) return true;
-  tell();
+  publish_size();
   const std::size_t bytes = piece(sent_, before_, cell_bytes());
   for (int to = 0; to < ranks(); ++to) {
     const std::byte* const from = blocks_ + static_cast<std::size_t>(to) * sent_ + before_;
@@ -144,30 +144,30 @@ bool Gather::put() {
     return true;
   }
   put_piece(cell(rank()), own_, before_, cell_bytes());
-  tell_bytes(own_.size());
+  publish_bytes(own_.size());
   did_all(Counter::kPut);
   return true;
 }
 
-// A rank goes on to a second round only with all others that send: who has less has left after the first one, and will
-// not know of another. Nobody waits for that whose own data is of one round.
+// A rank goes on to a second round only with all others that send: a rank with less has left after the first one, and
+// does not know of another. A rank whose own data needs one round does not wait for that.
 bool Gather::take() {
   if (rank() != root_ && (own_.size() <= cell_bytes() || before_ > 0)) return true;
   for (int& from = seen(); from < ranks(); ++from) {
     if (from == root_ || from == rank()) continue;
     if (!did(from, Counter::kPut)) return false;
-    const Told one = told(from);
+    const Published one = published(from);
     shortest_ = std::min(shortest_, one.bytes);
     if (rank() == root_) take_from(from, one);
   }
   return true;
 }
 
-void Gather::take_from(int from, Told told) {
-  longest_ = std::max(longest_, told.bytes);
-  if (told.bytes > own_.size()) truncate();
+void Gather::take_from(int from, Published other) {
+  longest_ = std::max(longest_, other.bytes);
+  if (other.bytes > own_.size()) truncate();
   std::byte* const block = blocks_ + static_cast<std::size_t>(from) * own_.size();
-  copy_piece(block, own_.size(), told.bytes, cell(from, told.small), before_, cell_bytes(told.small));
+  copy_piece(block, own_.size(), other.bytes, cell(from, other.small), before_, cell_bytes(other.small));
 }
 
 bool Gather::last() {
@@ -185,7 +185,7 @@ bool Allgather::progress() { return go_on(*this); }
 
 bool Allgather::put() {
   put_piece(cell(rank()), own_, before_, cell_bytes());
-  tell_bytes(own_.size());
+  publish_bytes(own_.size());
   did_all(Counter::kPut);
   if (before_ == 0) copy_bytes(blocks_[rank()].data, own_.data(), own_.size());
   return true;
@@ -195,16 +195,16 @@ bool Allgather::take() {
   for (int& from = seen(); from < ranks(); ++from) {
     if (from == rank()) continue;
     if (!did(from, Counter::kPut)) return false;
-    take_from(from, told(from));
+    take_from(from, published(from));
   }
   return true;
 }
 
-void Allgather::take_from(int from, Told told) {
+void Allgather::take_from(int from, Published other) {
   const Blocks::Block block = blocks_[from];
-  longest_ = std::max(longest_, told.bytes);
-  if (told.bytes > block.bytes) truncate();
-  copy_piece(block.data, block.bytes, told.bytes, cell(from, told.small), before_, cell_bytes(told.small));
+  longest_ = std::max(longest_, other.bytes);
+  if (other.bytes > block.bytes) truncate();
+  copy_piece(block.data, block.bytes, other.bytes, cell(from, other.small), before_, cell_bytes(other.small));
 }
 
 // All ranks know by now the longest block that any has.

@@ -1,4 +1,5 @@
-// Operations that move bytes: each is written to shared memory once and read from there once by everyone who needs it.
+// Operations that move bytes: each is written to shared memory once and read from there once by each rank that needs
+// it.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +37,12 @@ class Barrier final : public Call {
   friend class Call;
   bool put();
   bool take();
-  static bool writes() { return false; }  // no cell: nobody need have left the last round
+  static bool writes() { return false; }  // no cell: ranks need not have left the last round
   static bool last() { return true; }
 };
 
-// What a root has, handed to everyone. Its size counts: who has less room takes what fits, who has more keeps the rest
-// as it is.
+// Passes the root's data to every rank. The root's size counts: a rank with less space takes what fits, a rank with
+// more keeps the rest as it is.
 class FromRoot : public Call {
  public:
   // Once it is done: what the root has sent to each rank.
@@ -49,16 +50,16 @@ class FromRoot : public Call {
 
  protected:
   FromRoot(Team& team, int root, std::size_t bytes)
-      : Call(team, bytes), root_(root), room_(bytes), sent_(bytes), knows_(team.rank() == root) {}
+      : Call(team, bytes), root_(root), capacity_(bytes), sent_(bytes), knows_(team.rank() == root) {}
   [[nodiscard]] bool is_root() const { return rank() == root_; }
   [[nodiscard]] bool writes() const { return is_root(); }
   // Before the root counts anything, and when another rank has seen it count something.
-  void tell();
+  void publish_size();
   void learn();
 
   int root_;
-  std::size_t room_;
-  std::size_t sent_;        // told by the root
+  std::size_t capacity_;
+  std::size_t sent_;        // published by the root
   std::size_t before_ = 0;  // bytes of earlier rounds
 
  private:
@@ -68,7 +69,7 @@ class FromRoot : public Call {
 class Broadcast final : public FromRoot {
  public:
   Broadcast(Team& team, int root, std::span<std::byte> data);
-  // At the root: only so many bytes are there yet; all of them unless said. Never fewer than before.
+  // At the root: only so many bytes are there yet; all of them unless this is called. Never fewer than before.
   void make_available(std::size_t bytes) { available_ = bytes; }
 
   bool progress() override;
@@ -102,9 +103,9 @@ class Scatter final : public FromRoot {
   std::span<std::byte> own_;
 };
 
-// From everyone to the root: `blocks` there, of own.size() bytes for each rank. `own` of the root may be in its place
-// already. The root takes what fits of longer blocks and leaves the rest of shorter ones as it is. Of blocks of more
-// than a round the shortest one ends the operation, and what others still had is lost.
+// From every rank to the root: `blocks` there, of own.size() bytes for each rank. `own` of the root may be in its place
+// already. The root takes what fits of longer blocks and leaves the rest of shorter ones as it is. Where blocks need
+// more than a round the shortest one stops the operation, and the rest of longer ones is lost.
 class Gather final : public Call {
  public:
   Gather(Team& team, int root, std::span<const std::byte> own, std::byte* blocks);
@@ -117,7 +118,7 @@ class Gather final : public Call {
   bool take();
   bool last();
   [[nodiscard]] bool writes() const { return rank() != root_; }
-  void take_from(int rank, Told told);
+  void take_from(int rank, Published other);
 
   int root_;
   std::span<const std::byte> own_;
@@ -127,7 +128,7 @@ class Gather final : public Call {
   std::size_t longest_ = 0;  // at the root
 };
 
-// From everyone to everyone. `own` may be in its place already. Each rank takes what fits of blocks that are longer
+// From every rank to every rank. `own` may be in its place already. Each rank takes what fits of blocks that are longer
 // than it has for them, and leaves the rest of shorter ones as it is.
 class Allgather final : public Call {
  public:
@@ -140,7 +141,7 @@ class Allgather final : public Call {
   bool put();
   bool take();
   bool last();
-  void take_from(int rank, Told told);
+  void take_from(int rank, Published other);
 
   std::span<const std::byte> own_;
   Blocks blocks_;

@@ -11,16 +11,15 @@ namespace ranktree::core::shared {
 namespace {
 
 constexpr std::size_t kLargestCell = std::size_t{128} << 10U;
-// Behind the counters, in the same cache line: what was told in the last rounds, as many as there are cells. Of large
-// cells the first list says kIsLarge alone.
+// Behind the counters, in the same cache line: the sizes published in the last rounds, as many as there are cells. For
+// large cells the first list holds only kIsLarge.
 constexpr std::size_t kSmallSizes = 12;  // in 2 bytes
 constexpr std::size_t kLargeSizes = 5;   // in 8 bytes
 constexpr std::uint16_t kIsLarge = UINT16_MAX;
 static_assert(kSmallSizes * sizeof(std::uint16_t) == 3 * sizeof(std::uint64_t));
 static_assert((kSmallSizes + kSmallDepth) * sizeof(std::uint16_t) == kLargeSizes * sizeof(std::uint64_t));
 static_assert(kSmallCell < kIsLarge);
-// In the line's second half, which others write: for each counter, in 4 bytes, whether somebody sleeps until it
-// changes.
+// In the line's second half, which others write: for each counter, in 4 bytes, whether a rank sleeps until it changes.
 constexpr std::size_t kSleepers = 16;
 static_assert(kSleepers * sizeof(std::uint32_t) >= (kLargeSizes + kLargeDepth) * sizeof(std::uint64_t));
 
@@ -59,8 +58,8 @@ std::uint32_t* Team::sleepers_of(int rank, Counter counter) const {
   return reinterpret_cast<std::uint32_t*>(line_of(rank)) + kSleepers + static_cast<std::size_t>(counter);
 }
 
-// Who sleeps says so first and sleeps only while the counter is what it was; who counts looks for sleepers afterwards.
-// In one order of these four at least one sees the other.
+// A rank that sleeps sets its flag first and sleeps only while the counter is unchanged; a rank that counts looks for
+// sleepers afterwards. In one order of these four at least one sees the other.
 void Team::count_and_wake(Counter counter, std::uint64_t value) {
   std::uint64_t& word = line_of(rank_)[static_cast<std::size_t>(counter)];
   std::atomic_ref(word).store(value, std::memory_order_seq_cst);
@@ -70,7 +69,7 @@ void Team::count_and_wake(Counter counter, std::uint64_t value) {
   wake_(low_half(&word));
 }
 
-void Team::look_who_ended() {
+void Team::read_finished_rounds() {
   ended_ = round_;
   for (int rank = 0; rank < ranks_; ++rank) {
     if (rank != rank_) ended_ = std::min(ended_, read(rank, Counter::kEnded) >> kPartBits);
@@ -102,22 +101,22 @@ std::byte* Call::cell(int index, bool small) const {
   return set + (turn * cells + static_cast<std::size_t>(index)) * Team::stride(cell_bytes(small));
 }
 
-// Who tells has the cells of the round, so nobody reads any more what was told as many rounds before as there are
-// cells. The counter that is written next publishes it.
-void Call::tell_bytes(std::size_t bytes) {
+// A rank that publishes owns the cells of the round, so no rank still reads what was published `depth` rounds before.
+// The counter that is written next publishes it.
+void Call::publish_bytes(std::size_t bytes) {
   if (!small_) std::atomic_ref(*team_.large_size(rank())).store(bytes, std::memory_order_relaxed);
   const std::uint16_t size = small_ ? static_cast<std::uint16_t>(bytes) : kIsLarge;
   std::atomic_ref(*team_.small_size(rank())).store(size, std::memory_order_relaxed);
 }
 
-Call::Told Call::told(int rank) const {
+Call::Published Call::published(int rank) const {
   const std::uint16_t size = std::atomic_ref(*team_.small_size(rank)).load(std::memory_order_relaxed);
   if (size != kIsLarge) return {size, true};
   return {std::atomic_ref(*team_.large_size(rank)).load(std::memory_order_relaxed), false};
 }
 
 // In each small operation that combines: few instructions.
-bool Call::all_told_the_same() const {
+bool Call::all_published_the_same() const {
   const std::uint16_t size = std::atomic_ref(*team_.small_size(rank())).load(std::memory_order_relaxed);
   constexpr std::size_t kToNextRank = kLine / sizeof(std::uint16_t);
   std::uint16_t* other = team_.small_size(0);
@@ -125,9 +124,9 @@ bool Call::all_told_the_same() const {
     if (std::atomic_ref(*other).load(std::memory_order_relaxed) != size) return false;
   }
   if (size != kIsLarge) return true;
-  const std::size_t own = told(rank()).bytes;
+  const std::size_t own = published(rank()).bytes;
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (told(rank).bytes != own) return false;
+    if (published(rank).bytes != own) return false;
   }
   return true;
 }

@@ -1,15 +1,15 @@
-// Ranks that share memory, as a collective operation among them sees it: cells to hand data over in, and each rank's
-// counters of how far it is.
+// Ranks that share memory, as a collective operation among them sees it: cells to pass data in, and each rank's
+// counters of its progress.
 //
 // Operations (moving.h, combining.h) are divided into rounds, counted over all operations of a team. In each round a
 // rank puts its data into cells, then may merge its share of what all have put, then takes what it needs; it counts
 // each of these steps in its own line of counters, which it alone writes. A round uses the cells of the round `depth`
-// before it, so a rank puts only when all ranks have ended that one: the turn of the cells goes on from call to call,
-// and a rank that has left a call early cannot be overtaken. That a small operation has ended is told with the first
-// step of the next one: others look for that in the same line by then, and for each change they fetch it anew.
+// before it, so a rank puts only when all ranks have finished that one: cells are used in turn from call to call, and a
+// rank that has left a call early cannot be overtaken. The end of a small operation is published with the first step of
+// the next one: others read the same line by then, and each change makes them fetch it again.
 //
-// There are two sets of cells: small ones, deep, so that a root can be several small calls ahead of the others; large
-// ones, double, for everything else.
+// There are two sets of cells: small ones, deep, so that a root can be several small calls ahead of the others; and
+// large ones, double-buffered, for all other data.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ constexpr std::size_t kSmallCell = 4096;
 // Rounds until a cell is used again, of small and of large ones.
 constexpr std::uint64_t kSmallDepth = 8;
 constexpr std::uint64_t kLargeDepth = 2;
-// Of a counter, those that count parts of the round that is under way.
+// The low bits of a counter, which count parts of the current round.
 constexpr unsigned kPartBits = 16;
 // Bytes of a rank's counters, on a pair of cache lines of their own: processors fetch pairs.
 constexpr std::size_t kLine = 128;
@@ -42,8 +42,9 @@ struct Awaited {
 
 class Team {
  public:
-  // Nothing here waits: who must, tries again. `memory` is the same for all ranks, was zero in the beginning, has
-  // bytes_for(ranks, cell) bytes and begins at a multiple of kAlignment. `cell` is one that cell_within() gives.
+  // Nothing here waits: a caller that must wait tries again. `memory` is the same for all ranks, was zero in the
+  // beginning, has bytes_for(ranks, cell) bytes and begins at a multiple of kAlignment. `cell` is one that
+  // cell_within() gives.
   Team(std::span<std::byte> memory, int rank, int ranks, std::size_t cell);
 
   static constexpr std::size_t kAlignment = 128;
@@ -54,19 +55,19 @@ class Team {
   // About 2 (ranks + 1) cells: two for each rank and two for what has been merged, and the small ones.
   static std::size_t bytes_for(int ranks, std::size_t cell);
 
-  // A root tells of a large vector in parts of so many bytes, the same on all ranks. Small ones overlap better, where
+  // A root publishes a large vector in parts of so many bytes, the same on all ranks. Small ones overlap better, where
   // ranks run at the same time; where they take turns on a processor each part is another turn.
   void set_part(std::size_t bytes) { part_ = bytes; }
   [[nodiscard]] std::size_t part() const { return part_; }
 
-  // Ranks may sleep: whoever counts calls `wake` of the word that others sleep on until then. Before the first
-  // operation, on all ranks; without it nobody pays for it.
+  // Ranks may sleep: a rank that counts calls `wake` of the word that others sleep on until then. To be called before
+  // the first operation, on all ranks; without it counting needs no check for sleepers.
   void let_sleep(void (*wake)(const std::uint32_t* word)) { wake_ = wake; }
   [[nodiscard]] bool may_sleep() const { return wake_ != nullptr; }
-  // What an operation that could not go on has found not to be there yet. Nothing where it waits for its caller.
+  // The counter that an operation waits for when it could not go on. Empty where it waits for its caller.
   [[nodiscard]] const std::optional<Awaited>& awaited() const { return awaited_; }
-  // Says that this rank is going to sleep for as long as a word is a value: somebody calls `wake` of it after that has
-  // changed. To be said again before each sleep.
+  // Announces that this rank is going to sleep for as long as a word has a value: the rank that changes it then calls
+  // `wake` of it. To be called again before each sleep.
   struct Word {
     const std::uint32_t* word = nullptr;
     std::uint32_t value = 0;
@@ -84,8 +85,8 @@ class Team {
   [[nodiscard]] std::uint64_t read(int rank, Counter counter);
   void count(Counter counter, std::uint64_t value);
   void count_and_wake(Counter counter, std::uint64_t value);
-  void look_who_ended();
-  void tell_ended();
+  void read_finished_rounds();
+  void publish_finished();
   [[nodiscard]] std::uint64_t* line_of(int rank) const;
   [[nodiscard]] std::uint32_t* sleepers_of(int rank, Counter counter) const;
   [[nodiscard]] std::uint16_t* small_size(int rank) const;
@@ -100,13 +101,13 @@ class Team {
   std::size_t part_ = std::size_t{64} << 10U;
   void (*wake_)(const std::uint32_t* word) = nullptr;
   std::optional<Awaited> awaited_;
-  std::uint64_t round_ = 0;       // the next one
-  std::uint64_t told_ended_ = 0;  // rounds that others can see this rank to have ended
-  std::uint64_t ended_ = 0;       // ... and those that all others are known to have ended
+  std::uint64_t round_ = 0;             // the next one
+  std::uint64_t published_rounds_ = 0;  // rounds that others can see this rank to have finished
+  std::uint64_t ended_ = 0;             // rounds that all others are known to have finished
 };
 
 // One operation as one rank does it. All ranks of a team make the same operations in the same order; a rank makes one
-// only when the one before is done. What is handed to an operation must stay until then.
+// only when the one before is done. Memory passed to an operation must stay until then.
 class Call {
  public:
   virtual ~Call() = default;
@@ -137,7 +138,7 @@ class Call {
   // last(), of each's own, after each round; true after the last one: of the same round on all ranks, whatever sizes
   // they have.
 
-  // Something came that this rank has no room for.
+  // More data came than this rank has space for.
   void truncate() { truncated_ = true; }
 
   [[nodiscard]] int rank() const { return team_.rank(); }
@@ -159,24 +160,24 @@ class Call {
   // Parts of the step that a rank has done in the current round; kAll when it is all done.
   static constexpr std::uint64_t kAll = std::uint64_t{1} << 16U;
   [[nodiscard]] std::uint64_t parts_done(int rank, Counter counter) const;
-  // True once all ranks have done the step. Those that have are not asked again in the same step.
+  // True once all ranks have done the step. Ranks that have done it are not checked again in the same step.
   bool all_did(Counter counter) { return all_reached(counter, team_.round_ + 1); }
   // The same of single ranks, in their order: the lowest not known to have done it.
   [[nodiscard]] int& seen() { return seen_; }
   [[nodiscard]] bool did(int rank, Counter counter) const { return parts_done(rank, counter) == kAll; }
 
-  // What this rank has in all to put, told to those who take it in the same line as its counters: in a round before the
-  // first of them is counted. They read it there once they have seen that something is, and find ranks that have called
-  // with other sizes than theirs. At most kMostTold where all fits into small cells.
-  void tell_bytes(std::size_t bytes);
-  static constexpr std::size_t kMostTold = UINT16_MAX - 1;
-  struct Told {
+  // Publishes how many bytes this rank puts in all, in the same line as its counters, before the first of them is
+  // counted in a round. Ranks that take the data read it once they have seen a counter change, and so find ranks that
+  // have called with other sizes than theirs. At most kMaxPublished where all fits into small cells.
+  void publish_bytes(std::size_t bytes);
+  static constexpr std::size_t kMaxPublished = UINT16_MAX - 1;
+  struct Published {
     std::size_t bytes = 0;
     bool small = false;  // the cells it is in
   };
-  [[nodiscard]] Told told(int rank) const;
-  [[nodiscard]] bool all_told_the_same() const;
-  // Which cells the operation uses, for who learns that from other ranks.
+  [[nodiscard]] Published published(int rank) const;
+  [[nodiscard]] bool all_published_the_same() const;
+  // Sets which cells the operation uses, for a rank that learns it from other ranks.
   void use_cells_for(std::size_t bytes) { small_ = bytes <= kSmallCell; }
   [[nodiscard]] std::size_t part() const { return team_.part(); }
 
@@ -213,9 +214,9 @@ inline void Team::count(Counter counter, std::uint64_t value) {
   std::atomic_ref(line_of(rank_)[static_cast<std::size_t>(counter)]).store(value, std::memory_order_release);
 }
 
-inline void Team::tell_ended() {
+inline void Team::publish_finished() {
   count(Counter::kEnded, round_ << kPartBits);
-  told_ended_ = round_;
+  published_rounds_ = round_;
 }
 
 inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
@@ -224,16 +225,17 @@ inline bool Call::all_reached(Counter counter, std::uint64_t rounds) {
 }
 
 inline bool Call::may_begin(bool writes) {
-  if (team_.told_ended_ < team_.round_) team_.tell_ended();
+  if (team_.published_rounds_ < team_.round_) team_.publish_finished();
   return !writes || cells_are_free();
 }
 
-// Others' lines are looked at only where the last look does not tell: they mostly ended more rounds than was asked for.
+// Others' lines are read only where the last read does not suffice: they have mostly finished more rounds than were
+// needed.
 inline bool Call::cells_are_free() {
   const std::uint64_t depth = small_ ? kSmallDepth : kLargeDepth;
   if (team_.round_ < depth || team_.ended_ > team_.round_ - depth) return true;
   if (!all_reached(Counter::kEnded, team_.round_ + 1 - depth)) return false;
-  team_.look_who_ended();
+  team_.read_finished_rounds();
   return true;
 }
 
@@ -246,7 +248,7 @@ inline void Call::begin(Step step) {
 inline void Call::end_round(bool last) {
   begin(last ? Step::kDone : Step::kFree);
   ++team_.round_;
-  if (!last || !small_) team_.tell_ended();
+  if (!last || !small_) team_.publish_finished();
 }
 
 template <class Operation>
