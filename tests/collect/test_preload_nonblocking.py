@@ -82,7 +82,7 @@ def test_a_rank_that_receives_passes_on_its_part(start: Start, made: Program, mp
 
 
 def test_a_rank_that_computes_passes_on_its_part(start: Start, made: Program, mpi: Mpi) -> None:
-    """Nobody else does: by the MPI's own calls the last rank waits as long as the sleeping one sleeps, or not."""
+    """No other variant does: with native calls the last rank may wait as long as the sleeping one sleeps."""
     printed = start(3, [made(mpi.name, "nonblocking.c"), "sleeps", 3], CHAIN)
     assert "late" not in printed
     assert len(printed.splitlines()) == 1
@@ -100,17 +100,17 @@ def test_errors_have_the_mpis_class(start: Start, made: Program, mpi: Mpi) -> No
     assert len(start(3, [made(mpi.name, "nonblocking.c"), "short"], RULES["messages"]).splitlines()) == 1
 
 
-def test_the_programs_own_operations_are_left_to_the_mpi(start: Start, made: Program, mpi: Mpi, tmp_path: Path) -> None:
+def test_reductions_with_user_operations_stay_native(start: Start, made: Program, mpi: Mpi, tmp_path: Path) -> None:
     program = [made(mpi.name, "nonblocking.c"), "own"]
     log = tmp_path / "log"
     assert start(3, program, RULES["messages"], log=log) == start(3, program)
     text = log.read_text(encoding="utf-8")
-    assert text.count("operations of the program's own are left to the MPI") == 1
+    assert text.count("operations of the program's own stay native") == 1
     assert not any(served(log).values())
 
 
 @pytest.mark.parametrize(("nonblocking", "threads"), [("thread", 1), ("", 0), ("native", 0), ("fast", 0)])
-def test_there_is_no_thread_unless_asked_for(
+def test_there_is_no_thread_without_the_setting(
     start: Start, made: Program, mpi: Mpi, tmp_path: Path, nonblocking: str, threads: int
 ) -> None:
     log = tmp_path / "log"
@@ -119,8 +119,8 @@ def test_there_is_no_thread_unless_asked_for(
     found = start(2, program, RULES["messages"], nonblocking, log).splitlines()[0]
     assert plain.endswith("threads 0")
     assert found == ("level 1 threads 1" if threads else plain)
-    told = log.read_text(encoding="utf-8").count("RANKTREE_COLL_NONBLOCKING: expected thread or native")
-    assert told == (1 if nonblocking == "fast" else 0)
+    logged = log.read_text(encoding="utf-8").count("RANKTREE_COLL_NONBLOCKING: expected thread or native")
+    assert logged == (1 if nonblocking == "fast" else 0)
 
 
 def test_without_the_setting_calls_are_the_mpis(start: Start, made: Program, mpi: Mpi, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_tracing_comes_first(start: Start, made: Program, mpi: Mpi, tmp_path: Pa
     assert "would be recorded as the program's" in log.read_text(encoding="utf-8")
 
 
-def test_ranks_that_are_not_told_the_same_are_left_alone(made: Program, mpi: Mpi, build_folder: Path) -> None:
+def test_ranks_with_different_settings_stay_native(made: Program, mpi: Mpi, build_folder: Path) -> None:
     library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
     variables = [f"LD_PRELOAD={library}", f"RANKTREE_COLL={RULES['messages']}", "RANKTREE_COLL_LOG=stderr"]
     program = made(mpi.name, "nonblocking.c")

@@ -137,10 +137,10 @@ CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, 
   constexpr std::uint32_t kFirstAgreement = 128;  // calls
   CommunicatorState& state = state_of(comm, thread);
   if (state.service != Service::kNew) return state;
-  const bool needs_means = first_served == kWhenAffordable;
-  state.waited = needs_means ? kFirstAgreement : first_served;
+  const bool needs_budget = first_served == kWhenAffordable;
+  state.waited = needs_budget ? kFirstAgreement : first_served;
   state.waiting.left = state.waited;
-  state.service = !state.several ? Service::kDecided : needs_means ? Service::kWaitsForMeans : Service::kWaits;
+  state.service = !state.several ? Service::kDecided : needs_budget ? Service::kWaitsForBudget : Service::kWaits;
   refresh_slot(comm, state, thread);
   return state;
 }
@@ -162,13 +162,13 @@ CallTable* table_when_due(CommunicatorState& state, MPI_Comm comm, ThreadState& 
   const Service service = std::exchange(state.service, Service::kDecided);
   refresh_slot(comm, state, thread);
   if (!is_within_own_world(comm)) return nullptr;
-  if (service == Service::kWaitsForMeans && !can_afford(state, comm)) {
+  if (service == Service::kWaitsForBudget && !can_afford(state, comm)) {
     state.service = service;
     refresh_slot(comm, state, thread);
     return nullptr;
   }
   const double start = PMPI_Wtime();
-  const bool tunes = service == Service::kWaitsForMeans;
+  const bool tunes = service == Service::kWaitsForBudget;
   CallTable* const table = make_table(comm, thread, tunes ? Context::Depth::kNodes : Context::Depth::kCores);
   state.process->account.charge(Account::SetUp::kCommunicator, PMPI_Wtime() - start);
   return table;
@@ -192,7 +192,7 @@ void take_back_wrong(CallTable& table, const Operation& operation, const Kind& k
   --table.calls[static_cast<std::size_t>(kind.collective)];
 }
 
-// Those that are left to the MPI are not looked at further: what is wrong with them it finds out itself.
+// Native calls are not checked further: the MPI finds errors in them itself.
 int call(const Operation& operation) noexcept {
   ThreadState& thread = thread_state();
   const Entered entered(thread);
@@ -227,7 +227,7 @@ CallTable* table_for_program(const Operation& operation, std::uint32_t first_ser
     CommunicatorState& state = state_for_program(operation.comm, first_served, thread);
     if (state.service == Service::kDecided) return state.table();
     if (!arguments_are_right(operation, state.rank, state.size)) return nullptr;
-    const bool weighs = state.service == Service::kWaitsForMeans;
+    const bool weighs = state.service == Service::kWaitsForBudget;
     const std::uint32_t weight = weighs ? weight_of(kind_of(operation, state.rank, thread.types)) : 1;
     state.waiting.left -= std::min(state.waiting.left, weight);
     return state.waiting.left > 0 ? nullptr : table_when_due(state, operation.comm, thread);

@@ -1,7 +1,8 @@
-// What the C interface and the preload library call: an operation, by the variant that the chooser says.
+// The calls that the C interface and the preload library make: an operation, by the variant that the chooser decides
+// on.
 //
-// A call is classified once (call_kind.h), at its entry. By far the most are found there to be the MPI's own, by the
-// communicator's table; the others are served.
+// A call is classified once (call_kind.h), at its entry. Most are found there to be native, by the communicator's
+// table; the others are served.
 #pragma once
 
 #include <mpi.h>
@@ -24,16 +25,16 @@ namespace ranktree::mpi::collect {
 // Whether it is an intracommunicator of two ranks or more: others are the MPI's. Throws MpiError.
 bool among_several(MPI_Comm comm);
 
-// Blocking. Returns MPI's code; the communicator's error handler has been called then. Intercommunicators,
-// communicators of one rank and whatever the chooser leaves to it go to the MPI. Errors in arguments that can be told
-// locally give the MPI's own error class, because such calls are handed to the MPI.
+// Blocking. Returns MPI's code; the communicator's error handler has been called then. Calls on intercommunicators, on
+// communicators of one rank and those that the chooser decides to be native are passed through to the MPI. So are calls
+// with arguments that are wrong as far as one rank can see: they give the native error class.
 int call(const Operation& operation) noexcept;
 
-// A call that is_native() does not leave to the MPI, within Entered: arguments are checked here, once. As call().
+// A call that is not is_native(), within Entered: arguments are checked here, once. As call().
 int serve(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
 // After a native call that has been counted and has failed: one whose arguments this rank finds wrong may have been
-// made by no other, and does not count.
+// made on no other rank, and does not count.
 void take_back_wrong(CallTable& table, const Operation& operation, const Kind& kind) noexcept;
 
 // An unmodified program's call on a communicator whose table the thread does not know, within Entered. Its first calls
@@ -51,9 +52,9 @@ CallTable* find_table(MPI_Comm comm, ThreadState& thread) noexcept;
 // Collective over a program's communicator: makes what its nonblocking calls, which are local, cannot make.
 void prepare_for_program(MPI_Comm comm, ThreadState& thread) noexcept;
 
-// call() for an operation without lists that `describe` makes, where `native` makes the MPI's own call: what is known
-// when that is compiled need not be found in each call. Described twice, so that nothing of it need exist where it is
-// left to the MPI. Counts are an int's.
+// call() for an operation without lists that `describe` makes, where `native` makes the native call: what is known when
+// that is compiled need not be found in each call. Described twice, so that a native call builds no description that it
+// does not use. Counts are an int's.
 template <typename Describe, typename Native>
 inline int call(MPI_Comm comm, Describe describe, Native native) noexcept {
   ThreadState& thread = thread_state();
@@ -78,12 +79,13 @@ inline int call(MPI_Comm comm, Describe describe, Native native) noexcept {
 // Collective, synchronising: makes what nonblocking calls on this communicator find. Throws MpiError, AgreedError.
 void prepare(MPI_Comm comm);
 
-// Nonblocking and local: until prepare() or call() has been called on the communicator, the MPI's own. Throws MpiError,
+// Nonblocking and local: native until prepare() or call() has been called on the communicator. Throws MpiError,
 // AgreedError. What it returns outlives the communicator's handle.
 std::unique_ptr<Running> call_nonblocking(const Operation& operation);
 
-// The same in two steps, for callers who make the MPI's own calls themselves: what such a call is to be, nothing where
-// it is the MPI's own; then its beginning. In between nothing else may be called on the communicator. Within Entered.
+// The same in two steps, for callers that make native calls themselves: decide_nonblocking() returns nothing where the
+// call is native; else begin_nonblocking() starts it. In between nothing else may be called on the communicator. Within
+// Entered.
 struct Nonblocking {
   std::shared_ptr<Context> context;
   Operation operation;

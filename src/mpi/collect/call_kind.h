@@ -1,5 +1,5 @@
 // The classification of a call: what the chooser decides on, in numbers that are equal on all ranks and fast to find;
-// and the table by which calls that stay the MPI's own are known without asking further.
+// and the table that shows at once which calls stay native.
 #pragma once
 
 #include <mpi.h>
@@ -20,20 +20,20 @@ namespace ranktree::mpi::collect {
 
 class Context;
 
-// Sizes of datatypes, remembered by a thread: the MPI takes longer to tell than all else that a call needs which is
-// left to it.
+// Sizes of datatypes, remembered by a thread: querying one from the MPI takes longer than all else that a native call
+// needs.
 //
-// Of a direct-mapped cache. A program can free no named type, and so no handle that was another's becomes a named
-// one's: both are remembered.
+// An entry of a direct-mapped cache. A program can free no named type, so a handle of another type never becomes a
+// named type's: both are remembered.
 struct TypeSize {
   MPI_Datatype type{};
-  std::int64_t bytes = 0;  // of a named type; 0: to be asked for each time
+  std::int64_t bytes = 0;  // of a named type; 0: to be queried each time
 };
 inline constexpr std::size_t kTypeSizes = 16;
 using TypeSizes = std::array<TypeSize, kTypeSizes>;
 
-// 0 where the MPI says none.
-inline std::int64_t ask_size(MPI_Datatype type, TypeSize& slot) noexcept {
+// 0 where the MPI returns none.
+inline std::int64_t query_size(MPI_Datatype type, TypeSize& slot) noexcept {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
   if (slot.type == type) return static_cast<std::int64_t>(size);
@@ -51,18 +51,18 @@ inline std::int64_t bytes_of(std::int64_t count, MPI_Datatype type, TypeSizes& s
   TypeSize& slot = sizes[slot_of<kTypeSizes>(type)];
   if (slot.type == type && slot.bytes != 0) [[likely]]
     return count * slot.bytes;
-  return count * ask_size(type, slot);
+  return count * query_size(type, slot);
 }
 
-// Whether it is a named type whose size has been asked for.
+// Whether it is a named type whose size has been queried.
 inline bool is_known_named(MPI_Datatype type, const TypeSizes& sizes) noexcept {
   const TypeSize& slot = sizes[slot_of<kTypeSizes>(type)];
   return slot.type == type && slot.bytes != 0;
 }
 
 inline constexpr std::size_t kCollectives = 9;
-// Of operations: predefined, the user's commutative, the user's other ones; and any, where a count for each rank is
-// given, which not every variant can serve that serves equal blocks.
+// Kinds of reductions: with a predefined operation, a commutative one of the user's, any other of the user's; and all
+// with a count for each rank, which some variants cannot serve although they serve equal blocks.
 inline constexpr std::size_t kCounts = 3;   // as kind, of reductions: a count for each rank
 inline constexpr std::size_t kUnknown = 1;  // as kind, of vector gathers: the sizes are not known to all ranks
 inline constexpr std::size_t kSizes = 42;   // 0 bytes, then powers of two; the last has all beyond
@@ -86,10 +86,10 @@ struct Repeat {
   MPI_Op op{};
 };
 
-// The calls of one communicator: the chooser, which decides, and every call, which looks here first, count down.
-// Nothing is allocated later, so that no rank can find itself without memory for what all of them count.
+// The calls of one communicator. Every call looks here first and counts down what the chooser has decided. Nothing is
+// allocated later, so that no rank can run out of memory for what all of them count.
 struct CallTable {
-  // So many calls of a kind from now are the MPI's own and need not be looked at; kForEver all.
+  // So many calls of a kind from now are native and need no decision; kForEver all.
   static constexpr std::uint32_t kForEver = UINT32_MAX;
 
   int rank = 0;
@@ -99,7 +99,7 @@ struct CallTable {
   Repeat* repeats = nullptr;                        // the chooser's
   const char* message = "";                         // what is wrong with the settings
   std::array<std::uint64_t, kCollectives> calls{};  // made
-  std::array<std::uint64_t, kCollectives> ours{};   // not by the MPI's own call
+  std::array<std::uint64_t, kCollectives> ours{};   // not native
   std::array<std::uint32_t, kCallKinds> native{};
   std::array<std::uint16_t, kCallKinds> tuned{};  // 1 + where the kind is in `repeats`; 0 where it is not
 };
@@ -186,19 +186,19 @@ struct Waiting {
   std::uint32_t left = 0;  // until ranks agree on what it becomes
 };
 
-// As many calls as one counts for, since longer ones are worth more; equal on all ranks.
+// How many calls one counts for, since longer ones are worth more; equal on all ranks.
 inline std::uint32_t weight_of(const Kind& kind) {
   constexpr std::int64_t kUnit = 8192;
   constexpr std::int64_t kMost = 64;
   return static_cast<std::uint32_t>(std::clamp(1 + kind.bytes / kUnit, std::int64_t{1}, kMost));
 }
 
-// Of those that go a way that has been decided on. There is one left.
+// Counts one of the calls that a decision covers. At least one is left.
 inline void count_down(std::uint32_t& left) {
   if (left != CallTable::kForEver) --left;
 }
 
-// Whether it is one of the calls that are the MPI's own for now, which is counted.
+// Whether it is one of the calls that are native for now; if so it is counted.
 inline bool is_native(const Kind& kind, CallTable& table) {
   std::uint32_t& left = table.native[kind.index];
   if (left == 0) return false;

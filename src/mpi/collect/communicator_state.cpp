@@ -57,11 +57,11 @@ CommunicatorState::CommunicatorState(MPI_Comm comm) : process(Process::here()) {
 
 // The operations in flight keep their context; the communicator is gone.
 CommunicatorState::~CommunicatorState() {
-  if (unaffordable) say_unaffordable();
+  if (unaffordable) log_unaffordable();
   if (context) context->detach();
 }
 
-void CommunicatorState::say_unaffordable() const noexcept {
+void CommunicatorState::log_unaffordable() const noexcept {
   [[maybe_unused]] const Failure lost = attempt([&] {
     Log(process->environment.log, rank)
         .line(std::to_string(size) + " ranks: all calls by the MPI: its set-up was never affordable; " +
@@ -89,7 +89,7 @@ CommunicatorState& state_of(MPI_Comm comm, ThreadState& thread) {
 }
 
 void refresh_slot(MPI_Comm comm, CommunicatorState& state, ThreadState& thread) {
-  const bool counts = state.service == CommunicatorState::Service::kWaitsForMeans;
+  const bool counts = state.service == CommunicatorState::Service::kWaitsForBudget;
   thread.slots[slot_of<ThreadState::kSlots>(comm)] = {.comm = comm,
                                                       .generation = state_generation.load(std::memory_order_relaxed),
                                                       .table = state.table(),

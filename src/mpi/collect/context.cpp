@@ -109,7 +109,7 @@ class QuietErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// As it travels: a chain, then the node that MPI_COMM_TYPE_SHARED says.
+// A row of the allgather: a chain, then the node by MPI_COMM_TYPE_SHARED.
 constexpr std::size_t kRow = std::tuple_size_v<ChainRow> + 1;
 
 // Where a chain cannot be had, the node alone.
@@ -182,7 +182,7 @@ void Context::make_communicator(MPI_Comm comm) {
   tags_ = static_cast<std::uint32_t>(found != 0 ? *most : kTagsEverywhere);
 }
 
-// Collective: what fails on one rank alone fails on all before anybody waits for it.
+// Collective: what fails on one rank alone fails on all before any rank waits for it.
 void Context::learn_locations(MPI_Comm comm, Depth depth) {
   Annotation annotation;
   std::vector<std::uint64_t> rows;
@@ -238,10 +238,10 @@ const Hierarchy& Context::hierarchy(Rank groups) {
 }
 
 NodeTeam* Context::node_team() {
-  if (!node_team_asked_) {
+  if (!node_team_tried_) {
     synchronise();
     node_team_ = NodeTeam::make(*this);
-    node_team_asked_ = true;
+    node_team_tried_ = true;
   }
   return node_team_.get();
 }

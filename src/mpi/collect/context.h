@@ -1,4 +1,4 @@
-// What ranktree keeps with a communicator to run collectives on it.
+// The state that collectives need on a communicator.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +24,7 @@
 namespace ranktree::mpi::collect {
 
 class NodeTeam;            // the shared memory of the ranks of one node, shared/node_team.h
-class Chooser;             // which way each call goes, select/chooser.h
+class Chooser;             // which variant serves each call, select/chooser.h
 class LevelCommunicators;  // of kLevels, execute/levels.h
 class Programs;            // schedules made ready to run, execute/programs.h
 
@@ -71,7 +71,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   // Shared memory of this node; null on all ranks where some node could have none. Made at the first use, collectively.
   [[nodiscard]] NodeTeam* node_team();
-  [[nodiscard]] bool has_node_team() const { return node_team_asked_; }         // node_team() would not be collective
+  [[nodiscard]] bool has_node_team() const { return node_team_tried_; }         // node_team() would not be collective
   [[nodiscard]] NodeTeam* known_node_team() const { return node_team_.get(); }  // null before then
   // Made at the first use, collectively.
   [[nodiscard]] Chooser& chooser();
@@ -83,7 +83,7 @@ class Context : public std::enable_shared_from_this<Context> {
   [[nodiscard]] Workspaces& workspaces() { return workspaces_; }
   [[nodiscard]] LevelCommunicators& levels() { return *levels_; }
 
-  // Until this ends: messages of an operation that failed may still be written there.
+  // Keeps memory until the context is freed: messages of an operation that failed may still be written there.
   void keep(Memory memory) noexcept;
 
   // Nonblocking operations on the communicator (requests/in_flight.h).
@@ -124,7 +124,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::uint32_t tags_ = 1;  // how many the MPI has
   std::atomic<std::uint32_t> tag_ = 0;
   std::atomic<bool> attached_ = true;
-  bool node_team_asked_ = false;
+  bool node_team_tried_ = false;
   core::schedule::Hierarchy machine_;
   core::schedule::Hierarchy nodes_;
   std::map<core::schedule::Rank, core::schedule::Hierarchy> groupings_;

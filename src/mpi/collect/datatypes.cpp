@@ -82,7 +82,7 @@ bool repeats_plain(MPI_Datatype type, int combiner, const std::array<int, 3>& nu
   return repeats_plain(types[0], inner_combiner, inner);  // NOLINT(misc-no-recursion): as deep as the type was made
 }
 
-// Types that nobody frees: a thread remembers them. An MPI frees those of a chosen precision with its last session.
+// Types that no program frees: a thread remembers them. An MPI frees those of a chosen precision with its last session.
 struct BasicType {
   MPI_Datatype type{};
   bool known = false;
@@ -150,8 +150,8 @@ std::int64_t elements_at_once(const TypeLayout& layout, std::int64_t bytes) {
   return std::max<std::int64_t>(1, bytes / std::max<std::int64_t>(1, layout.size));
 }
 
-// Where elements are, as MPI_Pack wants to be told. MPICH takes no null pointer there, which MPI_BOTTOM is: a type of
-// absolute addresses is then told from its first byte on.
+// The address of elements as MPI_Pack needs it. MPICH takes no null pointer there, and MPI_BOTTOM is one: a type of
+// absolute addresses is then shifted to begin at its first byte.
 class Place {
  public:
   Place(const void* buffer, MPI_Datatype type)

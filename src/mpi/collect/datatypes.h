@@ -1,4 +1,4 @@
-// What datatypes and operations are, as collectives need to know it.
+// Properties of datatypes and operations that collectives need, and packing.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +30,7 @@ TypeLayout layout_of(MPI_Datatype type);
 std::int64_t size_of(MPI_Datatype type);
 
 // True where elements of a reduction may be combined by MPI_Reduce_local: an operation of the program's own, or one of
-// MPI's with a type that it is defined for. Others are left to the MPI, which refuses them or knows more.
+// MPI's with a type that it is defined for. Others stay native: the MPI refuses them or supports more.
 bool can_reduce(MPI_Op op, MPI_Datatype type);
 
 bool is_commutative(MPI_Op op);
@@ -43,7 +43,7 @@ inline bool reduces(const Operation& operation) { return core::schedule::reduces
 // `count` elements at `from` into count * layout.size bytes at `into`. Throws MpiError.
 void pack(const void* from, std::int64_t count, MPI_Datatype type, const TypeLayout& layout, std::byte* into);
 
-// The other way; gaps between elements, and inside them, are not written. Throws MpiError.
+// The reverse of pack(); gaps between elements, and inside them, are not written. Throws MpiError.
 void unpack(const std::byte* from, void* into, std::int64_t count, MPI_Datatype type, const TypeLayout& layout);
 
 // From elements to elements of the same type. Throws MpiError, std::bad_alloc.

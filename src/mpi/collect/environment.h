@@ -1,5 +1,4 @@
-// What the environment says about collectives (docs/how-to/serve-collectives.md), read once by each library of a
-// process.
+// The environment variables of collectives (docs/how-to/serve-collectives.md), read once by each library of a process.
 #pragma once
 
 #include <string>

@@ -20,10 +20,10 @@ inline void check_own(int code, const char* call) {
 
 // Where ranks have called with different sizes, so that something was lost on this one.
 inline void check_sizes(bool truncated) {
-  if (truncated) check_own(MPI_ERR_TRUNCATE, "ranks with different sizes: more data than there is room for");
+  if (truncated) check_own(MPI_ERR_TRUNCATE, "ranks with different sizes: more data than the receive buffer holds");
 }
 
-// The first of several, told in the end: whoever stops where something fails lets others wait for ever.
+// The first of several errors, thrown in the end: a rank that stopped at the failure would let others wait for ever.
 class FirstError {
  public:
   void note(int code, const char* call) {

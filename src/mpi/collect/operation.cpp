@@ -48,7 +48,7 @@ bool side_is_right(const Side& side, bool lists, bool displaced, int size) {
   return counts_are_right(side.counts, size) && (!displaced || side.displacements.data() != nullptr);
 }
 
-// Only the root of a rooted operation, and everybody in others, may be in place, on one side. What MPI ignores on a
+// Only the root of a rooted operation, and every rank in others, may be in place, on one side. What MPI ignores on a
 // rank may be anything there: all ranks must find the same call right.
 bool in_place_is_right(const Operation& o, int rank) {
   const bool sender = o.send.buffer == MPI_IN_PLACE;

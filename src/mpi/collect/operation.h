@@ -13,7 +13,7 @@ namespace ranktree::mpi::collect {
 
 // The arguments of MPI's call, by MPI's rules: what MPI ignores on a rank is ignored here, MPI_IN_PLACE is itself. A
 // broadcast has its buffer, count and type in `receive`; a barrier has nothing. The caller keeps all alive until the
-// operation has ended, the lists too.
+// operation is complete, the lists too.
 struct Operation {
   struct Side {
     void* buffer = nullptr;  // of the send side never written
@@ -55,7 +55,7 @@ inline std::size_t list_length(MPI_Comm comm) {
 struct Lists {
   const int* counts = nullptr;
   const int* displacements = nullptr;
-  std::size_t length = 0;  // of both where it is known; else the communicator is asked
+  std::size_t length = 0;  // of both where it is known; else the communicator's size
 };
 
 inline Operation::Side blocks(void* buffer, const Lists& lists, MPI_Datatype type, MPI_Comm comm) {
@@ -170,14 +170,14 @@ inline Operation alltoall(const void* from, std::int64_t count, MPI_Datatype typ
 }
 // NOLINTEND(readability-function-size)
 
-// Whether the arguments of a collective call make sense, as far as one rank can tell.
+// Whether the arguments of a collective call are valid, as far as one rank can see.
 
-// Whether the calling rank has to say what it gives, or gets: else MPI ignores that side. Reductions and broadcasts say
-// both on the receiving side.
+// Whether the calling rank's arguments of the sending, or receiving, side are significant: else MPI ignores that side.
+// Reductions and broadcasts have both on the receiving side.
 bool sends(const Operation& operation, int rank);
 bool receives(const Operation& operation, int rank);
 
-// False: the MPI's own call refuses them, with its own error class. Local.
+// False: the native call refuses them, with its own error class. Local.
 bool arguments_are_right(const Operation& operation, int rank, int size);
 
 }  // namespace ranktree::mpi::collect

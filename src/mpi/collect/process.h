@@ -1,5 +1,5 @@
-// What collectives keep with a process of the MPI: an attribute of its MPI_COMM_SELF, gone in MPI_Finalize with the
-// last communicator that uses it. Under SMPI, where many ranks share a process, each has its own.
+// The state that collectives need in a process of the MPI: an attribute of its MPI_COMM_SELF, deleted in MPI_Finalize
+// with the last communicator that uses it. Under SMPI, where many ranks share a process, each has its own.
 #pragma once
 
 #include <mpi.h>
@@ -34,8 +34,8 @@ class Process {
   Account account;
   Learned learned{environment.cache, environment.log};
   std::atomic<int> contexts = 0;
-  std::atomic<bool> told_of_operations = false;  // in the log, that the program's own ones are the MPI's
-  std::unique_ptr<ProgressThread> thread;        // where it has been asked for
+  std::atomic<bool> operations_logged = false;  // that reductions with the program's own ones stay native
+  std::unique_ptr<ProgressThread> thread;       // where RANKTREE_COLL_NONBLOCKING requests it
 #ifdef SMPI_H
   ThreadState state;
 #endif

@@ -22,15 +22,15 @@ extern constinit std::atomic<std::uint64_t> state_generation;
 
 struct ThreadState {
   // Of a cache from handles of communicators to what is known of them. It holds while its generation is the present
-  // one: the end of a state begins a new one, before the handle can come back for another communicator. Whoever has
-  // that communicator knows it from who made it after the end of the first one, so that no thread can see an older
+  // one: the end of a state begins a new one, before the handle can come back for another communicator. A thread gets
+  // that communicator from the one that made it after the end of the first, so that no thread can see an older
   // generation with it; and no program frees a communicator that another thread is in a call on. A fresh slot has
   // generation 0.
   struct Slot {
     MPI_Comm comm{};
     std::uint64_t generation = 0;
     CallTable* table = nullptr;  // once there is one
-    bool native = false;         // all calls are the MPI's
+    bool native = false;         // all calls are native
     Waiting* waiting = nullptr;  // where calls are only counted for now
   };
   static constexpr std::size_t kSlots = 32;
@@ -40,7 +40,7 @@ struct ThreadState {
   std::array<Slot, kSlots> slots{};
   TypeSizes types{};
 
-  // Null where the thread has not asked for the communicator lately.
+  // Null where the communicator is not in the thread's cache.
   [[nodiscard]] Slot* known_slot(MPI_Comm comm) {
     Slot& slot = slots[slot_of<kSlots>(comm)];
     return slot.comm == comm && slot.generation == generation->load(std::memory_order_relaxed) ? &slot : nullptr;

@@ -103,7 +103,7 @@ int call_mpi(const Operation& operation, MPI_Request* request) {
   return operation.vector ? call_with_lists(operation, request) : call_plain(operation, request);
 }
 
-// The MPI's request. Given up unfinished, it is left to the MPI.
+// The MPI's request. If this is destroyed unfinished, the request stays with the MPI.
 class NativeRunning : public Running {
  public:
   explicit NativeRunning(const Operation& operation) {

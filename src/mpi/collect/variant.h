@@ -1,4 +1,4 @@
-// The variants of a collective operation: the MPI's own call, or one of ours that a choice names.
+// The variants of a collective operation: the native call, or one of ours that a choice names.
 #pragma once
 
 #include <mpi.h>
@@ -12,28 +12,29 @@
 
 namespace ranktree::mpi::collect {
 
-// The MPI's own call, as a choice.
+// The native call, as a choice.
 const core::predict::Choice& native_choice();
 
-// The MPI's own call, blocking. Returns its code; the communicator's error handler has been called then.
+// The native call, blocking. Returns its code; the communicator's error handler has been called then.
 int native(const Operation& operation) noexcept;
 
-// The MPI's own nonblocking call. Throws MpiError: the error handler has been called.
+// The native nonblocking call. Throws MpiError: the error handler has been called.
 std::unique_ptr<Running> start_native(const Operation& operation);
 
-// False where a way cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
+// False where a variant cannot carry out an operation (an algorithm that needs a commutative operation, a shared node
 // memory that is not there, ...). Depends only on what is equal on all ranks. Local: after has_node_team().
 bool can_run(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
-// False for a reduction that ways cannot carry out which carry out others of its kind (call_kind.h): of elements that
-// overlap or do not fit into shared memory, where there is some, of types that an operation of MPI's is not defined
-// for, with a count for each rank and an operation that does not commute. Depends and is local as can_run().
+// False for a reduction that some variants cannot carry out although they carry out others of its kind (call_kind.h):
+// of elements that overlap or do not fit into shared memory, where there is some, of types that an operation of MPI's
+// is not defined for, with a count for each rank and an operation that does not commute. Depends and is local as
+// can_run().
 bool is_usual(Context& context, const Operation& operation);
 
 // Begins it; the same choice on all ranks, one for which can_run(). The arguments are valid. Buffers belong to the
-// operation until it is done. Ways that are not native keep nothing of the operation's communicator, so that it may be
-// freed meanwhile, and throw AgreedError where messages fail: the program's error handler has not been called. Throws
-// MpiError, std::bad_alloc.
+// operation until it is done. Variants that are not native keep nothing of the operation's communicator, so that it may
+// be freed meanwhile, and throw AgreedError where messages fail: the program's error handler has not been called.
+// Throws MpiError, std::bad_alloc.
 std::unique_ptr<Running> start(const std::shared_ptr<Context>& context, const Operation& operation,
                                const core::predict::Choice& choice);
 

@@ -43,7 +43,7 @@ Buffers::Buffers(const Operation& operation, int rank, int size, std::span<const
   if (rank != operation.root) know(counts, rank);
 }
 
-// A sender that has less sends zeros behind it, a receiver that has less room loses what arrives.
+// A sender with a shorter block sends zeros behind it, a receiver with less space loses what does not fit.
 void Buffers::know(std::span<const std::int64_t> counts, int rank) {
   const auto at = static_cast<std::size_t>(rank);
   const std::int64_t own = request_.counts[at];
@@ -169,8 +169,8 @@ void Buffers::take_all(const Operation& operation, const Side& side, Buffer buff
   stage(buffer, std::move(staged));
 }
 
-// Where only the root knows where blocks lie, its program alone tells; where all ranks have them, their programs must
-// not differ.
+// Where only the root knows where blocks lie, its arguments decide; where all ranks have them, their arguments must not
+// differ.
 bool Buffers::lies_as_moved(const Side& side, const TypeLayout& layout) {
   if (request_.collective != Collective::kAllgather) {
     for (const int displacement : side.displacements) request_.displacements.push_back(displacement * layout.size);

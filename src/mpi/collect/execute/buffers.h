@@ -26,7 +26,7 @@ class Buffers {
   // Of the calling rank among `size`. Packs what has to be sent. The operation's arguments are right; its buffers and
   // types stay until unpack(). Throws MpiError, std::bad_alloc.
   Buffers(const Operation& operation, int rank, int size);
-  // Of gatherv and scatterv, where the root has told all ranks how many bytes each one's block has.
+  // For gatherv and scatterv, after the root has sent all ranks the bytes of each one's block.
   Buffers(const Operation& operation, int rank, int size, std::span<const std::int64_t> counts);
 
   // What the schedule is made from; counts and displacements in elements as they are moved.
@@ -39,8 +39,9 @@ class Buffers {
   [[nodiscard]] MPI_Datatype type() const { return type_; }
   [[nodiscard]] const TypeLayout& layout() const { return layout_; }
 
-  // This rank's block and the root's idea of it differ so that it does not fit where it ends. What is moved is as the
-  // root says; here it is memory of its own.
+  // The root's size of this rank's block differs from the rank's own, so that the block is longer than the space where
+  // it is received. As many bytes are moved as the root has for it; a shorter block of this rank is moved from or to
+  // memory of our own.
   [[nodiscard]] bool truncates() const { return truncates_; }
 
   // Of a broadcast or a scatter: that many bytes fewer have come than were expected. Of an element that is not whole
@@ -50,7 +51,7 @@ class Buffers {
   // Puts what was received where the caller wants it. Throws MpiError.
   void unpack() const;
 
-  // For when messages may still be written to memory that nobody wants any more.
+  // Passes on its memory, for when messages may still be written to it after the operation has failed.
   std::array<Memory, 3> release();
 
  private:
@@ -88,7 +89,7 @@ class Buffers {
   std::array<Staged, 2> staged_;
   bool receives_ = true;  // output is this rank's to unpack
   bool truncates_ = false;
-  Memory other_;  // in place of a block that is shorter than the root says
+  Memory other_;  // in place of a block that is shorter than the root's size of it
 };
 
 }  // namespace ranktree::mpi::collect

@@ -153,7 +153,7 @@ void Execution::complete(std::int32_t index) {
   }
 }
 
-// True when something has ended.
+// True when a message has completed.
 bool Execution::test() {
   Workspace& work = *work_;
   const std::size_t active = work.requests.size();
@@ -183,7 +183,7 @@ bool Execution::test() {
   return true;
 }
 
-// MPICH says that statuses tell, Open MPI returns what the first of them tells.
+// MPICH returns MPI_ERR_IN_STATUS, Open MPI the error of the first status that has one.
 void Execution::note_errors(int code, int ended) {
   if (ended <= 0) check_own(code, "MPI_Testsome");
   for (int i = 0; i < ended; ++i) errors_.note(work_->statuses[static_cast<std::size_t>(i)].MPI_ERROR, "a message");

@@ -1,5 +1,5 @@
-// One rank's program of a schedule, carried out by nonblocking messages (core/schedule/schedule.h tells what it relies
-// on).
+// One rank's program of a schedule, carried out by nonblocking messages (core/schedule/schedule.h documents what it
+// relies on).
 #pragma once
 
 #include <mpi.h>

@@ -106,10 +106,10 @@ using core::predict::Choice;
 using core::schedule::Collective;
 using core::schedule::Hierarchy;
 
-// Room for a reduction's operand, with the gaps of its type.
-class Room {
+// Memory for a reduction's operand, with the gaps of its type.
+class OperandCopy {
  public:
-  explicit Room(const Operation& o)
+  explicit OperandCopy(const Operation& o)
       : layout_(layout_of(o.receive.type)),
         ahead_(bytes_ahead(layout_.true_lower)),
         bytes_(static_cast<std::size_t>((o.receive.count - 1) * layout_.extent + layout_.true_extent)),
@@ -126,7 +126,7 @@ class Room {
   Memory memory_;
 };
 
-// What a call on one level says.
+// The collective calls of one level.
 class Level {
  public:
   Level(const LevelSet& set, std::size_t level) : comm_(set.comms[level].get()), leader_(set.leaders[level]) {
@@ -138,13 +138,13 @@ class Level {
   void broadcast(void* buffer, const Operation::Side& side) const {
     check_own(PMPI_Bcast(buffer, static_cast<int>(side.count), side.type, leader_, comm_), "MPI_Bcast");
   }
-  // Into `sum` of its leader, which may be what that gives. MPICH 4.0 dies of large ones in place elsewhere than at
-  // rank 0.
+  // Into `sum` of its leader, which may be its own operand. MPICH 4.0 crashes on large ones in place at other ranks
+  // than 0.
   void reduce(const void* from, void* sum, const Operation& o) const {
     if (!leads() || sum == nullptr) return reduce_into(nullptr, from, o);
     if (from != sum) return reduce_into(sum, from, o);
     if (leader_ == 0) return reduce_into(sum, MPI_IN_PLACE, o);
-    const Room copy(o);
+    const OperandCopy copy(o);
     copy.take(static_cast<const std::byte*>(sum));
     reduce_into(sum, copy.address(), o);
   }
@@ -199,7 +199,7 @@ void LevelRunning::run() {
   const bool rooted = operation_.collective == Collective::kBroadcast || operation_.collective == Collective::kReduce;
   set_ = &context_->levels().get(*context_, choice_.groups, rooted ? operation_.root : 0);
   if (!set_->made) {
-    // On our communicator: the operation's own may be gone, and its error handler is called by who reads the error.
+    // On our communicator: the operation's own may be gone, and its error handler is called where the error is read.
     operation_.comm = context_->comm();
     check_own(native(operation_), "a collective");
   } else if (operation_.collective == Collective::kBroadcast) {
@@ -234,7 +234,7 @@ void LevelRunning::reduce_to_root() {
   if (context_->rank() == operation_.root) return reduce(0, operation_.receive.buffer);
   const Level innermost(*set_, set_->comms.size() - 1);
   if (!innermost.leads()) return reduce(0, nullptr);
-  reduce(0, Room(operation_).address());
+  reduce(0, OperandCopy(operation_).address());
 }
 
 void LevelRunning::barrier() {

@@ -1,5 +1,5 @@
-// Variant::kLevels, the papers' literal form: the MPI's own collective on the communicator of each level
-// (hier-bcast-2014 §3, hier-reduce-2016 §3), so that any algorithm of the MPI is transformed.
+// Variant::kLevels, the papers' literal form: the native collective on the communicator of each level (hier-bcast-2014
+// §3, hier-reduce-2016 §3), so that any algorithm of the MPI is transformed.
 #pragma once
 
 #include <mpi.h>
@@ -23,9 +23,9 @@ namespace ranktree::mpi::collect {
 struct LevelSet {
   core::schedule::Rank groups = 0;
   core::schedule::Rank root = 0;
-  bool made = false;  // false on all ranks where communicators were not to be had
+  bool made = false;  // false on all ranks where communicators could not be made
   std::vector<Communicator> comms;
-  std::vector<int> leaders;  // the leader's rank in each; across everything that of who asked last
+  std::vector<int> leaders;  // the leader's rank in each; outermost: that of the last root
 };
 
 // Made as they are needed and kept with a context.
@@ -45,7 +45,7 @@ class LevelCommunicators {
 bool can_level(Context& context, const Operation& operation, const core::predict::Choice& choice);
 
 // Where can_level(). Blocks until communicators of the levels are made, the first time, and in every call of
-// progress(): for blocking calls only. Where communicators are not to be had, the MPI's own call on the whole.
+// progress(): for blocking calls only. Where communicators cannot be made, the native call on the whole communicator.
 std::unique_ptr<Running> start_levels(const std::shared_ptr<Context>& context, const Operation& operation,
                                       const core::predict::Choice& choice);
 

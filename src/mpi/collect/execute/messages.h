@@ -1,5 +1,5 @@
 // Variant::kMessages: a schedule carried out by nonblocking messages from point to point (core/schedule/schedule.h
-// tells what it relies on).
+// documents what it relies on).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A program made ready to be run: what waits for what, in the order in which things happen.
+// A program prepared to be run: which steps wait for which, in program order.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace ranktree::mpi::collect {
 // Constant, shared by all operations of one shape.
 //
 // Messages with one peer are posted in program order (core/schedule/channels.h), and at most kWindow of them in each
-// direction at a time, so that a rank with a thousand segments does not have a thousand requests. That cannot stop a
-// schedule that ends without it: whenever a message and a later one of the same channel are posted at both ends, the
-// earlier one ends by itself, so letting it end first takes nothing away that anybody waits for.
+// direction at a time, so that a rank with a thousand segments does not have a thousand requests. The limit cannot
+// deadlock a schedule that completes without it: whenever a message and a later one of the same channel are posted at
+// both ends, the earlier one completes by itself, so completing it first delays no step for ever.
 class Prepared {
  public:
   static constexpr std::size_t kWindow = 8;
@@ -60,7 +60,7 @@ class Prepared {
   std::vector<std::int32_t> next_in_channel_;
 };
 
-// The programs of one communicator that were made lately. Knows no MPI; prepared_program.h makes them.
+// A cache of the programs of one communicator. Knows no MPI; execute/messages.h makes them.
 
 // What a program is made from. Refers to the caller's.
 struct Shape {
@@ -84,7 +84,7 @@ class Programs {
 
   // Null where it is not kept.
   std::shared_ptr<const Prepared> find(const Shape& shape);
-  // Instead of those that were not used for longest. One that takes more than all may is not kept.
+  // Replaces the least recently used ones. A program that is larger than the whole cache is not kept.
   void keep(const Shape& shape, std::shared_ptr<const Prepared> prepared);
 
  private:

@@ -19,10 +19,10 @@ struct Workspace {
   std::vector<std::int32_t> waits;     // by step: events it waits for; of a posted message: its parts in flight
   std::vector<std::int32_t> messages;  // that may be posted, a heap with the first of the program on top
   std::vector<std::int32_t> local;     // that may be done, likewise
-  // Under way, and the step of each.
+  // Requests in flight, and the step of each.
   std::vector<MPI_Request> requests;
   std::vector<std::int32_t> owners;
-  // What MPI_Testsome tells.
+  // Output of MPI_Testsome.
   std::vector<int> indices;
   std::vector<MPI_Status> statuses;
 
@@ -30,12 +30,12 @@ struct Workspace {
   std::size_t scratch_bytes = 0;
 };
 
-// Of one communicator: those that nobody uses, a few and of little memory.
+// The workspaces of one communicator that no operation uses: a few, and of limited memory.
 class Workspaces {
  public:
   Workspaces() = default;
   ~Workspaces() {
-    for (auto& spare : spares_) delete spare.load(std::memory_order_acquire);
+    for (auto& slot : free_) delete slot.load(std::memory_order_acquire);
   }
   Workspaces(const Workspaces&) = delete;
   Workspaces& operator=(const Workspaces&) = delete;
@@ -44,8 +44,8 @@ class Workspaces {
 
   // Throws std::bad_alloc.
   std::unique_ptr<Workspace> take() {
-    for (auto& spare : spares_) {
-      std::unique_ptr<Workspace> taken(spare.exchange(nullptr, std::memory_order_acq_rel));
+    for (auto& slot : free_) {
+      std::unique_ptr<Workspace> taken(slot.exchange(nullptr, std::memory_order_acq_rel));
       if (!taken) continue;
       scratch_.fetch_sub(taken->scratch_bytes, std::memory_order_relaxed);
       return taken;
@@ -61,9 +61,9 @@ class Workspaces {
       scratch_.fetch_sub(bytes, std::memory_order_relaxed);
       return;
     }
-    for (auto& spare : spares_) {
+    for (auto& slot : free_) {
       Workspace* none = nullptr;
-      if (!spare.compare_exchange_strong(none, workspace.get(), std::memory_order_acq_rel)) continue;
+      if (!slot.compare_exchange_strong(none, workspace.get(), std::memory_order_acq_rel)) continue;
       [[maybe_unused]] const Workspace* kept = workspace.release();
       return;
     }
@@ -71,8 +71,8 @@ class Workspaces {
   }
 
  private:
-  std::array<std::atomic<Workspace*>, 4> spares_{};  // as many as there are segments of one operation in flight
-  std::atomic<std::size_t> scratch_ = 0;             // bytes of the spare ones
+  std::array<std::atomic<Workspace*>, 4> free_{};  // as many as there are segments of one operation in flight
+  std::atomic<std::size_t> scratch_ = 0;           // bytes of the free ones
 };
 
 }  // namespace ranktree::mpi::collect

@@ -64,8 +64,8 @@ void OwnRequest::begin() {
   call_.context.reset();  // the operation has its own
 }
 
-// The communicator, which may be freed, is left before the program hears that it is complete: nothing of ours may be
-// in flight in MPI_Finalize.
+// The communicator may be freed, so it is released before the program learns that the request is complete: nothing of
+// ours may be in flight in MPI_Finalize.
 bool OwnRequest::progress() noexcept {
   try {
     if (!running_->progress()) return false;
@@ -112,16 +112,15 @@ namespace {
 bool is_for_the_thread(const Context& context, const Operation& operation) {
   if (!reduces(operation) || is_predefined(operation.op)) return true;
   Process& process = context.process();
-  if (!process.told_of_operations.exchange(true)) {
+  if (!process.operations_logged.exchange(true)) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    Log(process.environment.log, rank)
-        .line("nonblocking reductions with operations of the program's own are left to the MPI");
+    Log(process.environment.log, rank).line("nonblocking reductions with operations of the program's own stay native");
   }
   return false;
 }
 
-// What could not begin is complete at once, for nobody.
+// An operation that could not begin is complete at once, and the program gets no request.
 int give_up(OwnRequest* own, MPI_Comm comm) noexcept {
   const Failure failure = current_failure();
   MPI_Request request = own->request();
@@ -275,7 +274,8 @@ void ProgressThread::unlink(OwnRequest& own) noexcept {
   (own.next_ == nullptr ? last_ : own.next_->previous_) = own.previous_;
 }
 
-// One look at each that nobody else is busy with. The lock is not held while one is driven; it stays in the list then.
+// Drives each request once that no other thread is busy with. The lock is not held while one is driven; it stays in the
+// list then.
 bool ProgressThread::drive(std::unique_lock<std::mutex>& lock) noexcept {
   bool any = false;
   for (OwnRequest* own = first_; own != nullptr;) {

@@ -35,8 +35,8 @@ class OwnedTypes {
 
 class ProgressThread;
 
-// A nonblocking operation as a request of the MPI. It belongs to the MPI's request and to whoever completes it: the
-// last of the two deletes it.
+// A nonblocking operation as a request of the MPI. It belongs to the MPI's request and to the thread that completes it:
+// the last of the two deletes it.
 class OwnRequest {
  public:
   // Makes the request. Throws MpiError.
@@ -48,7 +48,7 @@ class OwnRequest {
 
   // Once, on the thread that makes the call: operations take their turns here. Throws MpiError, AgreedError.
   void begin();
-  // True once it has ended, well or not: then nothing of the program's is touched any more.
+  // True once it is complete or has failed: then nothing of the program's is touched any more.
   bool progress() noexcept;
   // After its end, or where it could not begin. It may be deleted then.
   void complete() noexcept;
@@ -71,13 +71,13 @@ class OwnRequest {
   std::atomic<int> owners_ = 2;
   // The thread's.
   bool unwanted_ = false;  // the program has freed the request
-  bool busy_ = false;      // somebody drives it, without the lock
+  bool busy_ = false;      // a thread drives it, without the lock
   OwnRequest* next_ = nullptr;
   OwnRequest* previous_ = nullptr;
 };
 
 // Begins an operation as a request, where the chooser has a variant of ours for it and there is a thread. False where
-// it is the MPI's own: nothing was done. Else `code` is MPI's; the error handler has been called then. Within Entered.
+// the call is native: nothing was done. Else `code` is MPI's; the error handler has been called then. Within Entered.
 bool begin_as_request(Context& context, const Operation& operation, const Kind& kind, MPI_Request* request,
                       int& code) noexcept;
 

@@ -52,7 +52,7 @@ using core::schedule::Collective;
 constexpr std::size_t kOrdered = 2;  // the kind of the user's operations that do not commute
 constexpr std::size_t kCandidates = 3;
 constexpr std::size_t kCandidatesAcross = 4;  // between nodes
-// More are proposed, since not every way can carry out every operation.
+// More are proposed, since not every variant can carry out every operation.
 constexpr int kProposed = 24;
 
 bool commutes(const Operation& operation) {
@@ -71,8 +71,8 @@ double fingerprint(const std::vector<Candidate>& candidates) {
 struct Tried {
   Kind kind;
   TuningEntry entry;
-  // The last call that went its way, where its type and operation are the MPI's own: whatever is equal in these can go
-  // it again.
+  // The last call that was served by its variant, where its type and operation are predefined: calls that are equal in
+  // these can be served so again.
   const Choice* choice = nullptr;
   MPI_Datatype type{};
   MPI_Op op{};
@@ -104,7 +104,7 @@ class Selector final : public Chooser {
   void remember_rule(const Operation& operation, const Kind& kind) noexcept;
   Decision automatic(const Operation& operation, const Kind& kind, bool blocking);
   const Choice* unless_it_cannot(const Choice* choice, const Operation& operation, const Kind& kind, Tried& tried);
-  bool ask_for_shared_memory();
+  bool make_shared_memory();
   Budget agree(std::span<double> samples);
   bool begin_tuning(const Kind& kind);
   void propose(std::size_t at, const Operation& operation, const Kind& kind);
@@ -141,7 +141,7 @@ class Selector final : public Chooser {
 
 bool is_unknown(Collective collective, std::size_t kind) { return !reduces(collective) && kind == kUnknown; }
 
-// Whether a rule may fit some call of a size. One of unknown size it fits only where it asks for none.
+// Whether a rule may fit some call of a size. A rule with a size fits no call of unknown size.
 bool touches(const core::predict::Rule& rule, std::size_t size, bool unknown) {
   if (unknown) return rule.bytes == core::predict::Interval<std::int64_t>{};
   if (size == 0) return rule.bytes.has(0);
@@ -156,7 +156,7 @@ Selector::Selector(Context& context, Settings settings)
       log_(context.process().environment, context.rank(), context.size(), context.node_count()),
       table_(context.table()) {
   table_.message = settings_.message.c_str();
-  if (!settings_.message.empty()) log_.say(settings_.message);
+  if (!settings_.message.empty()) log_.line(settings_.message);
   if (settings_.rules) {
     std::erase_if(settings_.rules->rules, [&](const core::predict::Rule& rule) {
       return !rule.ranks.has(context.size()) || !rule.nodes.has(context.node_count());
@@ -175,7 +175,7 @@ Selector::Selector(Context& context, Settings settings)
   if (reproducible) look_at_reductions(table_);
 }
 
-// How many calls of a kind are the MPI's own at first.
+// How many calls of a kind are native at first.
 std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, std::size_t size) const {
   // Without bytes nothing is moved, except by vector gathers, whose sizes no rank knows of all.
   const bool unknown = is_unknown(collective, kind);
@@ -195,7 +195,7 @@ std::uint32_t Selector::native_calls(Collective collective, std::size_t kind, st
 
 Selector::~Selector() {
   log_.counts(table_);
-  log_.say(context_.process().account.text());
+  log_.line(context_.process().account.text());
 }
 
 Chooser::Decision Selector::counted(const Operation& operation, Decision decision) {
@@ -239,7 +239,7 @@ Chooser::Decision Selector::by_rule(const Operation& operation, const Kind& kind
   return {.choice = choice};
 }
 
-// For calls that take the fast path from now on. Without memory this rank goes the longer one, which is the same to
+// For calls that take the fast path from now on. Without memory this rank takes the longer path, which is the same to
 // others.
 void Selector::remember_rule(const Operation& operation, const Kind& kind) noexcept {
   [[maybe_unused]] const Failure forgotten = attempt([&] {
@@ -306,8 +306,8 @@ const Choice* Selector::unless_it_cannot(const Choice* choice, const Operation& 
   return choice;
 }
 
-// Collective the first time; whether there is some.
-bool Selector::ask_for_shared_memory() {
+// Collective the first time. Whether there is shared memory.
+bool Selector::make_shared_memory() {
   return context_.node_count() < context_.size() && context_.node_team() != nullptr;
 }
 
@@ -316,7 +316,7 @@ void Selector::make_ready() {
   const bool named = settings_.rules
                          ? std::any_of(settings_.rules->rules.begin(), settings_.rules->rules.end(), is_shared)
                          : std::any_of(settings_.wishes.begin(), settings_.wishes.end(), is_shared);
-  if (named) ask_for_shared_memory();
+  if (named) make_shared_memory();
 }
 
 bool Selector::is_deciding(const Operation& operation) const {
@@ -423,7 +423,7 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
   if (!settings_.parameters && context_.node_count() > 1 && !has_first_kind_) {
     parameters_ = with_measured_links(parameters_, context_);
   }
-  const bool shared = ask_for_shared_memory();
+  const bool shared = make_shared_memory();
   std::vector<Candidate> candidates;
   attempt_together(context_.comm(), [&] {
     const core::predict::Question question{.collective = operation.collective,
@@ -432,8 +432,8 @@ std::vector<Candidate> Selector::candidates_for(const Operation& operation, cons
                                            .shared_memory = shared};
     candidates = core::predict::candidates(question, context_.machine(), parameters_, kProposed);
   });
-  // Local: shared memory is proposed only where the node's has been asked for, levels never are. What costs too much is
-  // measured by what can be carried out.
+  // Local: shared memory is proposed only where node_team() has been made, levels never are. The cheapest variant that
+  // can be carried out is the measure of which are too expensive.
   std::erase_if(candidates, [&](const Candidate& each) { return !can_run(context_, operation, each.choice); });
   candidates = core::predict::worth_a_trial(candidates, context_.node_count() > 1 ? kCandidatesAcross : kCandidates);
   // Where ranks outnumber cores, which the model does not know, those that wait in shared memory win most.

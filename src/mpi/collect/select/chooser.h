@@ -44,7 +44,8 @@ class Chooser {
   // Whether nothing has been decided for calls like this one yet. The same on all ranks.
   [[nodiscard]] virtual bool is_deciding(const Operation& operation) const = 0;
 
-  // Collective the first time: makes what nonblocking calls, which are local, need for what the user has asked for.
+  // Collective the first time: makes what nonblocking calls, which are local, need for the variants that the user has
+  // set.
   virtual void make_ready() = 0;
 };
 

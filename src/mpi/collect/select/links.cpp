@@ -24,10 +24,10 @@ using core::predict::LevelParameters;
 using core::predict::Parameters;
 
 constexpr int kShort = 8;
-constexpr int kLong = 16384;  // what an MPI sends without asking the receiver first
+constexpr int kLong = 16384;  // still sent eagerly, without a rendezvous
 using Pair = std::pair<int, int>;
 
-// Seconds of one way, the least of some round trips.
+// Seconds of half a round trip, the least of some.
 double one_way(MPI_Comm comm, const Pair& pair, int rank, int bytes, int times, int tag) {
   std::vector<char> buffer(static_cast<std::size_t>(bytes));
   const bool first = rank == pair.first;
@@ -68,7 +68,7 @@ Parameters with_measured_links(const Parameters& parameters, Context& context) {
   std::array<double, 4> found{};  // latency and seconds per byte, between nodes and inside
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const Pair& pair = pairs[i];
-    // One pair after the other, while nobody else sends.
+    // One pair after the other, while no other rank sends.
     check(PMPI_Barrier(context.comm()), "MPI_Barrier");
     if (pair.second == 0 || (context.rank() != pair.first && context.rank() != pair.second)) continue;
     const double latency = one_way(context.comm(), pair, context.rank(), kShort, kShortTimes, tag);

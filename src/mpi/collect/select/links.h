@@ -1,4 +1,4 @@
-// What links cost here, in a few messages: without them the model orders ways by an ordinary cluster's.
+// Measures links in a few messages: without them the model uses an ordinary cluster's links.
 #pragma once
 
 #include "core/predict/parameters.h"

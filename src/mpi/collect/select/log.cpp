@@ -117,7 +117,7 @@ void DecisionLog::decision(const Kind& kind, const TuningEntry& entry) const {
 }
 
 void DecisionLog::rule(const Kind& kind, const core::predict::Choice& choice, bool can) {
-  if (!told_.insert(kind.index).second) return;
+  if (!logged_.insert(kind.index).second) return;
   const std::string variant = to_text(choice);
   const std::string refused = " cannot carry out this " + std::string(collective_name(kind.collective));
   line(kind_text(kind) + ": " + (can ? variant + " | by rule" : "native | " + variant + refused));

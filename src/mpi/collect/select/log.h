@@ -44,7 +44,7 @@ class DecisionLog {
  public:
   DecisionLog(const Environment& environment, int rank, int ranks, int nodes);
   [[nodiscard]] bool wanted() const { return log_.wanted(); }
-  void say(const std::string& text) const { line(text); }
+  void line(const std::string& text) const;
   void decision(const Kind& kind, const TuningEntry& entry) const;
   // Once for each kind of call.
   void rule(const Kind& kind, const core::predict::Choice& choice, bool can);
@@ -52,11 +52,9 @@ class DecisionLog {
   void counts(const CallTable& table) const noexcept;
 
  private:
-  void line(const std::string& text) const;
-
   Log log_;
   std::string who_;
-  std::set<std::size_t> told_;
+  std::set<std::size_t> logged_;
 };
 
 }  // namespace ranktree::mpi::collect

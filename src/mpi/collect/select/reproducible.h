@@ -19,17 +19,17 @@ namespace ranktree::mpi::collect {
 // flag differs between ranks; the communicator cannot have a context).
 void set_reproducible(MPI_Comm comm, bool flag);
 
-// Whether an operation is a reduction to be combined so: what was set, or else what RANKTREE_REPRODUCIBLE says at rank
-// 0, which is known once there is a chooser.
+// Whether an operation is a reduction to be combined so: what was set, or else RANKTREE_REPRODUCIBLE of rank 0, which
+// is known once there is a chooser.
 inline bool is_reproducible(const Context& context, const Operation& operation) {
   return core::schedule::reduces(operation.collective) && context.reproducible().value_or(false);
 }
 
-// The way for a reduction, for ever; the MPI's own where the messages of a schedule cannot carry it out (a type whose
+// The variant for a reduction, for ever; native where the messages of a schedule cannot carry it out (a type whose
 // elements overlap). The same on all ranks.
 const core::predict::Choice* reproducible_choice(Context& context, const Operation& operation);
 
-// No reduction is the MPI's without being looked at.
+// Resets the table so that no reduction is native without a decision.
 void look_at_reductions(CallTable& table);
 
 // The same operation, its operands combined in rank order even where the operation commutes.

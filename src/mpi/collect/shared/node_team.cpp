@@ -35,13 +35,13 @@ using core::shared::Team;
 
 // Of a node, for one communicator: 128 KiB cells up to about 60 ranks.
 constexpr std::size_t kBudget = std::size_t{16} << 20U;
-// Ahead of the team's memory: who sees what the first rank has written here sees the same memory.
+// Ahead of the team's memory: a rank that reads what the first rank has written here has mapped the same memory.
 constexpr std::size_t kHead = 4096;
 
 // Of a broadcast among ranks that run at the same time: the others copy one part while the root copies the next.
 constexpr std::size_t kPartAtOnce = std::size_t{16} << 10U;
 
-// Where a segment is, as the node's first rank tells the others.
+// Where a segment is, as the node's first rank sends it to the others.
 struct Invitation {
   std::array<char, 64> name{};  // empty: there is none
   std::array<std::uint32_t, 4> cookie{};
@@ -85,7 +85,7 @@ void pause() {
 
 NodeTeam::~NodeTeam() = default;
 
-// Collective: whatever fails on one rank alone, all ranks learn of it before anybody uses the memory.
+// Collective: when something fails on one rank alone, all ranks learn of it before any of them uses the memory.
 std::unique_ptr<NodeTeam> NodeTeam::make(Context& context) {
   // Memory moves no simulated bytes.
   if (kRanksShareProcess || context.node_count() == context.size()) return nullptr;
@@ -169,7 +169,7 @@ void NodeTeam::append(Turn& turn) {
   last_ = &turn;
 }
 
-// What an operation throws is told to who waits for it, whoever drives it.
+// An operation's exception is thrown to the thread that waits for it, whichever thread drives it.
 bool NodeTeam::advance(Turn& turn) noexcept {
   try {
     return turn.advance();
@@ -192,7 +192,7 @@ bool NodeTeam::progress(Turn& turn) {
 }
 
 // Ranks that take turns on a processor do not help each other by yielding it for long: they sleep. Naps become longer
-// while nobody ends them, and stay short: who naps holds up what the MPI has to do for this rank.
+// while no wake comes, but stay short: a thread that naps delays what the MPI has to do for this rank.
 void NodeTeam::wait(Turn& turn, Rest rest) {
   constexpr unsigned kSpins = 256;
   constexpr unsigned kTriesBetweenPokes = 16;

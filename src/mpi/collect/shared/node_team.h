@@ -22,7 +22,7 @@ class Context;
 class InFlightList;
 
 // What an operation does in shared memory and across nodes. Operations of one communicator take turns in the order in
-// which they were begun, the same on all ranks: whoever drives a later one drives those before it.
+// which they were begun, the same on all ranks: a thread that drives a later one drives those before it.
 class Turn {
  public:
   Turn() = default;
@@ -46,7 +46,7 @@ class Turn {
 class NodeTeam {
  public:
   // Collective over the context's communicator: null on all ranks where one node could not have the memory (a small
-  // /dev/shm: posix_fallocate says so, nothing gets SIGBUS later) and where no node has two ranks. Throws MpiError,
+  // /dev/shm: posix_fallocate fails, nothing gets SIGBUS later) and where no node has two ranks. Throws MpiError,
   // AgreedError.
   static std::unique_ptr<NodeTeam> make(Context& context);
   ~NodeTeam();
@@ -75,13 +75,13 @@ class NodeTeam {
   // Waits for it and drives all that is in flight. Ranks that have processors of their own spin; others yield theirs,
   // and sleep where nothing else is to be driven. Throws MpiError.
   void finish(Turn& turn) { wait(turn, Rest::kSleep); }
-  // The same from its beginning, of an operation without more than what the core does.
+  // The same including enter(), for an operation that is only the core's.
   void finish(core::shared::Call& call) { finish(call, Rest::kSleep); }
-  // Ends it whatever has happened.
+  // Completes it, whatever has happened.
   void leave(Turn& turn) noexcept;
 
-  // A barrier of the node's ranks in which nobody sleeps: behind it all of them go on, one as soon as the other as far
-  // as there are processors. Throws MpiError.
+  // A barrier of the node's ranks in which no rank sleeps: all of them leave it at about the same time, as far as there
+  // are processors. Throws MpiError.
   void synchronise();
 
   // Lets the MPI make progress: a rank that waits in shared memory may have sent what others wait for.

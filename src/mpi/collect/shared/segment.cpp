@@ -45,10 +45,10 @@ std::string new_name() {
   return "/ranktree-" + std::to_string(getpid()) + "-" + std::to_string(random());
 }
 
-// At most half of what is free: others need it too, MPIs among them, which die of memory that is not there.
-bool leaves_room(int file, std::size_t bytes) {
+// At most half of what is free: others need it too, MPIs among them, which crash where there is too little.
+bool leaves_space(int file, std::size_t bytes) {
   struct statvfs status{};
-  if (fstatvfs(file, &status) != 0 || status.f_blocks == 0) return true;  // nobody knows, or there is no limit
+  if (fstatvfs(file, &status) != 0 || status.f_blocks == 0) return true;  // unknown, or there is no limit
   return status.f_bavail * status.f_frsize / 2 >= bytes;
 }
 
@@ -76,7 +76,7 @@ std::optional<Segment> Segment::create(std::size_t bytes) {
   const File file(shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.get() < 0) return std::nullopt;
   std::optional<Segment> made;
-  if (leaves_room(file.get(), bytes) && give_pages(file.get(), bytes)) made = map(file.get(), name, bytes, true);
+  if (leaves_space(file.get(), bytes) && give_pages(file.get(), bytes)) made = map(file.get(), name, bytes, true);
   if (!made) shm_unlink(name.c_str());
   return made;
 }

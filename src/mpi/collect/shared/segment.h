@@ -15,10 +15,9 @@ namespace ranktree::mpi::collect {
 // there is no segment, and nothing that touches one gets SIGBUS.
 class Segment {
  public:
-  // Of zeros, under a name nobody has yet. Nothing where the system refuses, and where less would be left than is
-  // taken.
+  // Of zeros, under a new name. Empty where the system refuses, and where less would be left than is taken.
   static std::optional<Segment> create(std::size_t bytes);
-  // What another process has created. Nothing where there is no such name, or what has the name is smaller.
+  // Maps what another process has created. Empty where there is no such name, or the segment of that name is smaller.
   static std::optional<Segment> open(const std::string& name, std::size_t bytes);
 
   ~Segment();
@@ -29,7 +28,8 @@ class Segment {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
-  // Whoever has it keeps it; nobody can open it any more, and it is gone with the last of them.
+  // Removes the name: processes that have mapped it keep it, no other can open it, and the system frees it with the
+  // last of them.
   void forget_name();
 
  private:
@@ -39,16 +39,16 @@ class Segment {
 
   std::string name_;
   std::span<std::byte> memory_;
-  bool named_ = false;  // by this process: it is to take the name away
+  bool named_ = false;  // by this process, which must remove the name
 };
 
 // Sleeping in memory that processes share.
 
-// Until somebody calls wake() of this word, for as long as it is `value`. False once the time is over; may return
-// early.
+// Sleeps until a process calls wake() of this word, for as long as it is `value`. False once the time is over; may
+// return early.
 bool sleep_while(const std::uint32_t* word, std::uint32_t value, std::chrono::microseconds most);
 
-// All that sleep on the word.
+// Wakes all that sleep on the word.
 void wake(const std::uint32_t* word);
 
 }  // namespace ranktree::mpi::collect

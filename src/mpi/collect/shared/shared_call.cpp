@@ -153,7 +153,7 @@ bool SharedCall::advance_down() {
 }
 
 // Bytes, at the beginning of what the last part gives: fewer than are expected where ranks have called with different
-// sizes. Of blocks from several ranks nothing is said.
+// sizes. Not for blocks from several ranks.
 std::int64_t SharedCall::arrived() const {
   const auto bytes = std::visit(
       [this](const auto& part) -> std::size_t {

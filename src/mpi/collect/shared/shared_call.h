@@ -35,7 +35,7 @@ namespace ranktree::mpi::collect {
 constexpr std::size_t kSegmentsAtOnce = 4;
 
 // The part of a shared-memory operation that goes across nodes: a schedule of messages among the nodes' leaders,
-// segment by segment, so that shared memory works on one segment while the next ones are on their way.
+// segment by segment, so that shared memory works on one segment while the next ones are in flight.
 class Across {
  public:
   struct Task {
@@ -48,7 +48,7 @@ class Across {
     Elements elements;
   };
 
-  // On leaders only. Tags that nobody else uses on the context's communicator meanwhile.
+  // On leaders only. The tags must not be used on the context's communicator meanwhile.
   Across(Context& context, Task task, const std::array<int, kSegmentsAtOnce>& tags);
 
   // So many elements at the beginning of the operand are there; fewer than all are of use to segments only.

@@ -31,13 +31,13 @@ namespace {
 using core::schedule::Collective;
 using Side = Operation::Side;
 
-// The side that says on every rank what it gives or gets.
+// The side that is significant on every rank.
 const Side& common_side(const Operation& operation) {
   const bool gathers = operation.collective == Collective::kGather || operation.collective == Collective::kAllgather;
   return gathers ? operation.send : operation.receive;
 }
 
-// Where both sides count, they say the same in the same words.
+// Where both sides are significant, they have the same count and type.
 bool sides_agree(const Operation& operation) {
   return operation.send.type == operation.receive.type && operation.send.count == operation.receive.count &&
          operation.send.buffer != MPI_IN_PLACE && operation.receive.buffer != MPI_IN_PLACE;

@@ -1,7 +1,6 @@
 // Calls through the shared memory of one node that need nothing but the core's operation: blocking, of a plain type,
-// like the last one of their kind. A call that takes as long as some hundred instructions notices what start() has to
-// find out and prepare for all others. On the other ranks they may go the long way: what they do in shared memory is
-// the same.
+// like the last one of their kind. A call of a few hundred instructions is slowed down by what start() has to find out
+// and prepare for all others. Other ranks may take the path of start(): the steps in shared memory are the same.
 #pragma once
 
 #include <mpi.h>
@@ -29,7 +28,7 @@ void finish_shared(const std::shared_ptr<Context>& context, const Operation& ope
 // MpiError.
 void remember(const Context& context, const Operation& operation, Repeat& last);
 
-// One that can_share(): false where it has to go the long way. Throws as finish() of one that is started.
+// An operation that can_share(): false where it needs start_shared(). Throws as finish() of a started operation.
 bool finish_on_fast_path(const Context& context, const Operation& operation);
 
 // Whether it is like those that have been remembered and there are some left. Local.
