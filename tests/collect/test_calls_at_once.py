@@ -22,14 +22,14 @@ def test_ranks_complete_requests_in_different_orders(mpi: Mpi, rule: str) -> Non
 
 @pytest.mark.parametrize("rule", [*OURS, "auto"])
 def test_threads_have_communicators_of_their_own(mpi: Mpi, rule: str) -> None:
-    """MPI_THREAD_MULTIPLE: everybody drives everything that is under way."""
+    """MPI_THREAD_MULTIPLE: every thread drives all operations in flight."""
     # MPICH's waiting threads spin: few of them, and not for long.
     threads, rounds = (2, 10) if known_bugs.spins(mpi) else (3, 60)
     run(mpi, 3, mpi.program("at_once_threads"), threads, rounds, rule=rule, timeout=60)
 
 
 def available_gigabytes() -> float:
-    """What the kernel says programs can have."""
+    """The memory that the kernel reports as available."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     kilobytes = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     return kilobytes / (1 << 20)
@@ -61,8 +61,8 @@ def test_communicators_are_left_for_the_program(mpi: Mpi) -> None:
     run(mpi, 2, mpi.program("collect_calls"), 1, "alive", 900, rule="messages:binomial:groups=1")
 
 
-def test_errors_are_told_to_their_own_calls(mpi: Mpi) -> None:
-    """Truncation between nodes and inside; whoever is not concerned goes on. Then operands that are aligned."""
+def test_errors_are_returned_by_their_own_calls(mpi: Mpi) -> None:
+    """Truncation between nodes and inside; other ranks go on. Then operands that are aligned."""
     run(mpi, 5, mpi.program("at_once_failed"), rule="native")
 
 
@@ -70,12 +70,12 @@ BETWEEN = "bcast=auto allreduce=messages:ring:groups=1 reduce=shared:binomial ba
 
 
 @pytest.mark.parametrize("call", ["flag", "first", "init", "team", "levels", "trials"])
-def test_calls_that_synchronise_pass_on_what_is_under_way(mpi: Mpi, call: str) -> None:
+def test_calls_that_synchronise_drive_operations_in_flight(mpi: Mpi, call: str) -> None:
     """One rank makes the call before it waits, the others after they have waited."""
     run(mpi, 3, mpi.program("at_once_between"), call, rule=BETWEEN, timeout=60)
 
 
-def test_trials_across_nodes_pass_on_what_is_under_way(mpi: Mpi, tmp_path: Path) -> None:
+def test_trials_across_nodes_drive_operations_in_flight(mpi: Mpi, tmp_path: Path) -> None:
     """Ranks that agree on a trial progress what is in flight on another communicator."""
     log = tmp_path / "log"
     spins = known_bugs.spins(mpi)
@@ -96,7 +96,7 @@ def test_the_reason_of_an_error_is_its_own(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("before", [0, 1, 2, 3, 4, 9])
-def test_reproducible_is_asked_for_under_the_preload_library(ranktree, mpi: Mpi, before: int) -> None:
+def test_reproducible_can_be_set_under_the_preload_library(ranktree, mpi: Mpi, before: int) -> None:
     """Whichever call of the communicator is the one with which the library begins to serve it."""
     command = mpi.launch(5, mpi.program("at_once_between"), "preloaded", before)
     done = ranktree("run", "--collectives", "auto", "--", *command, timeout=60)

@@ -1,4 +1,4 @@
-"""Collectives carried out by schedules give what the MPI's own give."""
+"""Collectives carried out by schedules have the results of the native ones."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ MOST_KEPT = 8192  # bytes, with a communicator that has not been tuned
 def run(  # noqa: PLR0913
     mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
 ) -> str:
-    """Runs a test program, which must say ok."""
+    """Runs a test program, which must print ok."""
     logged = {} if log is None else {"RANKTREE_COLL_LOG": str(log)}
     done = subprocess.run(
         mpi.launch(ranks, *program),
@@ -62,7 +62,7 @@ SHARED = "allreduce=shared:recursive-doubling;reduce=shared:binomial"
 
 
 @pytest.mark.parametrize("rule", [REDUCTIONS, SHARED], ids=["messages", "shared"])
-def test_communicators_are_freed_while_reductions_are_under_way(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+def test_communicators_are_freed_while_reductions_are_in_flight(mpi: Mpi, rule: str, tmp_path: Path) -> None:
     """Open MPI's own do not survive that."""
     ranks = 3 if known_bugs.spins(mpi) else 5
     found = []
@@ -95,7 +95,7 @@ BY_MESSAGES = "broadcast=messages:binomial:groups=1;allreduce=messages:ring:grou
 
 @pytest.mark.parametrize("rule", ["native", "auto", BY_MESSAGES, "shared:binomial"])
 def test_persistent_calls_alone(mpi: Mpi, rule: str, tmp_path: Path) -> None:
-    """They go the way that was asked for; a start behind the communicator is refused."""
+    """They use the variant that was set; a start after the communicator has been freed is refused."""
     log = tmp_path / "log"
     run(mpi, 3, mpi.program("collect_calls"), 50, "persistent", rule=rule, log=log)
     by_us = 0 if rule in {"native", "auto"} else 50

@@ -1,4 +1,4 @@
-"""Collectives from Fortran and Python, and those with large counts, give what the MPI's own give."""
+"""Collectives from Fortran and Python, and those with large counts, have the results of the native ones."""
 
 import os
 import re
@@ -12,18 +12,18 @@ from tests.helpers.mpis import Mpi, mpi4py_variables
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "collect" / "programs"
-# The MPI's own calls, and schedules, whatever the MPI would do better.
+# Native calls, and schedules, whichever is faster.
 RULES = ["native", "messages:binomial/flat:groups=1"]
 
 
 def available_gigabytes() -> float:
-    """What the kernel says programs can have."""
+    """The memory that the kernel reports as available."""
     lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")) / (1 << 20)
 
 
 def run(mpi: Mpi, ranks: int, *program: object, timeout: int = 60, **variables: str) -> str:
-    """What a program prints that ends well."""
+    """The output of a program that exits with 0."""
     environment = {**os.environ, **variables}
     words = mpi.launch(ranks, *program)
     done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
@@ -56,13 +56,13 @@ def test_large_counts(mpi: Mpi, rule: str) -> None:
     assert run(mpi, 5, mpi.program("collect_large"), RANKTREE_COLL=rule) == "ok\n"
 
 
-@pytest.mark.parametrize("way", ["native", "scheduled"])
-def test_more_elements_than_an_int_counts(mpi: Mpi, way: str) -> None:
+@pytest.mark.parametrize("variant", ["native", "scheduled"])
+def test_more_elements_than_an_int_counts(mpi: Mpi, variant: str) -> None:
     """A broadcast, and reductions in parts and in one, of 2 GiB a rank. Nonblocking ones are refused by the MPI."""
     if available_gigabytes() < 12:
         pytest.skip("needs 8 GB of memory")
-    rule = "native" if way == "native" else "messages:binomial:groups=1"
-    assert run(mpi, 2, mpi.program("collect_large"), way, timeout=120, RANKTREE_COLL=rule) == "ok\n"
+    rule = "native" if variant == "native" else "messages:binomial:groups=1"
+    assert run(mpi, 2, mpi.program("collect_large"), variant, timeout=120, RANKTREE_COLL=rule) == "ok\n"
 
 
 @pytest.mark.parametrize("language", ["fortran", "python"])

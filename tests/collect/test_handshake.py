@@ -1,4 +1,4 @@
-"""The preload library and a libranktree_mpi of another version: nothing is served, and it is said why."""
+"""The preload library and a libranktree_mpi of another version: nothing is served, and the reason is printed."""
 
 import os
 import shutil
@@ -44,8 +44,8 @@ def test_another_version_is_refused(  # noqa: PLR0913
     alone = subprocess.run(mpi.launch(2, *program), capture_output=True, text=True, timeout=120, check=True)
     assert served.stdout == alone.stdout
     assert not log.exists()
-    told = [line for line in served.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
-    assert len(told) == 2, "each rank says so"
-    for line in told:
+    lines = [line for line in served.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
+    assert len(lines) == 2, "one line from each rank"
+    for line in lines:
         assert all(part in line for part in expected), line
         assert line.endswith("; collectives stay native")

@@ -59,7 +59,7 @@ def test_results_are_the_mpis(run: Run, tmp_path: Path, rule: str) -> None:
 
 
 def test_there_is_a_thread(run: Run) -> None:
-    """Or the test is skipped, and says why."""
+    """Or the test is skipped with the reason."""
     assert run("level", rule=RULES["messages"])[0].endswith("threads 1")
 
 

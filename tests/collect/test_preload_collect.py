@@ -12,7 +12,7 @@ from tests.helpers import known_bugs
 from tests.helpers.collect_log import served
 
 SECONDS = 180
-# What shared memory or messages can do for every collective; what a rule cannot do goes to the MPI.
+# What shared memory or messages can do for every collective; where a rule cannot serve a call it stays native.
 RULES = {
     "auto": "auto",
     "messages": (
@@ -65,7 +65,7 @@ def test_fortran_is_served_with_its_own_constants(run: Run, made: Program, mpi, 
     assert (found["broadcast"], found["reduce"], found["allreduce"], found["alltoall"]) == (39, 78, 39, 40)
 
 
-def test_calls_left_to_the_mpi_make_no_others(run: Run, made: Program, mpi, tmp_path: Path) -> None:
+def test_native_calls_make_no_others(run: Run, made: Program, mpi, tmp_path: Path) -> None:
     """On communicators of one rank, and of a collective that no rule is for: a look at what is known already."""
     program = [made(mpi.name, "fallthrough.c", "-rdynamic", "-ldl")]
     log = tmp_path / "log"
@@ -75,7 +75,7 @@ def test_calls_left_to_the_mpi_make_no_others(run: Run, made: Program, mpi, tmp_
         if rules:  # what is counted can be seen
             assert all(re.search(r"served [1-9]\d*, [1-9]", line) for line in lines), lines
     found = served(log)
-    assert 0 < found["allgather"] <= 10  # a communicator's first four are the MPI's own
+    assert 0 < found["allgather"] <= 10  # a communicator's first four are native
     assert all(ours == 0 for collective, ours in found.items() if collective != "allgather")
     assert found.keys() >= {"broadcast", "reduce"}
 
@@ -127,9 +127,11 @@ def test_a_program_without_the_variable_is_left_alone(run: Run, made: Program, m
     assert "ranktree" not in found.stderr
 
 
-@pytest.mark.parametrize("text", ["fast", "bcast=quick", "broad=auto", "bcast=messages:nothing", "/nowhere/rules"])
-def test_a_wrong_setting_is_told_once_and_the_mpi_serves(made: Program, mpi, build_folder: Path, text: str) -> None:
-    """As the library tells it: the command refuses most of them before."""
+@pytest.mark.parametrize("text", ["fast", "bcast=rapid", "broad=auto", "bcast=messages:nothing", "/nowhere/rules"])
+def test_a_wrong_setting_is_logged_once_and_calls_stay_native(
+    made: Program, mpi, build_folder: Path, text: str
+) -> None:
+    """As the library logs it: the command refuses most of them before."""
     library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
     variables = [f"LD_PRELOAD={library}", f"RANKTREE_COLL={text}", "RANKTREE_COLL_LOG=stderr", "RANKTREE_VERBOSE=1"]
     program = made(mpi.name, "every_call.c")
@@ -138,13 +140,13 @@ def test_a_wrong_setting_is_told_once_and_the_mpi_serves(made: Program, mpi, bui
     )
     plain = subprocess.run(mpi.launch(2, program, 1), capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (found.returncode, found.stdout) == (0, plain.stdout), found.stderr
-    told = [line for line in found.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
-    assert len(told) == 1, found.stderr
-    assert "stay native" in told[0]
+    lines = [line for line in found.stderr.splitlines() if line.startswith("ranktree: collectives: ")]
+    assert len(lines) == 1, found.stderr
+    assert "stay native" in lines[0]
     assert all(ours == "0" for ours in re.findall(r"(\d+) of \d+ not by the MPI", found.stderr))
 
 
-def test_ranks_that_are_told_different_things_follow_rank_0(made: Program, mpi, build_folder: Path) -> None:
+def test_ranks_with_different_settings_follow_rank_0(made: Program, mpi, build_folder: Path) -> None:
     library = build_folder / f"lib/libranktree_collect_{mpi.name}.so"
     program = made(mpi.name, "every_call.c")
     both = ["env", f"LD_PRELOAD={library}", "RANKTREE_COLL_LOG=stderr", "sh", "-c"]
@@ -163,7 +165,7 @@ def test_ranks_that_are_told_different_things_follow_rank_0(made: Program, mpi, 
     ("options", "expected"),
     [
         (["--collectives", "fast"], "no such file, and not one of auto, native"),
-        (["--collectives", "bcast=quick"], "expected one of auto, native, messages, shared, levels, found 'quick'"),
+        (["--collectives", "bcast=rapid"], "expected one of auto, native, messages, shared, levels, found 'rapid'"),
         (["--collectives", "broad=auto"], "found 'broad'"),
         (["--collectives", " ; "], "expected auto, native"),
         (["--split", "--collectives-log", "log"], "needs --collectives"),

@@ -1,4 +1,4 @@
-"""Reproducible reductions: the bits of one tree, wherever the ranks sit."""
+"""Reproducible reductions: the bits of one tree, wherever the ranks are placed."""
 
 import re
 import subprocess
@@ -29,14 +29,14 @@ def test_the_bits_are_those_of_the_tree(mpi: Mpi, ranks: int) -> None:
     assert others == 0
 
 
-def test_the_environment_asks_for_it_too(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_sets_it_too(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
-    asked = outcome(mpi.launch(5, mpi.program("collect_sums"), "environment"))
-    assert asked == outcome(mpi.launch(5, mpi.program("collect_sums"), "flag"))
-    assert asked[0] == 0
+    found = outcome(mpi.launch(5, mpi.program("collect_sums"), "environment"))
+    assert found == outcome(mpi.launch(5, mpi.program("collect_sums"), "flag"))
+    assert found[0] == 0
 
 
-def test_unmodified_programs_are_asked_from_their_first_call_on(mpi: Mpi, ranktree, monkeypatch) -> None:
+def test_unmodified_programs_are_reproducible_from_their_first_call_on(mpi: Mpi, ranktree, monkeypatch) -> None:
     monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
     command = mpi.launch(5, mpi.program("collect_sums"), "unmodified")
     result = ranktree("run", "--collectives", "native", "--", *command, timeout=60)
@@ -61,7 +61,7 @@ def rounds_for(rule: str) -> int:
 
 @pytest.mark.parametrize("how", ["flag", "environment", "unmodified"])
 def test_no_rule_changes_a_bit(mpi: Mpi, command: str, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever RANKTREE_COLL says."""
+    """Whatever RANKTREE_COLL is."""
     if how != "flag":
         monkeypatch.setenv("RANKTREE_REPRODUCIBLE", "1")
     found = set()
@@ -75,7 +75,7 @@ def test_no_rule_changes_a_bit(mpi: Mpi, command: str, how: str, monkeypatch: py
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "native"])
 def test_without_it_rules_change_bits(mpi: Mpi, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else the test above could not fail. auto may find that the MPI's own are quickest."""
+    """Else the test above could not fail. auto may find that the native calls are fastest."""
     found = []
     for each in ("native", rule):
         monkeypatch.setenv("RANKTREE_COLL", each)

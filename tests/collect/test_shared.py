@@ -1,4 +1,4 @@
-"""Collectives through shared memory, on real MPIs, against the MPI's own results."""
+"""Collectives through shared memory, on real MPIs, against the results of the native calls."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
 def run(command: list[str], timeout: float = 60) -> RunResult:
-    """What came of a command."""
+    """The result of a command."""
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
@@ -28,7 +28,8 @@ def expect_agreement(result: RunResult, least: int) -> None:
 
 
 # MPICH's waiting ranks spin, which takes long where they outnumber the cores, and among four and more its own
-# MPI_Gather of large pairs with gaps (MPI_DOUBLE_INT) ends in a truncation; the operations drawn for four have none.
+# MPI_Gather of large pairs with gaps (MPI_DOUBLE_INT) fails with a truncation error; the operations drawn for four have
+# none.
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 13, 16])
 def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
     """Every collective, root, datatype, operation and size in random order, one by one and several at a time."""
@@ -48,8 +49,8 @@ def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
-def test_more_data_than_there_is_room_for_is_told(mpi: Mpi, ranks: int) -> None:
-    """MPI's class where something is lost, nothing written beyond the room, and later calls as if nothing had been."""
+def test_more_data_than_the_buffer_holds_is_an_error(mpi: Mpi, ranks: int) -> None:
+    """MPI's error class where data is lost, nothing written beyond the buffer, and later calls are right."""
     if ranks > 3:
         known_bugs.skip(mpi, "waiting-ranks-spin")
     result = run(mpi.launch(ranks, mpi.program("shared_truncated")))
@@ -69,7 +70,7 @@ def test_elements_that_fit_into_no_cell_are_no_trial(mpi: Mpi, ranks: int) -> No
 
 @pytest.mark.parametrize("alone", [True, False], ids=["on processors of their own", "on one processor"])
 def test_a_waiting_rank_lets_the_mpi_go_on(mpi: Mpi, alone: bool) -> None:
-    """A large message under way while its sender waits in shared memory, spinning or asleep."""
+    """A large message in flight while its sender waits in shared memory, spinning or asleep."""
     command = mpi.launch(2, mpi.program("shared_trap"))
     if mpi.family == "openmpi":
         command[1:1] = ["--mca", "btl", "tcp,self"]
@@ -116,7 +117,7 @@ def test_ranks_that_outnumber_their_processors_yield_at_once(mpi: Mpi) -> None:
 
 
 def run_with_own_shm(script: str, kilobytes: int) -> subprocess.CompletedProcess[str]:
-    """Runs a shell's words where /dev/shm has that size and is nobody else's."""
+    """Runs a shell script where /dev/shm has that size and is used by nothing else."""
     if run(["unshare", "-m", "true"]).returncode != 0:
         pytest.skip("mounts cannot be made here")
     return run(["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size={kilobytes}k none /dev/shm && {script}"])
@@ -129,7 +130,7 @@ def by_sockets(launch: str) -> str:
 
 @pytest.mark.parametrize(("kilobytes", "answer"), [(64, "no team"), (2048, "no team"), (16384, "0 wrong results")])
 def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) -> None:
-    """Where the memory is not to be had, or not without taking most of it, nobody has a team and dies of SIGBUS."""
+    """Where there is too little memory, or a team would take most of it, there is no team, and no rank gets SIGBUS."""
     known_bugs.skip(mpi, "needs-dev-shm")
     launch = " ".join(mpi.launch(4, mpi.program("shared_check"), "shared:binomial", 1, 8))
     result = run_with_own_shm(by_sockets(launch), kilobytes)
@@ -138,12 +139,12 @@ def test_a_small_dev_shm_gives_no_team(mpi: Mpi, kilobytes: int, answer: str) ->
 
 
 @pytest.mark.parametrize("rule", ["shared:binomial", "auto"])
-def test_with_a_small_dev_shm_calls_go_another_way(mpi: Mpi, rule: str, tmp_path: Path) -> None:
-    """What was asked to go through shared memory is the MPI's own, with its results."""
+def test_with_a_small_dev_shm_calls_stay_native(mpi: Mpi, rule: str, tmp_path: Path) -> None:
+    """Calls with a rule for shared memory stay native, with the native results."""
     known_bugs.skip(mpi, "needs-dev-shm")
     log = tmp_path / "log"
-    asked = ("env", f"RANKTREE_COLL={rule}", f"RANKTREE_COLL_LOG={log}")
-    launch = " ".join(mpi.launch(4, *asked, mpi.program("collect_calls"), 10))
+    command = ("env", f"RANKTREE_COLL={rule}", f"RANKTREE_COLL_LOG={log}")
+    launch = " ".join(mpi.launch(4, *command, mpi.program("collect_calls"), 10))
     result = run_with_own_shm(by_sockets(launch), kilobytes=64)
     assert (result.returncode, result.stdout[:2]) == (0, "ok"), result.stdout + result.stderr
     if rule == "auto":

@@ -65,6 +65,6 @@ def test_shared_memory_gives_the_results_of_the_mpi(run: Callable) -> None:
     assert re.search(r"\d+ operations, 0 wrong results", output), output
 
 
-def test_more_data_than_there_is_room_for_is_an_error(run: Callable) -> None:
-    """The class of the MPI, nothing written beyond the room, and later calls as if nothing had been."""
+def test_more_data_than_the_buffer_holds_is_an_error(run: Callable) -> None:
+    """MPI's error class, nothing written beyond the buffer, and later calls are right."""
     assert run("shared_truncated") == "ok\n"

@@ -29,14 +29,14 @@ using core::predict::Variant;
 using core::schedule::Algorithm;
 using Step = TuningEntry::Step;
 
-Choice way_of(Algorithm algorithm) {
+Choice messages_by(Algorithm algorithm) {
   Choice choice{.variant = Variant::kMessages};
   choice.composition.algorithms = {algorithm};
   return choice;
 }
 
-const Choice kOne = way_of(Algorithm::kBinomial);
-const Choice kTwo = way_of(Algorithm::kChain);
+const Choice kOne = messages_by(Algorithm::kBinomial);
+const Choice kTwo = messages_by(Algorithm::kChain);
 const std::vector<Candidate> kBoth = {{kOne, 1e-6}, {kTwo, 2e-6}};
 constexpr double kMicro = 1e-6;
 

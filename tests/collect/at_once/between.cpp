@@ -1,11 +1,10 @@
 // between WHAT: what is in flight stays in flight, and other things stay what they are, whatever comes between.
 //
-//   flag, first, init, team, levels   rank 0 makes a call that synchronises before it waits for an operation, the
-//   others
-//                                     after they have waited; waits for ever where that call drives nothing
+//   flag, first, init, team, levels   rank 0 makes a call that synchronises before it waits for an operation, other
+//                                     ranks after they have waited; waits for ever where that call drives nothing
 //   trials                            the same around every call of a collective that is on trial
 //   type                              user functions are given the program's handle of a datatype
-//   message                           an error of the MPI's is not told with the reason of another one
+//   message                           an error of the MPI is not reported with the reason of another one
 //   preloaded N                       N calls of the MPI, then reproducible sums, for the preload library to serve
 // Prints "ok".
 #include <mpi.h>

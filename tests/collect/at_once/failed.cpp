@@ -1,6 +1,6 @@
-// failed: on emulated nodes, a broadcast whose root sends more than others take, begun before others that are
-// right: who must be told is told, in MPI's class, nobody else is, nobody waits for ever, and the communicator can be
-// used on. Then an operation of the program's own that reads elements as what they are, aligned. Prints "ok".
+// failed: on emulated nodes, a broadcast whose root sends more than others take, begun before others that are right:
+// the ranks that lose data get MPI's error class, no other rank does, none waits for ever, and the communicator can
+// still be used. Then a user operation that reads elements by their type, aligned. Prints "ok".
 #include <mpi.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void fail(const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// Errors may be told at once or in the end.
+// Errors may be thrown at the start or in the end.
 struct Begun {
   std::unique_ptr<collect::Running> running;
   int error_class = MPI_SUCCESS;
@@ -47,7 +47,7 @@ Begun broadcast(const std::shared_ptr<collect::Context>& context, std::vector<in
   operation.receive = {values.data(), static_cast<std::int64_t>(values.size()), MPI_INT, {}, {}};
   operation.comm = MPI_COMM_WORLD;
   const auto choice = choice_from_text(text, Collective::kBroadcast);
-  if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
+  if (!can_run(*context, operation, choice)) fail("a variant that cannot run");
   Begun begun;
   begun.error_class = ranktree::mpi::attempt([&] { begun.running = start(context, operation, choice); }).error_class;
   return begun;
@@ -58,16 +58,16 @@ int class_of(const Begun& begun) {
   return ranktree::mpi::attempt([&] { finish(*begun.running, collect::Process::here()->in_flight); }).error_class;
 }
 
-void check_truncation(const std::shared_ptr<collect::Context>& context, const std::string& text, bool told) {
+void check_truncation(const std::shared_ptr<collect::Context>& context, const std::string& text, bool truncated) {
   const int rank = context->rank();
   std::vector<int> wrong(rank == 0 ? 64 : 1, rank);
   std::vector<int> right(64, rank == 0 ? 4711 : -1);
   const Begun first = broadcast(context, wrong, text);
   const Begun second = broadcast(context, right, text);
-  if (class_of(second) != MPI_SUCCESS) fail("told of another operation's error");
+  if (class_of(second) != MPI_SUCCESS) fail("another operation's error");
   if (right != std::vector<int>(64, 4711)) fail("the operation after the one that failed");
   const int found = class_of(first);
-  if (found != (told ? MPI_ERR_TRUNCATE : MPI_SUCCESS)) fail(("error class " + std::to_string(found)).c_str());
+  if (found != (truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS)) fail(("error class " + std::to_string(found)).c_str());
   std::vector<int> third(5000, rank == 0 ? 17 : -1);
   if (class_of(broadcast(context, third, text)) != MPI_SUCCESS || third != std::vector<int>(5000, 17)) fail("later");
 }
@@ -125,9 +125,9 @@ void check_alignment(const std::shared_ptr<collect::Context>& context, MPI_Datat
   }
 }
 
-// One rank has a block, or a vector, of another length, in its node or as its leader. Some rank is told where there was
-// too much for it, and the operation behind is right. Short ones: where a message of more than its eager limit is
-// truncated Open MPI 4.1 itself writes behind the buffer, in MPI_Recv, too.
+// One rank has a block, or a vector, of another length, in its node or as its leader. Where a rank is sent more than it
+// has space for some rank gets an error, and the next operation is right. Short ones: where a message of more than its
+// eager limit is truncated Open MPI 4.1 itself writes behind the buffer, in MPI_Recv, too.
 void check_sizes(const std::shared_ptr<collect::Context>& context, Collective kind, int odd, int others, int at_odd) {
   const int size = context->size();
   const int count = context->rank() == odd ? at_odd : others;
@@ -140,19 +140,19 @@ void check_sizes(const std::shared_ptr<collect::Context>& context, Collective ki
   operation.op = MPI_SUM;
   operation.comm = MPI_COMM_WORLD;
   const auto choice = choice_from_text("shared:binomial", kind);
-  if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
+  if (!can_run(*context, operation, choice)) fail("a variant that cannot run");
   const int found = ranktree::mpi::attempt([&] {
                       finish(*start(context, operation, choice), context->process().in_flight);
                     }).error_class;
   if (found != MPI_SUCCESS && found != MPI_ERR_TRUNCATE) fail(("error class " + std::to_string(found)).c_str());
   if (std::count(into.end() - 16, into.end(), -1) != 16) fail("beyond the buffer");
-  int told = found == MPI_ERR_TRUNCATE ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  // A root that has more room than others need, or less to send, leaves nobody without.
+  int reported = found == MPI_ERR_TRUNCATE ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &reported, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  // Where the root has more space than others need, or less to send, no rank loses data.
   const bool to_root = kind == Collective::kGather || kind == Collective::kReduce;
   const bool too_much =
       to_root ? (odd == 0) == (at_odd < others) : kind != Collective::kScatter || (odd == 0) == (at_odd > others);
-  if (too_much && told == 0) fail(("nobody is told: " + std::to_string(static_cast<int>(kind))).c_str());
+  if (too_much && reported == 0) fail(("no rank has an error: " + std::to_string(static_cast<int>(kind))).c_str());
   std::vector<int> right(64, context->rank() == 0 ? 4711 : -1);
   if (class_of(broadcast(context, right, "shared:binomial")) != MPI_SUCCESS) fail("later");
   if (right != std::vector<int>(64, 4711)) fail("the operation after the one of different sizes");
@@ -177,7 +177,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 #ifdef MPICH_VERSION
-  // Its calls that complete requests tell the world, whatever communicator a message failed on.
+  // Its calls that complete requests call the error handler of the world, whatever communicator a message failed on.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 #endif
   emulate_two_nodes(MPI_COMM_WORLD);
@@ -187,8 +187,8 @@ int main(int argc, char** argv) {
   try {
     const auto context = collect::Context::of(MPI_COMM_WORLD);
     if (context->node_count() != 2) fail("the nodes");
-    // On the root's node everybody is told, on the other one the leader, who has got a message that is too long; by
-    // messages everybody.
+    // On the root's node every rank gets the error, on the other node the leader, which has received a message that is
+    // too long; by messages every rank.
     check_truncation(context, "shared:binomial", rank != 0 && rank <= (size + 1) / 2);
     check_truncation(context, "messages:flat:groups=1", rank != 0);
     check_all_sizes(context);

@@ -39,7 +39,7 @@ char value_at(std::int64_t place) { return static_cast<char>(place % 61 + 1); }
 
 void run(const std::shared_ptr<collect::Context>& context, const Operation& operation, const char* text) {
   const auto choice = ranktree::core::predict::choice_from_text(text, operation.collective);
-  if (!can_run(*context, operation, choice)) fail("a way that cannot be gone");
+  if (!can_run(*context, operation, choice)) fail("a variant that cannot run");
   finish(*start(context, operation, choice), context->process().in_flight);
 }
 

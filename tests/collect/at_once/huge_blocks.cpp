@@ -1,5 +1,5 @@
 // huge_blocks COLLECTIVE: blocks whose count fits into an int and which together have more than 2^31 bytes, on two
-// ranks, in the ways of the list below and as RANKTREE_COLL says. Prints "ok".
+// ranks, by the variants of the list below and by that of RANKTREE_COLL. Prints "ok".
 #include <mpi.h>
 #include <sys/mman.h>
 
@@ -62,7 +62,7 @@ struct Case {
   Collective collective = Collective::kGather;
   bool sends_all = false;     // a block for each rank
   bool receives_all = false;  // one of each
-  std::vector<const char*> ways;
+  std::vector<const char*> variants;
 };
 
 Case case_of(const std::string& name) {
@@ -91,21 +91,21 @@ class Huge {
     }
   }
 
-  // In the way of that name; "": as a program's call.
-  void carry_out(const std::shared_ptr<collect::Context>& context, const std::string& way) {
+  // By the variant of that name; "": as a program's call.
+  void carry_out(const std::shared_ptr<collect::Context>& context, const std::string& variant) {
     into_.clear();
     Operation operation{.collective = case_.collective, .root = kRoot, .comm = MPI_COMM_WORLD};
     operation.send = {from_.begin(), kBlock, MPI_INT8_T, {}, {}};
     operation.receive = {into_.begin(), kBlock, MPI_INT8_T, {}, {}};
     if (case_.collective == Collective::kReduceScatter) operation.op = MPI_SUM;
-    if (way.empty()) {
+    if (variant.empty()) {
       if (collect::call(operation) != MPI_SUCCESS) fail("a call");
     } else {
-      const auto choice = ranktree::core::predict::choice_from_text(way, case_.collective);
-      if (!can_run(*context, operation, choice)) fail(way + ": cannot be gone");
+      const auto choice = ranktree::core::predict::choice_from_text(variant, case_.collective);
+      if (!can_run(*context, operation, choice)) fail(variant + ": cannot run");
       finish(*start(context, operation, choice), context->process().in_flight);
     }
-    judge(way.empty() ? "a call" : way);
+    judge(variant.empty() ? "a call" : variant);
   }
 
  private:
@@ -119,15 +119,15 @@ class Huge {
     return sum;
   }
 
-  void judge(const std::string& way) const {
+  void judge(const std::string& variant) const {
     if (case_.collective == Collective::kGather && rank_ != kRoot) return;
     const int giver = case_.collective == Collective::kScatter ? kRoot : 0;
     for (int block = 0; block < (case_.receives_all ? kRanks : 1); ++block) {
       const signed char* const found = into_.begin() + std::int64_t{block} * kBlock;
       for (const std::int64_t place : kPlaces) {
-        if (found[place] != expected(giver + block, place)) fail(way + ": byte " + std::to_string(place));
+        if (found[place] != expected(giver + block, place)) fail(variant + ": byte " + std::to_string(place));
       }
-      if (found[2] != 0 || found[kBlock - 2] != 0) fail(way + ": no zeros");
+      if (found[2] != 0 || found[kBlock - 2] != 0) fail(variant + ": no zeros");
     }
   }
 
@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
     const Case given = case_of(argc > 1 ? argv[1] : "");
     Huge huge(given, rank);
     const auto context = collect::Context::of(MPI_COMM_WORLD);
-    for (const char* const way : given.ways) huge.carry_out(context, way);
+    for (const char* const variant : given.variants) huge.carry_out(context, variant);
     huge.carry_out(context, "");
   } catch (const std::exception& error) {
     fail(error.what());

@@ -39,7 +39,7 @@ class Worker {
       one(count);
       several(count);
     }
-    // The last thing on it: nobody frees a communicator that others still use.
+    // The last call on it: no thread frees a communicator that others still use.
     ranktree_Barrier(comm_);
   }
 
@@ -58,7 +58,7 @@ class Worker {
     }
   }
 
-  // Completed by whoever waits, in another order than begun.
+  // Completed by the thread that waits, in another order than begun.
   void several(std::size_t count) {
     std::vector<int> sum(count, base_ + rank_);
     std::vector<int> values(count, rank_ == root_ ? base_ : -1);

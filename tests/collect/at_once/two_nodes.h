@@ -7,7 +7,7 @@
 
 #include "mpi/attribute.h"
 
-// Two of consecutive ranks. Of a communicator that nothing has been asked of.
+// Two of consecutive ranks. To be called before any collective on the communicator.
 inline void emulate_two_nodes(MPI_Comm comm) {
   int rank = 0;
   int size = 0;

@@ -1,5 +1,5 @@
-/* What calls that are left to the MPI make besides: the allocations, and the MPI's functions that a library in between
-   may ask, in 1000 rounds of them once all is known, and in the first calls that are served. Every rank prints them. */
+/* Overhead of native calls under the preload library: the allocations, and the calls of MPI functions that it
+   may query, in 1000 rounds once all is decided, and in the first calls that are served. Every rank prints them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* "loop N COUNT": N allreduces of COUNT integers. Every rank says whether all had the right result. */
+/* "loop N COUNT": N allreduces of COUNT integers. Every rank prints whether all had the right result. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

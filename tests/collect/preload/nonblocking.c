@@ -1,9 +1,9 @@
-/* MPI_Ibcast, MPI_Ireduce and MPI_Iallreduce, completed in every way that MPI has. Rank 0 prints one number for all
- * bytes that all ranks have received, which must be the same whoever serves the calls; canaries are looked at here.
+/* MPI_Ibcast, MPI_Ireduce and MPI_Iallreduce, completed by each of MPI's calls for that. Rank 0 prints one number
+ * for all bytes that all ranks have received, which must be the same by every variant; canaries are checked here.
  *   random SEED ROUNDS   several at a time, of random kinds, on three communicators, between blocking collectives
  *   waits                a rank sits in MPI_Recv for a message that follows its own part of a broadcast
- *   sleeps SECONDS       a rank is in no call of MPI's at all meanwhile; "late" where the others waited for it
- *   frees [wait]         requests are freed at once, and communicators, and nobody waits in the end; MPI allows the
+ *   sleeps SECONDS       a rank is outside MPI meanwhile; "late" where the others waited for it
+ *   frees [wait]         requests are freed at once, and communicators, and no rank waits in the end; MPI allows the
  *                        second only, so that its own calls are waited for
  *   own                  operations of the program's own
  *   level                the thread level, and how many threads there are
@@ -122,13 +122,13 @@ static void compute(void) {
   for (int i = 0; i < 20000; ++i) sum += i;
 }
 
-/* Each rank in its own way. */
-static void complete(Call* calls, int count, int way) {
+/* Each rank by other calls, which `how` selects. */
+static void complete(Call* calls, int count, int how) {
   MPI_Request requests[kMost];
   MPI_Status statuses[kMost];
   int indices[kMost], flag = 0, done = 0, index, some;
   for (int i = 0; i < count; ++i) requests[i] = calls[i].request;
-  switch (way) {
+  switch (how) {
     case 0:
       MPI_Waitall(count, requests, statuses);
       break;

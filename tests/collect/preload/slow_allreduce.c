@@ -1,4 +1,4 @@
-/* Behind the library that serves collectives: the MPI's own large allreduce, made slow. */
+/* Behind the library that serves collectives: the native large allreduce, made slow. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

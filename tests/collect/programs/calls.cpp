@@ -1,4 +1,4 @@
-// The public collectives, blocking, nonblocking and persistent, against the MPI's own on the same ints; their errors;
+// The public collectives, blocking, nonblocking and persistent, against the native ones on the same ints; their errors;
 // communicators and datatypes freed while operations are in flight; many communicators. Prints "ok".
 #include <mpi.h>
 #include <ranktree/mpi.h>
@@ -149,7 +149,7 @@ void expect_class(int code, int expected, const char* what) {
   if (found != expected) fail(std::string(what) + ": error class " + std::to_string(found));
 }
 
-// The MPI's own answers to the same mistakes.
+// The native calls' error classes for the same mistakes.
 void check_errors(const World& world) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(world.comm, &comm);

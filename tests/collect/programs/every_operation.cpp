@@ -1,5 +1,5 @@
 // every_operation: the predefined operations on the predefined datatypes of C and Fortran that they are defined for, by
-// allreduce, reduce to each root and reduce_scatter, against the MPI's own. Prints "ok" and how many were compared.
+// allreduce, reduce to each root and reduce_scatter, against the native calls. Prints "ok" and how many were compared.
 #include <mpi.h>
 #include <ranktree/mpi.h>
 

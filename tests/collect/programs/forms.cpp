@@ -1,6 +1,6 @@
-// forms: in which of the MPI's own collectives each call of ours ends under a `levels` rule, counted on every rank. A
-// blocking call and a nonblocking one do not match each other, so all members of a level must make the same: blocking
-// ones where ours blocks, else one nonblocking call of the whole communicator. Prints "ok".
+// forms: which native collectives each call of ours makes under a `levels` rule, counted on every rank. A blocking call
+// and a nonblocking one do not match each other, so all members of a level must make the same: blocking ones where ours
+// blocks, else one nonblocking call of the whole communicator. Prints "ok".
 #include <dlfcn.h>
 #include <mpi.h>
 #include <ranktree/mpi.h>
@@ -73,7 +73,7 @@ class Forms {
     std::iota(from_.begin(), from_.end(), rank_);
   }
 
-  // The MPI's own, one of each.
+  // The native calls, one of each.
   void nonblocking() {
     for (int root = 0; root < size_; ++root) {
       each("a nonblocking", root, {0, 1},

@@ -1,4 +1,4 @@
-! Every collective of the Fortran modules, blocking, nonblocking and persistent, against the MPI's own on the same
+! Every collective of the Fortran modules, blocking, nonblocking and persistent, against the native ones on the same
 ! integers; buffers that are no plain arrays; errors. BINDING 1: mpif.h, 2: use mpi, 3: use mpi_f08. Prints ok.
 !
 ! With NO_F08 the module ranktree_mpif in place of ranktree.
@@ -179,7 +179,7 @@ contains
     call finish('reduce_scatter')
   end subroutine check_lists
 
-  ! MPI_IN_PLACE of this kind of handles, on each side where it may be; the MPI's own call is not in place.
+  ! MPI_IN_PLACE of this kind of handles, on each side where it may be; the native call is not in place.
   subroutine check_in_place()
     form = 0
     root = ranks - 1

@@ -1,8 +1,9 @@
-// The collectives with MPI_Count against the MPI's own with int: every call and form with small numbers; displacements
-// and counts beyond 2^31-1 that share a divisor, without the memory in between; what is refused. Prints "ok".
+// The collectives with MPI_Count against the native ones with int: every call and form with small numbers;
+// displacements and counts beyond 2^31-1 that share a divisor, without the memory in between; what is refused. Prints
+// "ok".
 //
 //   collect_large            all of that
-//   collect_large native     messages of more than 2^31 elements, 2 GiB a rank, where calls are the MPI's
+//   collect_large native     messages of more than 2^31 elements, 2 GiB a rank, where calls are native
 //   collect_large scheduled  the same where they are not
 #include <mpi.h>
 #include <ranktree/mpi.h>

@@ -77,7 +77,7 @@ def given(count: int = TOTAL) -> np.ndarray:
 
 
 def check_collectives(root: int) -> None:
-    """Arrays of which a part is said."""
+    """Arrays of which a part is given."""
     own = COUNTS[RANK]
 
     def block(into: np.ndarray) -> list:
@@ -152,7 +152,7 @@ class Kept(np.ndarray):
 
 
 def check_requests() -> None:
-    """Several at once; Test; ones that nobody holds keep their buffers while they are under way, no longer."""
+    """Several at once; Test; requests without a reference keep their buffers while they are in flight, no longer."""
     sums = [np.zeros(1, dtype=int) for _ in range(3)]
     requests = [ours.Iallreduce(WORLD, np.array([RANK + i]), each) for i, each in enumerate(sums)]
     ours.Request.Waitall(requests)
@@ -226,7 +226,7 @@ def check_reduce_scatter_between(inter: MPI.Intercomm) -> None:
 
 
 def check_orders() -> None:
-    """A rank that has more under way than another that waits already."""
+    """A rank has more requests in flight than another rank that waits already."""
     total, found = np.array([RANK]), np.zeros(COUNTS[RANK], dtype=int)
     first = ours.Iallreduce(WORLD, MPI.IN_PLACE, total)
     if RANK > 0:

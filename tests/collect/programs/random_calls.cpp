@@ -1,5 +1,5 @@
-// Random collective operations, each carried out by the MPI and in a random way of ours, on equal buffers with
-// canaries. random_calls SEED CASES [serial]: prints "ok N cases ..." or what differs, and exits with 1 then.
+// Random collective operations, each carried out by the native call and by a random variant of ours, on equal buffers
+// with canaries. random_calls SEED CASES [serial]: prints "ok N cases ..." or what differs, and exits with 1 then.
 //
 // "serial" is for an MPI whose own reductions write where they must not: their results are combined here, operand by
 // operand.
@@ -120,7 +120,7 @@ class Random {
     const bool gets = drawn.collective != Collective::kReduce || at_root(drawn);
     drawn.receive = {kind, drawn.send.in_place ? operand : own, {}, {}, own, false, {}};
     if (gets) drawn.receive.written = {{0, own}};
-    // In place the rest of the operand may be used as room.
+    // In place the rest of the operand may be used as scratch space.
     if (gets && drawn.send.in_place) drawn.receive.written = {{0, drawn.receive.elements}};
     block_ = {0, own};
     for (int i = 0; scatters && i < rank_; ++i) block_.first += counts[static_cast<std::size_t>(i)];
@@ -336,14 +336,14 @@ std::int64_t first_wrong(const Case& drawn, const Areas& before, const Areas& na
   if (ours.send.bytes != before.send.bytes) return 0;
   if (drawn.receive.kind == nullptr) return -1;
   const Kind& kind = *drawn.receive.kind;
-  const bool room = reduces(drawn.collective) && !drawn.receive.written.empty();
-  const std::vector<Run> compared = room ? std::vector<Run>{result} : drawn.receive.written;
+  const bool scratch = reduces(drawn.collective) && !drawn.receive.written.empty();
+  const std::vector<Run> compared = scratch ? std::vector<Run>{result} : drawn.receive.written;
   const std::vector<bool> data = data_of(ours.receive, kind, compared);
   const std::vector<bool> written = data_of(ours.receive, kind, drawn.receive.written);
   for (std::size_t at = 0; at < data.size(); ++at) {
     if (data[at] && ours.receive.bytes[at] != native.receive.bytes[at]) return static_cast<std::int64_t>(at);
     // MPI's own pairs may be combined whole, with the bytes between them.
-    const bool kept = !written[at] && (kind.type != MPI_DOUBLE_INT || !room);
+    const bool kept = !written[at] && (kind.type != MPI_DOUBLE_INT || !scratch);
     if (kept && ours.receive.bytes[at] != before.receive.bytes[at]) return static_cast<std::int64_t>(at);
   }
   return -1;
@@ -365,7 +365,7 @@ Choice random_choice(Collective collective, int size, Dice& dice) {
   return choice;
 }
 
-// As many nodes as the environment says: this machine has one.
+// As many nodes as the environment variable sets: this machine has one.
 void emulate_nodes(MPI_Comm comm, int rank, Dice& dice) {
   const std::string node = std::to_string(dice() % 2 == 0 ? rank % 3 : rank / 3);
   setenv("RANKTREE_NODE_ID", node.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -381,14 +381,14 @@ struct Count {
   int refused = 0;
 };
 
-// What is asked for on the command line.
-struct Asked {
+// The arguments on the command line.
+struct Arguments {
   unsigned seed = 1;
   int cases = 1000;
   bool serial = false;
 };
 
-// The MPI's own result, or one that takes none of its reductions.
+// The native result, or one that is made without the MPI's reductions.
 bool make_expected(const Case& drawn, Areas& areas, const Run& block, MPI_Comm comm, bool serial) {
   if (!serial || !reduces(drawn.collective)) return collect::native(make_operation(drawn, areas, comm)) == MPI_SUCCESS;
   reduce_serially(drawn, areas, block, comm);
@@ -430,13 +430,13 @@ void give_up() {
 }
 
 // Ranks in another order than the world's, on machines of several nodes.
-void run_cases(const Asked& asked, int most, Count& count) {
-  Dice dice(asked.seed);
+void run_cases(const Arguments& arguments, int most, Count& count) {
+  Dice dice(arguments.seed);
   const Kinds kinds;
   int world_rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   constexpr int kTogether = 40;
-  for (int begun = 0; begun < asked.cases; begun += kTogether) {
+  for (int begun = 0; begun < arguments.cases; begun += kTogether) {
     const int size = 1 + roll(dice, most);
     const bool backwards = roll(dice, 2) == 0;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -444,10 +444,10 @@ void run_cases(const Asked& asked, int most, Count& count) {
     if (comm != MPI_COMM_NULL) {
       Dice own = dice;
       Random random(comm, kinds);
-      Dice places(asked.seed + static_cast<unsigned>(begun));
+      Dice places(arguments.seed + static_cast<unsigned>(begun));
       emulate_nodes(comm, random.rank(), places);
       for (int i = 0; i < kTogether; ++i) {
-        if (!run_case(comm, kinds, random, own, count, asked.serial)) give_up();
+        if (!run_case(comm, kinds, random, own, count, arguments.serial)) give_up();
       }
       MPI_Comm_free(&comm);
     }
@@ -463,13 +463,13 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  Asked asked;
-  if (argc > 1) asked.seed = static_cast<unsigned>(std::strtol(argv[1], nullptr, 10));
-  if (argc > 2) asked.cases = static_cast<int>(std::strtol(argv[2], nullptr, 10));
-  if (argc > 3) asked.serial = std::strcmp(argv[3], "serial") == 0;
+  Arguments arguments;
+  if (argc > 1) arguments.seed = static_cast<unsigned>(std::strtol(argv[1], nullptr, 10));
+  if (argc > 2) arguments.cases = static_cast<int>(std::strtol(argv[2], nullptr, 10));
+  if (argc > 3) arguments.serial = std::strcmp(argv[3], "serial") == 0;
   Count count;
   try {
-    run_cases(asked, size, count);
+    run_cases(arguments, size, count);
   } catch (const std::exception& error) {
     std::printf("rank %d: %s\n", rank, error.what());
     give_up();

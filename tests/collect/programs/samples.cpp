@@ -15,7 +15,7 @@ namespace {
 constexpr int kCanary = 64;
 constexpr unsigned char kFill = 0xA5;
 
-// The kinds that user operations may meet, for they are told a type only.
+// The kinds that user operations have to look up, since MPI passes them a type only.
 const Kind& kind_of(MPI_Datatype type) {
   static std::vector<Kind> known;
   const auto found = std::find_if(known.begin(), known.end(), [type](const Kind& kind) { return kind.type == type; });
@@ -25,20 +25,20 @@ const Kind& kind_of(MPI_Datatype type) {
   MPI_Aint extent = 0;
   MPI_Type_get_extent(type, &lower, &extent);
   kind.extent = static_cast<int>(extent);
-  // Where packed ints come out is where the type has them.
+  // Unpacking numbered ints shows where the type has them.
   int size = 0;
   MPI_Type_size(type, &size);
   const int ints = size / 4;
   std::vector<std::int32_t> packed(static_cast<std::size_t>(ints));
-  constexpr int kRoom = 256;
+  constexpr int kSpace = 256;
   for (int i = 0; i < ints; ++i) packed[static_cast<std::size_t>(i)] = 0x01010101 * (i + 1);
-  Bytes room(kRoom, 0);
+  Bytes space(kSpace, 0);
   int position = 0;
-  MPI_Unpack(packed.data(), size, &position, room.data() + kRoom / 2, 1, type, MPI_COMM_SELF);
+  MPI_Unpack(packed.data(), size, &position, space.data() + kSpace / 2, 1, type, MPI_COMM_SELF);
   kind.ints.resize(packed.size());
-  for (int at = 0; at < kRoom; ++at) {
-    if (room[static_cast<std::size_t>(at)] == 0) continue;
-    kind.ints[static_cast<std::size_t>(room[static_cast<std::size_t>(at)]) - 1] = at - kRoom / 2;
+  for (int at = 0; at < kSpace; ++at) {
+    if (space[static_cast<std::size_t>(at)] == 0) continue;
+    kind.ints[static_cast<std::size_t>(space[static_cast<std::size_t>(at)]) - 1] = at - kSpace / 2;
     at += 3;
   }
   known.push_back(kind);

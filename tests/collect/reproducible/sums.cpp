@@ -2,12 +2,12 @@
 // core/schedule/tree_order.h gives, which is computed here from its words. Rank 0 prints a digest of all results, to be
 // the same wherever ranks sit and whichever MPI this is.
 //
-//   sums flag          ranktree_Comm_set_reproducible's way
+//   sums flag          ranktree_Comm_set_reproducible is called
 //   sums environment   RANKTREE_REPRODUCIBLE is set
 //   sums unmodified    MPI's blocking calls, for the preload library to serve
 //   sums nothing       how many elements differ from the tree is printed in place of the digest
 //
-// A second word is how often all of it is done: `auto` tries other ways after some calls.
+// A second word is how often all of it is done: `auto` tries other variants after some calls.
 #include <mpi.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// shared_check CHOICE SEED ROUNDS [MOST_BYTES]: random operations by shared memory against the MPI's own, one by one
-// and several at a time. Says "no team" where there is no shared memory, and passes.
+// shared_check CHOICE SEED ROUNDS [MOST_BYTES]: random operations by shared memory against the native calls, one by one
+// and several at a time. Prints "no team" where there is no shared memory, and passes.
 #include <mpi.h>
 
 #include <cstdio>
@@ -41,7 +41,7 @@ class Checker {
   [[nodiscard]] int failed() const { return failed_; }
   [[nodiscard]] int shared() const { return shared_; }
 
-  // Each rank for itself directly, where that can be, or the long way.
+  // Each rank decides by itself between finish_shared() and a SharedCall, which must work together.
   void one() {
     Drawn drawn(random_, kinds_, MPI_COMM_WORLD, most_);
     const Choice choice = choice_from_text(choice_, drawn.operation().collective);

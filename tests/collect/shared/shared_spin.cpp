@@ -82,7 +82,7 @@ bool run(int rank) {
   MPI_Win window = MPI_WIN_NULL;
   std::atomic<int>* const flag = flag_of_rank_0(rank, &window);
   barrier(context);
-  // Outside MPI, and asleep: rank 0 is to wait for nobody's processor.
+  // Outside MPI, and asleep: rank 0 must not compete for a processor.
   while (rank != 0 && flag->load() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (rank == 0) watch().yielded = flag;
   barrier(context);

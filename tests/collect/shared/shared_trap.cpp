@@ -1,5 +1,5 @@
 // shared_trap: rank 1 has begun to send a large message, and waits in shared memory for rank 0, which receives the
-// message first. Without progress of the MPI in that wait nobody would ever go on.
+// message first. Without progress of the MPI in that wait both ranks would wait for ever.
 #include <mpi.h>
 
 #include <chrono>

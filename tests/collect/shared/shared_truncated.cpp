@@ -1,6 +1,6 @@
-// shared_truncated: collectives through shared memory in which ranks have different sizes. Who has less room than comes
-// is told so in MPI's class and has what fits; nobody writes beyond its room, and the calls behind are right. Blocking
-// and nonblocking. Says "no team" where there is no shared memory, else "ok".
+// shared_truncated: collectives through shared memory in which ranks have different sizes. A rank with less space than
+// it is sent gets MPI's error class and the data that fits; nothing is written beyond its space, and later calls are
+// right. Blocking and nonblocking. Prints "no team" where there is no shared memory, else "ok".
 #include <mpi.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv is POSIX
 
@@ -35,10 +35,10 @@ struct Team {
   bool nonblocking = false;  // calls
 };
 
-void expect(bool right, const char* what, const Team& team, std::int64_t sent, std::int64_t room) {
+void expect(bool right, const char* what, const Team& team, std::int64_t sent, std::int64_t space) {
   if (right) return;
   std::printf("rank %d: %s, %lld bytes for %lld\n", team.rank, what, static_cast<long long>(sent),
-              static_cast<long long>(room));
+              static_cast<long long>(space));
   std::fflush(stdout);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
@@ -66,37 +66,37 @@ int broadcast(const Team& team, int root, void* buffer, std::int64_t count, MPI_
   return call(team, operation);
 }
 
-// Rank r has room for rooms[r % rooms.size()].
-void check(const Team& team, int root, std::int64_t sent, const std::vector<std::int64_t>& rooms) {
-  const std::int64_t room = team.rank == root ? sent : rooms[static_cast<std::size_t>(team.rank) % rooms.size()];
-  std::vector<unsigned char> data(static_cast<std::size_t>(room) + 64, kCanary);
-  for (std::int64_t i = 0; i < room && team.rank == root; ++i) data[static_cast<std::size_t>(i)] = sample(i, root);
-  const int found = broadcast(team, root, data.data(), room, MPI_BYTE);
-  expect(found == (room < sent ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "the error class", team, sent, room);
-  const std::int64_t filled = std::min(sent, room);
+// Rank r has space for spaces[r % spaces.size()].
+void check(const Team& team, int root, std::int64_t sent, const std::vector<std::int64_t>& spaces) {
+  const std::int64_t space = team.rank == root ? sent : spaces[static_cast<std::size_t>(team.rank) % spaces.size()];
+  std::vector<unsigned char> data(static_cast<std::size_t>(space) + 64, kCanary);
+  for (std::int64_t i = 0; i < space && team.rank == root; ++i) data[static_cast<std::size_t>(i)] = sample(i, root);
+  const int found = broadcast(team, root, data.data(), space, MPI_BYTE);
+  expect(found == (space < sent ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "the error class", team, sent, space);
+  const std::int64_t filled = std::min(sent, space);
   for (std::int64_t i = 0; i < filled; ++i) {
-    expect(data[static_cast<std::size_t>(i)] == sample(i, root), "the data", team, sent, room);
+    expect(data[static_cast<std::size_t>(i)] == sample(i, root), "the data", team, sent, space);
   }
   for (std::size_t i = static_cast<std::size_t>(filled); i < data.size(); ++i) {
-    expect(data[i] == kCanary, "beyond the data", team, sent, room);
+    expect(data[i] == kCanary, "beyond the data", team, sent, space);
   }
 }
 
 // Ints with gaps of one between them at those who receive.
-void check_gaps(const Team& team, int root, int sent, int room) {
+void check_gaps(const Team& team, int root, int sent, int space) {
   MPI_Datatype tight = MPI_DATATYPE_NULL;
   MPI_Datatype apart = MPI_DATATYPE_NULL;
   MPI_Type_dup(MPI_INT, &tight);
   MPI_Type_create_resized(tight, 0, 2 * sizeof(int), &apart);
   MPI_Type_commit(&apart);
-  std::vector<int> data(static_cast<std::size_t>(2 * std::max(sent, room)), -1);
+  std::vector<int> data(static_cast<std::size_t>(2 * std::max(sent, space)), -1);
   const bool is_root = team.rank == root;
   for (int i = 0; is_root && i < sent; ++i) data[static_cast<std::size_t>(i)] = i;
-  const int found = broadcast(team, root, data.data(), is_root ? sent : room, is_root ? MPI_INT : apart);
-  expect(found == (!is_root && room < sent ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "the class of gaps", team, sent, room);
+  const int found = broadcast(team, root, data.data(), is_root ? sent : space, is_root ? MPI_INT : apart);
+  expect(found == (!is_root && space < sent ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "the class of gaps", team, sent, space);
   for (int i = 0; !is_root && i < static_cast<int>(data.size()); ++i) {
-    const bool filled = i % 2 == 0 && i / 2 < std::min(sent, room);
-    expect(data[static_cast<std::size_t>(i)] == (filled ? i / 2 : -1), "gaps", team, sent, room);
+    const bool filled = i % 2 == 0 && i / 2 < std::min(sent, space);
+    expect(data[static_cast<std::size_t>(i)] == (filled ? i / 2 : -1), "gaps", team, sent, space);
   }
   MPI_Type_free(&apart);
   MPI_Type_free(&tight);
@@ -312,14 +312,14 @@ void run_broadcasts(const Team& team) {
   for (int round = 0; round < 3; ++round) {
     const int root = round % team.size;
     for (const std::int64_t sent : sizes) {
-      for (const std::int64_t room : sizes) {
-        check(team, root, sent, {room, sent});
+      for (const std::int64_t space : sizes) {
+        check(team, root, sent, {space, sent});
         check(team, root, 64, {64});
       }
     }
-    for (const int room : {5, 1000, 3000, 60000}) {
-      check_gaps(team, root, 1000, room);
-      check_gaps(team, root, 3000, room);
+    for (const int space : {5, 1000, 3000, 60000}) {
+      check_gaps(team, root, 1000, space);
+      check_gaps(team, root, 3000, space);
     }
   }
   check(team, 0, 2000000, {2000000});

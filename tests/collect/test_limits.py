@@ -1,4 +1,4 @@
-"""What the benchmark of collectives holds its results against."""
+"""The limits of the collectives' benchmark: results beyond them are named, others are not."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,7 +23,7 @@ def missed_by(rows: Iterable[Row]) -> list[str]:
     return [line for line in missed(list(rows)) if not line.endswith(": not measured")]
 
 
-def test_results_that_reach_their_bars_are_not_named() -> None:
+def test_results_within_their_limits_are_not_named() -> None:
     rows = [
         *pair(("auto", "4 ranks"), "broadcast", 8, 1 / 1.1),
         *pair(("auto", "4 ranks"), "reduce", 8, 1.2),
@@ -38,7 +38,7 @@ def test_results_that_reach_their_bars_are_not_named() -> None:
     assert missed_by(rows) == []
 
 
-def test_each_result_that_misses_its_bar_is_named() -> None:
+def test_each_result_beyond_its_limit_is_named() -> None:
     rows = [
         *pair(("auto", "4 ranks"), "broadcast", 8, 0.8),
         *pair(("large", "4x4 packed"), "reduce", 8, 1 / 1.01),
