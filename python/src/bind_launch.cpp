@@ -12,7 +12,6 @@
 #include "core/place/plan.h"
 #include "core/topo/occupancy.h"
 #include "io/hostlist.h"
-#include "io/launch_files.h"
 #include "io/launchers.h"
 #include "io/plan_file.h"
 

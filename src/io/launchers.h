@@ -55,4 +55,7 @@ Launch make_launch(const core::place::Plan& plan, Launcher launcher, const std::
 // "0-2,5": ascending numbers in the format of the kernel's CPU lists.
 std::string cpu_list(std::span<const int> pus);
 
+// A POSIX shell script that prints "ranktree-probe rank host list": where a rank is, found without any MPI.
+std::string probe_script();
+
 }  // namespace ranktree::io

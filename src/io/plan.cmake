@@ -5,5 +5,4 @@ target_sources(
     ${CMAKE_CURRENT_LIST_DIR}/plan_file.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launch_command.cpp
     ${CMAKE_CURRENT_LIST_DIR}/launchers.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/launch_files.cpp
 )
