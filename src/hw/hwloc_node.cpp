@@ -21,7 +21,6 @@
 
 #include "core/base/error.h"
 #include "core/topo/kind.h"
-#include "core/topo/level_order.h"
 #include "core/topo/machine.h"
 #include "core/topo/tree.h"
 

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/split/chain.h"
 #include "core/topo/kind.h"
-#include "core/topo/level_order.h"
+#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {

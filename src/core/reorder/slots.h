@@ -7,7 +7,7 @@
 
 #include "core/place/placement.h"
 #include "core/split/chain.h"
-#include "core/topo/level_order.h"
+#include "core/topo/machine.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::reorder {

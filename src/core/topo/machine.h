@@ -1,11 +1,13 @@
-// A machine by its parts: the network, the hosts, and each distinct kind of node once.
+// A machine by its parts: the network, the hosts, each distinct kind of node once; and their levels in one order.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/topo/interconnect.h"
@@ -13,6 +15,21 @@
 #include "core/topo/tree.h"
 
 namespace ranktree::core::topo {
+
+// A level by its kind and which of several levels of that kind it is (nested groups, switches under switches).
+using LevelKey = std::pair<Kind, int>;
+
+// Merges sequences of levels, each given from the root down, into one. A level stands below all that stand above it in
+// some sequence; where that leaves a choice, the order of Kind decides (a Group may lie above or below a Package).
+class LevelOrder {
+ public:
+  void add(const std::vector<LevelKey>& path);
+  // Throws Error(kUnsupported) when one sequence has a level above another that a second has below it.
+  [[nodiscard]] std::vector<LevelKey> merge() const;
+
+ private:
+  std::map<LevelKey, std::set<LevelKey>> above_;  // what must stand directly above each level
+};
 
 struct Host {
   std::string name;

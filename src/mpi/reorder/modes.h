@@ -13,7 +13,7 @@
 
 #include "core/place/engine.h"
 #include "core/split/chain.h"
-#include "core/topo/level_order.h"
+#include "core/topo/machine.h"
 #include "mpi/agree.h"
 #include "mpi/exchange.h"
 #include "mpi/reorder/root.h"
