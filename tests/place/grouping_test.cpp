@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/place/grouping.h"
-#include "core/place/growth.h"
+#include "core/place/treematch.h"
 #include "fixtures.h"
 
 namespace {

@@ -3,16 +3,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/base/workers.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
-#include "core/place/dense/dense_engine.h"
+#include "core/place/dense/dense_scan.h"
+#include "core/place/dense/dense_search.h"
+#include "core/place/dense/dense_weights.h"
 #include "core/place/engine.h"
+#include "core/place/engine/context.h"
+#include "core/place/engine/pipeline.h"
+#include "core/place/graph/graph.h"
+#include "core/place/order/ordered.h"
 #include "core/place/placement.h"
 #include "core/place/slots/slot_tree.h"
 #include "core/topo/tree.h"
@@ -20,10 +30,18 @@
 namespace ranktree::core::place {
 namespace {
 
+using engine::Arc;
+using engine::Context;
+using engine::DenseScan;
+using engine::DenseSearch;
+using engine::DenseWeights;
+using engine::Graph;
 using engine::SlotTree;
+using engine::Vertex;
 using pattern::Matrix;
 using pattern::MatrixView;
 using pattern::Rank;
+using Slot = SlotTree::Slot;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -39,21 +57,99 @@ bool looks_dense(const MatrixView<Number>& matrix) {
   return talking * kDenseShare >= std::int64_t{kRows} * matrix.ranks;
 }
 
-Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const Placement& start,
-                       const EngineOptions& options) {
-  const SlotTree slots(tree, options.constraints);
-  const auto place_lists = [&](const pattern::Affinity& lists) {
-    return engine::slots_of(slots, run_engine(tree, lists, options));
-  };
-  auto slot_of = engine::slots_of(slots, start);
-  engine::place_dense(slots, matrix, options, place_lists, slot_of);
-  return engine::placement_of(slots, slot_of);
+pattern::Affinity lists_of(const Graph& graph) {
+  pattern::Affinity lists;
+  lists.ranks = graph.vertices();
+  lists.indptr = graph.offset;
+  lists.indices.reserve(graph.arcs.size());
+  lists.weights.reserve(graph.arcs.size());
+  for (const Arc& arc : graph.arcs) {
+    lists.indices.push_back(arc.to);
+    lists.weights.push_back(arc.weight);
+  }
+  return lists;
 }
 
-Placement start_of(const topo::Tree& tree, Rank ranks, const EngineOptions& options) {
-  if (!options.start) return identity(tree, ranks, options.constraints);
-  engine::check_start(tree, *options.start, ranks, options.constraints);
-  return *options.start;
+// Vertex i becomes what order[i] was.
+Graph renumbered(const Graph& graph, const std::vector<Rank>& order) {
+  std::vector<Vertex> vertex_of(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) vertex_of[at(order[i])] = static_cast<Vertex>(i);
+  Graph result;
+  result.size.assign(order.size(), 1);
+  result.arcs.reserve(graph.arcs.size());
+  for (const Rank rank : order) {
+    const auto begin = static_cast<std::ptrdiff_t>(result.arcs.size());
+    for (const Arc& arc : graph.arcs_of(rank)) result.arcs.push_back({vertex_of[at(arc.to)], arc.weight});
+    std::sort(result.arcs.begin() + begin, result.arcs.end(), [](const Arc& a, const Arc& b) { return a.to < b.to; });
+    result.offset.push_back(static_cast<std::int64_t>(result.arcs.size()));
+  }
+  return result;
+}
+
+// As sparse patterns are ordered, where numbers need not decide.
+std::vector<Rank> order_of(const DenseScan& scan, Workers& workers) {
+  if (scan.named) return engine::structural_order(lists_of(scan.strongest), workers);
+  std::vector<Rank> order(scan.strongest.size.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// A matrix on the levels of a tree.
+template <class Number>
+class MatrixOnTree : public engine::Objective {
+ public:
+  MatrixOnTree(DenseSearch search, const DenseWeights<Number>& weights, double total)
+      : search_(std::move(search)), weights_(weights), total_(total) {}
+
+  [[nodiscard]] double cost(const std::vector<Slot>& slot_of) const override {
+    return engine::cost_of(search_.tree, weights_, total_, engine::by_rank(search_.order, slot_of));
+  }
+  void improve(std::uint64_t seed, std::vector<Slot>& slot_of) const override {
+    engine::improve(search_, weights_, seed, slot_of);
+  }
+
+ private:
+  DenseSearch search_;
+  DenseWeights<Number> weights_;
+  double total_;
+};
+
+// Never makes the start more expensive. Where every slot is taken, the weight that all pairs have in common costs the
+// same in every placement: if few pairs have more, only these are placed, as lists.
+template <class Number>
+Placement place(const topo::Tree& tree, const MatrixView<Number>& matrix, const Placement& start,
+                const EngineOptions& options) {
+  constexpr std::size_t kStrongest = 16;  // pairs of each rank that guide one bisection; twice as many guide several
+  constexpr std::size_t kEntriesOfArc = 64;
+  const SlotTree slots(tree, options.constraints);
+  const std::size_t ranks = at(matrix.ranks);
+  Context context = engine::context_of(options.preset);
+  const DenseScan found = engine::scan(matrix, context.repeats > 1 ? 2 * kStrongest : kStrongest);
+  const bool spare = ranks < at(slots.slots());
+  if (found.strongest.arcs.empty() && !spare) return start;  // all placements cost the same
+  if (found.whole && !spare) return run_engine(tree, lists_of(found.strongest), options);
+  Workers workers(options.threads, options.keep_going);
+  context.annealing = 0;  // of a guide only; exchanges on the whole pattern decide
+  context.search_arcs = std::numeric_limits<std::int64_t>::max();
+  const std::vector<Rank> order = order_of(found, workers);
+  std::vector<std::uint8_t> fixed(slots.pinned().empty() ? 0 : ranks, 0);
+  for (const SlotTree::Pinned& pinned : slots.pinned()) fixed[at(pinned.rank)] = 1;
+  const MatrixOnTree<Number> objective({slots, context, workers, std::move(fixed), order},
+                                       {matrix, found.symmetric, found.scale}, found.total);
+  const std::size_t work = ranks * ranks / kEntriesOfArc;
+  // From farther away the search is slow and ends worse.
+  const engine::Problem problem{slots, objective, order, context, options.seed, work, 1.0};
+  engine::Pipeline pipeline(problem, workers, engine::slots_of(slots, start));
+  pipeline.try_divisions(engine::guide_of(renumbered(found.strongest, order), workers));
+  pipeline.try_start();
+  return engine::placement_of(slots, pipeline.best_of_ranks());
+}
+
+Placement place_matrix(const topo::Tree& tree, const Matrix& matrix, const EngineOptions& options) {
+  const Rank ranks = pattern::ranks_of(matrix);
+  if (options.start) engine::check_start(tree, *options.start, ranks, options.constraints);
+  const Placement start = options.start ? *options.start : identity(tree, ranks, options.constraints);
+  return std::visit([&](const auto& view) { return place(tree, view, start, options); }, matrix);
 }
 
 }  // namespace
@@ -88,14 +184,13 @@ std::optional<Placement> place_as_matrix(const topo::Tree& tree, const pattern::
     }
   }
   const MatrixView<double> matrix{affinity.ranks, values.data()};
-  return place_matrix(tree, matrix, start_of(tree, affinity.ranks, options), options);
+  return place_matrix(tree, matrix, options);
 }
 
 Placement run_engine(const topo::Tree& tree, const Matrix& matrix, const EngineOptions& options) {
   if (!is_dense(matrix) || tree.interconnect() != nullptr) return run_engine(tree, affinity_of(matrix), options);
-  const Rank ranks = pattern::ranks_of(matrix);
-  require_slots(tree, ranks, options.constraints);
-  return place_matrix(tree, matrix, start_of(tree, ranks, options), options);
+  require_slots(tree, pattern::ranks_of(matrix), options.constraints);
+  return place_matrix(tree, matrix, options);
 }
 
 }  // namespace ranktree::core::place

@@ -35,6 +35,15 @@ std::vector<TreeMatchStep> treematch_steps(std::span<const int> arities, const p
 // processes, the others artificial.
 std::vector<std::int64_t> map_groups(std::span<const TreeMatchStep> steps, Item processes);
 
+// One part for each capacity, in that order; together they hold all processes, which must not exceed the capacities'
+// sum. Parts are filled one after another, the largest capacity first (ties: the first), each grown from the process
+// with the most communication left by always adding the process most strongly tied to the part (ties: more
+// communication, then the smaller rank). O(pairs log pairs).
+std::vector<Group> grow_parts(const Affinity& matrix, const Group& processes, std::span<const std::int64_t> capacities);
+
+// The matrix of `processes` (ascending) among themselves, renumbered 0, 1, ...
+Affinity restrict_matrix(const Affinity& matrix, const Group& processes);
+
 // The whole of it. Where usable siblings are unequal the paper's premise fails (§4.1): processes are then divided from
 // the root down among subtrees by greedy growth, each subtree taking as many as it holds, the largest first; within
 // symmetric subtrees TreeMatch goes on (docs/explanation/treematch.md).

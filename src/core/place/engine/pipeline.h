@@ -12,10 +12,25 @@
 #include "core/pattern/pattern.h"
 #include "core/place/engine/context.h"
 #include "core/place/graph/graph.h"
-#include "core/place/refine/objective.h"
 #include "core/place/slots/slot_tree.h"
 
 namespace ranktree::core::place::engine {
+
+// The cost of placements by vertex of the problem, and their refinement, of lists and of matrices. Any thread may call.
+class Objective {
+ public:
+  Objective() = default;
+  Objective(const Objective&) = delete;
+  Objective& operator=(const Objective&) = delete;
+  Objective(Objective&&) = delete;
+  Objective& operator=(Objective&&) = delete;
+  virtual ~Objective() = default;
+
+  // Each pair once.
+  [[nodiscard]] virtual double cost(const std::vector<SlotTree::Slot>& slot_of) const = 0;
+  // Never makes it more expensive.
+  virtual void improve(std::uint64_t seed, std::vector<SlotTree::Slot>& slot_of) const = 0;
+};
 
 // The input of a placement on a tree.
 struct Problem {
