@@ -66,7 +66,7 @@ std::vector<int> sizes(const std::vector<Vertex>& part_of, Vertex parts) {
 std::vector<Vertex> annealed(const Guide& graph, Vertex parts, int trials, int threads, std::vector<Vertex> part_of) {
   constexpr std::int64_t kArcs = 1000000000;
   Workers workers(threads);
-  anneal(graph, parts, {trials, kArcs, 7}, workers, part_of);
+  anneal_borders(graph, parts, {trials, kArcs, 7}, workers, part_of);
   return part_of;
 }
 
@@ -134,7 +134,7 @@ TEST(Annealing, ChangesNothingWhenItIsToStop) {
   const std::vector<Vertex> first = stripes(graph, 32);
   std::vector<Vertex> part_of = first;
   Workers workers(1, [] { return false; });
-  anneal(graph, 32, {2000, 1000000000, 7}, workers, part_of);
+  anneal_borders(graph, 32, {2000, 1000000000, 7}, workers, part_of);
   EXPECT_EQ(part_of, first);
 }
 

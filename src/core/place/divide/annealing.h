@@ -15,13 +15,11 @@ struct AnnealingEffort {
   std::uint64_t seed;
 };
 
-// D. S. Johnson, C. R. Aragon, L. A. McGeoch, C. Schevon. Optimization by Simulated Annealing: An Experimental
-// Evaluation; Part I, Graph Partitioning. Operations Research 37(6), 1989. Vertices on borders move to a neighbour's
-// part; moves that raise the cut are accepted the less often the lower the temperature. Sizes of parts may vary
-// meanwhile and are restored in the end (vertices are of size 1). The new division replaces the old one only if it cuts
-// less; nothing is tried where the division falls to pieces at first, or where there is no time for enough trials. With
-// many vertices, regions of neighbouring parts are annealed at the same time, with other regions in each round. True
-// when the division changed.
-bool anneal(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers, std::vector<Vertex>& part_of);
+// Vertices on borders move to a neighbour's part; moves that raise the cut are accepted the less often the lower the
+// temperature. Sizes of parts may vary meanwhile and are restored in the end (vertices are of size 1). The new division
+// replaces the old one only if it cuts less; nothing is tried where the division falls to pieces at first, or where
+// there is no time for enough trials. True when the division changed.
+bool anneal_borders(const Guide& graph, Vertex parts, AnnealingEffort effort, Workers& workers,
+                    std::vector<Vertex>& part_of);
 
 }  // namespace ranktree::core::place::engine

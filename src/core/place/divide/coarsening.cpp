@@ -13,7 +13,6 @@
 
 #include "core/base/random.h"
 #include "core/place/graph/graph.h"
-#include "core/place/graph/visiting_order.h"
 
 namespace ranktree::core::place::engine {
 namespace {

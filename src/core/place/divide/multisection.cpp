@@ -216,8 +216,8 @@ void Multisection::place_below(int level, SlotTree::Group group, const Piece& pi
   }
   std::vector<Vertex> part_of = divide_among(children, piece.graph, seed);
   if (!hubs_ && piece.graph.vertices() > kSmall) {
-    anneal(piece.graph, static_cast<Vertex>(children.size()), annealing_of(level, seed_of(seed, 99)), workers_,
-           part_of);
+    anneal_borders(piece.graph, static_cast<Vertex>(children.size()), annealing_of(level, seed_of(seed, 99)), workers_,
+                   part_of);
   }
   const auto pieces = pieces_of(piece.graph, piece.name, part_of, static_cast<Vertex>(children.size()), workers_);
   workers_.for_each(static_cast<int>(children.size()), steps_of(piece.graph), [&](int i) {

@@ -132,16 +132,6 @@ class Regrouping {
     return graph;
   }
 
-  static double cut_of(const Guide& graph, std::span<const Vertex> part_of) {
-    double cut = 0;
-    for (Vertex vertex = 0; vertex < graph.vertices(); ++vertex) {
-      for (const GuideArc& arc : graph.arcs_of(vertex)) {
-        if (part_of[at(arc.to)] != part_of[at(vertex)]) cut += arc.weight;
-      }
-    }
-    return cut;
-  }
-
   bool apply(const Set& set, const Attempt& attempt) {
     if (!attempt.better) return false;
     for (const Vertex part : set) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/workers.h"
 
 namespace ranktree::core::place::engine {
@@ -74,6 +75,9 @@ struct Piece {
   std::vector<Vertex> name;
 };
 
+// The weight of the arcs between parts, each from both ends. O(arcs).
+double cut_of(const Guide& graph, std::span<const Vertex> part_of);
+
 // The weight of all arcs of each vertex. O(arcs).
 std::vector<double> totals_of(const Guide& graph, Workers& workers);
 
@@ -84,5 +88,9 @@ Piece guide_of(const Graph& graph, Workers& workers);
 // has the names of the graph's vertices. O(vertices + arcs + parts).
 std::vector<Piece> pieces_of(const Guide& graph, std::span<const Vertex> name, std::span<const Vertex> part_of,
                              Vertex parts, Workers& workers);
+
+// Shuffles vertices that are in the order of memory. Many are shuffled in runs only, and the runs among each other, so
+// that consecutive visits are often near in memory.
+void shuffle(std::vector<Vertex>& order, Random& random);
 
 }  // namespace ranktree::core::place::engine

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/base/workers.h"
 #include "core/place/graph/graph.h"
-#include "core/place/network/contents.h"
 #include "core/place/network/distances.h"
+#include "core/place/refine/annealing.h"
 
 namespace ranktree::core::place::network {
 namespace {
@@ -245,40 +246,96 @@ class Descent {
   std::vector<Arc> strongest_;
 };
 
-double real(Random& random) { return static_cast<double>(random.next() >> 11U) * 0x1.0p-53; }
-
-class Annealing {
+// The contents of each node as one vertex of a graph, and the slots of ranks once these vertices have moved.
+class Contents {
  public:
-  Annealing(Exchange<NodeSpace>& exchange, const SearchInput& input, std::uint64_t seed)
-      : exchange_(exchange), input_(input), random_(seed) {}
-
-  // Calls `keep` when the sum of all gains is larger than at the previous call; compares only every kStepsPerCheck
-  // steps.
-  template <class Keep>
-  void run(Keep keep) {
-    const auto vertices = exchange_.graph().vertices();
-    const auto steps = std::min(static_cast<std::int64_t>(input_.effort.cooling * vertices), input_.effort.most);
-    double sum = 0;
-    double best = 0;
-    const double hot = temperature();
-    constexpr double kCold = 0.01;  // of the first temperature
-    constexpr int kStepsPerCheck = 4096;
-    double now = hot;
-    for (std::int64_t step = 0; step < steps; ++step) {
-      if (step % kStepsPerCheck == 0) {
-        if (!input_.go_on()) break;
-        if (sum > best) keep(), best = sum;
-        now = hot * std::pow(kCold, static_cast<double>(step) / static_cast<double>(steps));
+  // Both must outlive this. O(arcs).
+  Contents(const SearchInput& input, const std::vector<Slot>& slot_of) : input_(input), slot_of_(slot_of) {
+    std::vector<int> vertex_at(at(input.distances.nodes()), kNone);
+    for (const Slot slot : slot_of) {
+      int& vertex = vertex_at[at(input.distances.node(slot))];
+      if (vertex == kNone) {
+        vertex = static_cast<int>(node_of_.size());
+        node_of_.push_back(input.distances.node(slot));
       }
-      const auto [vertex, target] = proposal();
-      if (target == kNone) continue;
-      const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
-      if (gain < 0 && real(random_) >= std::exp(gain / now)) continue;
-      exchange_.move(vertex, target);
-      sum += gain;
+      part_of_.push_back(vertex);
     }
-    if (sum > best) keep();
+    first_ = node_of_;
+    Workers alone(1);
+    graph_ = engine::contract(input.graph, part_of_, static_cast<Vertex>(node_of_.size()), alone);
   }
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  // The node of each vertex, which the search changes.
+  std::vector<int>& node_of() { return node_of_; }
+
+  // Vertices that hold a pinned rank; empty: none does.
+  [[nodiscard]] std::vector<std::uint8_t> fixed() const {
+    if (input_.fixed.empty()) return {};
+    std::vector<std::uint8_t> result(node_of_.size(), 0);
+    for (std::size_t rank = 0; rank < part_of_.size(); ++rank) {
+      if (input_.fixed[rank] != 0) result[at(part_of_[rank])] = 1;
+    }
+    return result;
+  }
+
+  // The slots of the ranks after the contents have moved.
+  [[nodiscard]] std::vector<Slot> slots() const {
+    std::vector<Slot> result(slot_of_.size());
+    for (std::size_t rank = 0; rank < result.size(); ++rank) {
+      const auto part = at(part_of_[rank]);
+      result[rank] =
+          slot_of_[rank] - input_.distances.first_slot(first_[part]) + input_.distances.first_slot(node_of_[part]);
+    }
+    return result;
+  }
+
+ private:
+  const SearchInput& input_;
+  const std::vector<Slot>& slot_of_;
+  Graph graph_;
+  std::vector<Vertex> part_of_;
+  std::vector<int> first_, node_of_;
+};
+
+// The contents of nodes, and how they move; the state of engine::anneal().
+class MovingNodes {
+ public:
+  static constexpr std::int64_t kTrialsOfPhase = 4096;
+
+  MovingNodes(const SearchInput& input, Contents& contents, std::uint64_t seed)
+      : contents_(contents),
+        space_(input.distances, input.effort.near),
+        exchange_(space_, contents.graph(), contents.fixed(), contents.node_of()),
+        random_(seed),
+        best_nodes_(contents.node_of()),
+        hot_(first_temperature()) {}
+
+  std::int64_t open_phase(double share) {
+    constexpr double kCold = 0.01;  // of the first temperature
+    temperature_ = hot_ * std::pow(kCold, share);
+    return kTrialsOfPhase;
+  }
+
+  void try_move() {
+    const auto [vertex, target] = proposal();
+    if (target == kNone) return;
+    const double gain = exact_gain(vertex, target);
+    if (gain < 0 && -gain > temperature_ * thresholds_[random_.next()]) return;
+    exchange_.move(vertex, target);
+    gained_ += gain;
+  }
+
+  // Keeps the cheapest contents of all.
+  bool close_phase() {
+    if (gained_ > best_) {
+      best_ = gained_;
+      best_nodes_ = contents_.node_of();
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<int> best() && { return std::move(best_nodes_); }
 
  private:
   // A vertex, and a place near one of its partners.
@@ -287,29 +344,40 @@ class Annealing {
     const auto arcs = exchange_.graph().arcs_of(vertex);
     if (arcs.empty() || exchange_.is_fixed(vertex)) return {vertex, kNone};
     const int partner = exchange_.place(arcs[random_.below(arcs.size())].to);
-    const auto near = exchange_.space().near(partner);
+    const auto near = space_.near(partner);
     const std::size_t choice = random_.below(near.size() + 1);
     const int target = choice == near.size() ? partner : near[choice];
     return {vertex, exchange_.may_move(vertex, target) ? target : kNone};
   }
 
+  [[nodiscard]] double exact_gain(Vertex vertex, int target) const {
+    return exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
+  }
+
   // A quarter of the mean loss of exchanges that raise the cost.
-  double temperature() {
+  double first_temperature() {
     constexpr int kSample = 256;
     double sum = 0;
     int count = 0;
     for (int i = 0; i < kSample; ++i) {
       const auto [vertex, target] = proposal();
       if (target == kNone) continue;
-      const double gain = exchange_.gain(vertex, target, -std::numeric_limits<double>::infinity());
+      const double gain = exact_gain(vertex, target);
       if (gain < 0) sum -= gain, ++count;
     }
     return count == 0 ? 1e-300 : sum / count / 4;
   }
 
-  Exchange<NodeSpace>& exchange_;
-  const SearchInput& input_;
+  Contents& contents_;
+  NodeSpace space_;
+  Exchange<NodeSpace> exchange_;
   Random random_;
+  const engine::Thresholds& thresholds_ = engine::thresholds();
+  std::vector<int> best_nodes_;
+  double hot_;
+  double temperature_ = 0;
+  double gained_ = 0;  // since the start
+  double best_ = 0;    // the most of that
 };
 
 }  // namespace
@@ -340,14 +408,13 @@ void swap_nodes(const SearchInput& input, std::vector<Slot>& slot_of) {
 
 void anneal_nodes(const SearchInput& input, std::uint64_t seed, std::vector<Slot>& slot_of) {
   Contents contents(input, slot_of);
-  if (contents.graph().vertices() < 2 || contents.graph().arcs.empty()) return;
-  NodeSpace space(input.distances, input.effort.near);
-  std::vector<int> best = contents.node_of();
-  {
-    Exchange<NodeSpace> exchange(space, contents.graph(), contents.fixed(), contents.node_of());
-    Annealing(exchange, input, seed).run([&] { best = contents.node_of(); });
-  }
-  contents.node_of() = std::move(best);
+  const Vertex vertices = contents.graph().vertices();
+  if (vertices < 2 || contents.graph().arcs.empty()) return;
+  const auto trials = std::min(static_cast<std::int64_t>(input.effort.cooling * vertices), input.effort.most);
+  const auto phases = (trials + MovingNodes::kTrialsOfPhase - 1) / MovingNodes::kTrialsOfPhase;
+  MovingNodes nodes(input, contents, seed);
+  engine::anneal(nodes, static_cast<int>(phases), [&](std::int64_t) { return input.go_on(); });
+  contents.node_of() = std::move(nodes).best();
   slot_of = contents.slots();
 }
 

@@ -15,7 +15,6 @@
 #include "core/base/workers.h"
 #include "core/place/engine/context.h"
 #include "core/place/graph/graph.h"
-#include "core/place/graph/visiting_order.h"
 #include "core/place/refine/swap_costs.h"
 #include "core/place/slots/slot_tree.h"
 
