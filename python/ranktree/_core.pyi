@@ -311,6 +311,11 @@ def plan_by_objective(tree: Tree, pattern: Pattern, model: tuple[str, Parameters
     The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
     """
 
+def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, Parameters | None]) -> dict:
+    """
+    What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.
+    """
+
 def parameters_of_class(name: str) -> Parameters | None:
     """
     Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.

@@ -292,23 +292,31 @@ nb::dict dict_of(const objective::Limit& limit) {
   return dict;
 }
 
-// The plan, and what limits each row of its table. `named`: the objective and what links cost.
-nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded,
-                            const std::pair<std::string, std::optional<predict::Parameters>>& named,
-                            const std::string& algorithm, std::uint64_t seed, const nb::kwargs& keywords) {
+// The objective, and what links cost.
+using NamedModel = std::pair<std::string, std::optional<predict::Parameters>>;
+
+objective::Model model_of(const NamedModel& named) {
   const auto chosen = objective::objective_from_name(named.first);
   if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + named.first + "'");
-  const objective::Model model{*chosen, named.second};
-  std::vector<objective::Limit> limits;
-  const place::Plan plan =
-      watched(keywords_of(algorithm, "size", seed, keywords), [&](const place::PlanOptions& options) {
-        place::Plan found = objective::make_plan(tree, expanded, options, model);
-        limits = objective::limits(tree, expanded, options, model, found);
-        return found;
-      });
+  return {*chosen, named.second};
+}
+
+// The plan, and what limits each row of its table.
+nb::tuple plan_by_objective(const Tree& tree, const pattern::Pattern& expanded, const NamedModel& named,
+                            const std::string& algorithm, std::uint64_t seed, const nb::kwargs& keywords) {
+  const objective::Model model = model_of(named);
+  const objective::LimitedPlan found = watched(
+      keywords_of(algorithm, "size", seed, keywords),
+      [&](const place::PlanOptions& options) { return objective::make_limited_plan(tree, expanded, options, model); });
   nb::list rows;
-  for (const objective::Limit& limit : limits) rows.append(dict_of(limit));
-  return nb::make_tuple(plan, rows);
+  for (const objective::Limit& limit : found.limits) rows.append(dict_of(limit));
+  return nb::make_tuple(found.plan, rows);
+}
+
+nb::dict limit_of(const Tree& tree, const pattern::Pattern& expanded, const Leaves& leaf_of, const NamedModel& named) {
+  const place::Placement placement{{leaf_of.data(), leaf_of.data() + leaf_of.size()}};
+  place::validate(tree, placement, expanded.ranks, {static_cast<int>(leaf_of.size())});
+  return dict_of(objective::limit_of(tree, expanded, model_of(named), placement));
 }
 
 void bind_plans(nb::module_& module) {
@@ -376,6 +384,8 @@ void bind_place(nb::module_& module) {
              "The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each "
              "placement of its table, the "
              "resource that limits it. Keywords as make_plan.");
+  module.def("limit_of", &limit_of, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
+             "What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.");
   module.def("parameters_of_class", &objective::parameters_of_class, "name"_a,
              "Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",

@@ -234,16 +234,16 @@ TEST(TimedPlan, IsNeverWorseThanAnyCandidate) {
         pattern.metadata.hosts.emplace_back(tree.name(tree.node_of(ranks - 1 - rank)));
       }
       const Platform platform = platform_of(tree);
-      const Plan plan = make_plan(tree, pattern, {}, {Objective::kTime, {}});
+      const auto [plan, limits] = make_limited_plan(tree, pattern, {}, {Objective::kTime, {}});
       const Score found = Reference(platform, pattern, plan.leaf_of).score(true);
       for (const Objective objective : {Objective::kBytes, Objective::kMessages}) {
         const Plan other = make_plan(tree, pattern, {}, {objective, {}});
         EXPECT_FALSE(Reference(platform, pattern, other.leaf_of).score(true).better_than(found));
       }
-      for (const Limit& limit : limits(tree, pattern, {}, {Objective::kTime, {}}, plan)) {
+      for (const Limit& limit : limits) {
         EXPECT_GE(limit.seconds, found.seconds * (1 - 1e-9)) << limit.placement;
       }
-      EXPECT_EQ(limits(tree, pattern, {}, {Objective::kTime, {}}, plan).size(), 4U);
+      EXPECT_EQ(limits.size(), 4U);
     }
   }
 }
@@ -272,8 +272,7 @@ TEST(TimedPlan, HonoursPinsAndCapacity) {
 TEST(TimedPlan, NamesTheLinkThatLimits) {
   const Tree tree = machine({2, 2});
   const Pattern pattern = from_entries(4, std::vector<Entry>{{0, 2, Class::kPointToPoint, 0, 1.25e8}});
-  const Plan plan = make_plan(tree, pattern, {}, {Objective::kTime, {}});
-  const auto found = limits(tree, pattern, {}, {Objective::kTime, {}}, plan);
+  const auto found = make_limited_plan(tree, pattern, {}, {Objective::kTime, {}}).limits;
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].placement, "identity");
   EXPECT_EQ(found[0].resource, "node n0 up");
@@ -286,8 +285,7 @@ TEST(TimedPlan, NamesTheLinkThatLimits) {
 TEST(TimedPlan, NamesTheRankThatWaits) {
   const Tree tree = machine({3, 1});
   const Pattern pattern = from_entries(2, std::vector<Entry>{{0, 1, Class::kPointToPoint, 1000, 1000}});
-  const Plan plan = make_plan(tree, pattern, {}, {Objective::kTime, {}});
-  const auto found = limits(tree, pattern, {}, {Objective::kTime, {}}, plan);
+  const auto found = make_limited_plan(tree, pattern, {}, {Objective::kTime, {}}).limits;
   EXPECT_EQ(found[0].resource, "waiting of rank 1");
   EXPECT_NEAR(found[0].waiting_seconds, 1000 * 5e-5, 1e-12);
 }

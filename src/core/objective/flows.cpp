@@ -1,5 +1,7 @@
 #include "core/objective/flows.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -72,6 +74,26 @@ Flows::Flows(const pattern::Pattern& pattern) : offsets_{0} {
     take_until(pattern.ranks);
     offsets_.push_back(static_cast<std::int64_t>(flows_.size()));
   }
+}
+
+bool Flows::has_bytes() const {
+  return std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) { return flow.bytes_out > 0; });
+}
+
+bool Flows::has_messages() const {
+  return std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) { return flow.messages_out > 0; });
+}
+
+bool Flows::proportional() const {
+  constexpr double kRounding = 1e-9;
+  if (flows_.empty()) return true;
+  const double bytes = flows_[0].bytes_out + flows_[0].bytes_in;
+  const double messages = flows_[0].messages_out + flows_[0].messages_in;
+  return std::all_of(flows_.begin(), flows_.end(), [&](const Flow& flow) {
+    const double a = (flow.bytes_out + flow.bytes_in) * messages;
+    const double b = (flow.messages_out + flow.messages_in) * bytes;
+    return std::abs(a - b) <= kRounding * std::max(a, b);
+  });
 }
 
 }  // namespace ranktree::core::objective

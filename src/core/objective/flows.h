@@ -27,6 +27,10 @@ class Flows {
 
   [[nodiscard]] pattern::Rank ranks() const { return static_cast<pattern::Rank>(offsets_.size()) - 1; }
   [[nodiscard]] std::size_t size() const { return flows_.size(); }
+  [[nodiscard]] bool has_bytes() const;
+  [[nodiscard]] bool has_messages() const;
+  // Whether the messages of each pair are its bytes times one number: then both have the same plan. O(pairs).
+  [[nodiscard]] bool proportional() const;
   [[nodiscard]] std::span<const Flow> of(pattern::Rank rank) const {
     const auto at = static_cast<std::size_t>(rank);
     return {flows_.data() + offsets_[at], flows_.data() + offsets_[at + 1]};

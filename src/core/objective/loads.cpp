@@ -60,14 +60,30 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
 
 Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waiting, const place::Placement& placement)
     : Loads(platform, flows, waiting) {
+  leaf_of_ = placement.leaf_of;
   for (Rank rank = 0; rank < flows.ranks(); ++rank) {
-    put(rank, placement.leaf_of[at(rank)]);
+    const Leaf here = leaf_of(rank);
     for (const Flow& flow : flows.of(rank)) {
-      if (flow.peer < rank) add_flow(rank, flow, 1);
+      sum_one_way(here, leaf_of(flow.peer), flow);
+      if (flow.peer < rank) {
+        hop_bytes_ += (flow.bytes_out + flow.bytes_in) * platform.tree().distance(here, leaf_of(flow.peer));
+      }
     }
-    commit();
   }
   rescale();
+  link_peak_ = largest(link_seconds_);
+  wait_peak_ = largest(waits_);
+}
+
+// What goes from one slot to the other one, into the plain sums.
+void Loads::sum_one_way(Leaf from, Leaf to, const Flow& flow) {
+  if (flow.bytes_out == 0 && flow.messages_out == 0) return;
+  platform_.find_route(from, to, route_);
+  if (flow.bytes_out != 0) {
+    for (const simulate::LinkId link : route_.links)
+      link_seconds_[at(link)] += flow.bytes_out / platform_.bandwidth(link);
+  }
+  if (waiting_) waits_[at(flow.peer)] += flow.messages_out * route_.latency;
 }
 
 void Loads::change(double& number, double value) {

@@ -75,6 +75,7 @@ class Loads {
   [[nodiscard]] std::vector<double> heat(double share) const;
 
  private:
+  void sum_one_way(topo::Leaf from, topo::Leaf to, const Flow& flow);
   void change(double& number, double value);
   void add_link(simulate::LinkId link, double bytes);
   void add_wait(pattern::Rank rank, double seconds);

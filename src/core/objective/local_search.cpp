@@ -27,8 +27,9 @@ constexpr int kNearPeer = 4;              // so many each
 constexpr int kAnywhere = 4;              // leaves it tries besides
 constexpr double kHot = 0.9;              // share of the largest load from which a link is hot
 constexpr double kLess = 1 - 1e-9;        // factor of a number that is less by more than rounding
-constexpr std::int64_t kSteps = 500'000;  // changed pairs, and as many as a quarter of the pairs there are
+constexpr std::int64_t kSteps = 100'000;  // changed pairs, and as many as a third of the pairs there are
 constexpr int kPasses = 50;
+constexpr std::int64_t kLooks = 8;  // pairs that are looked at for the heat of the ranks count as one changed pair
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -39,7 +40,7 @@ class Search {
         tree_(loads.platform().tree()),
         options_(options),
         random_(options.seed),
-        steps_left_(kSteps + static_cast<std::int64_t>(loads.flows().size()) / 4),
+        steps_left_(kSteps + static_cast<std::int64_t>(loads.flows().size()) / 3),
         ranks_on_(at(tree_.leaf_count())),
         pinned_(at(loads.flows().ranks()), 0) {
     for (Rank rank = 0; rank < loads.flows().ranks(); ++rank) ranks_on_[at(loads.leaf_of(rank))].push_back(rank);
@@ -79,6 +80,7 @@ class Search {
   // One pass over the ranks, the hottest first. False where none improved.
   bool relieve_hot_ranks() {
     loads_.rescale();
+    steps_left_ -= static_cast<std::int64_t>(loads_.flows().size()) / kLooks;
     const std::vector<double> heat = loads_.heat(kHot);
     std::vector<Rank> order;
     for (Rank rank = 0; rank < loads_.flows().ranks(); ++rank) {

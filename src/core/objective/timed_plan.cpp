@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "core/objective/model.h"
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
+#include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/simulate/level_costs.h"
@@ -28,7 +30,8 @@ namespace {
 using pattern::Rank;
 using place::Placement;
 
-constexpr Rank kManyStarts = 64;  // up to so many ranks, the search starts from every candidate
+constexpr Rank kManyStarts = 64;             // up to so many ranks, the search starts from every candidate
+constexpr std::size_t kManyFlows = 100'000;  // twice the pairs
 
 std::vector<simulate::LevelCost> costs_of(const topo::Tree& tree, const Model& model) {
   return model.parameters ? simulate::level_costs(tree, *model.parameters) : simulate::level_costs(tree);
@@ -36,15 +39,27 @@ std::vector<simulate::LevelCost> costs_of(const topo::Tree& tree, const Model& m
 
 bool counts_waiting(const Model& model) { return model.objective != Objective::kBottleneck; }
 
-// Whether the messages of each pair are its bytes times one number: then both give the same plan.
-bool proportional(const pattern::Pattern& expanded) {
-  const pattern::Affinity bytes = affinity(expanded, pattern::Metric::kSize);
-  const pattern::Affinity messages = affinity(expanded, pattern::Metric::kMessages);
-  if (bytes.indices != messages.indices || bytes.indptr != messages.indptr) return false;
-  for (std::size_t i = 1; i < bytes.weights.size(); ++i) {
-    if (bytes.weights[i] * messages.weights[0] != bytes.weights[0] * messages.weights[i]) return false;
-  }
-  return true;
+struct Candidate {
+  std::string name;
+  Placement placement;
+  Score score;
+  Limit limit;
+};
+
+Limit limit_by(std::string name, const Loads& loads) {
+  const std::vector<double>& links = loads.link_seconds();
+  const auto link = std::max_element(links.begin(), links.end());
+  const auto rank = std::max_element(loads.waits().begin(), loads.waits().end());
+  Limit limit{.placement = std::move(name)};
+  if (link != links.end()) limit.link_seconds = *link;
+  limit.waiting_seconds = *rank;
+  limit.seconds = limit.link_seconds + limit.waiting_seconds;
+  if (!(limit.seconds > 0)) return limit;
+  const bool waits = limit.waiting_seconds > limit.link_seconds;
+  limit.share = (waits ? limit.waiting_seconds : limit.link_seconds) / limit.seconds;
+  limit.resource = waits ? "waiting of rank " + std::to_string(rank - loads.waits().begin())
+                         : loads.platform().link_name(static_cast<simulate::LinkId>(link - links.begin()));
+  return limit;
 }
 
 class TimedPlanner {
@@ -61,22 +76,17 @@ class TimedPlanner {
     if (options.keep_going) keep_going_ = [this] { return go_on(); };
   }
 
-  [[nodiscard]] place::Plan plan() {
-    std::vector<Placement> candidates = all_candidates();
-    Placement best = candidates.front();
-    best_score_ = score(best);
-    std::vector<Placement> starts;
-    for (const Placement& each : candidates) consider(each, best);
-    if (expanded_.ranks <= kManyStarts) {
-      starts = std::move(candidates);
-    } else {
-      starts.push_back(best);
-    }
-    for (std::size_t i = 0; i < starts.size() && go_on(); ++i) improve(starts[i], i, best);
+  [[nodiscard]] LimitedPlan plan() {
+    propose_all();
+    const std::size_t proposed = candidates_.size();
+    const std::size_t first = expanded_.ranks <= kManyStarts ? 0 : best_;
+    const std::size_t last = expanded_.ranks <= kManyStarts ? proposed : best_ + 1;
+    for (std::size_t i = first; i < last && go_on(); ++i) improve(candidates_[i].placement, i - first);
     if (expanded_.ranks <= kMostRanks && go_on()) {
-      best = best_of_few(platform_, flows_, waiting_, constraints_, best, keep_going_);
+      const Placement& best = candidates_[best_].placement;
+      propose("exact", best_of_few(platform_, flows_, waiting_, constraints_, best, keep_going_));
     }
-    return plan_of(std::move(best));
+    return finished();
   }
 
  private:
@@ -85,57 +95,85 @@ class TimedPlanner {
     return !stopped_;
   }
 
-  [[nodiscard]] Score score(const Placement& placement) const {
-    return Loads(platform_, flows_, waiting_, placement).score();
-  }
-
   // The one by bytes, or by messages where only these are known, is first: it wins where all are equal.
-  [[nodiscard]] std::vector<Placement> all_candidates() {
-    std::vector<Placement> candidates;
-    const bool bytes = !affinity(expanded_, pattern::Metric::kSize).weights.empty();
-    const bool messages = !affinity(expanded_, pattern::Metric::kMessages).weights.empty();
-    if (bytes) candidates.push_back(engine_plan(pattern::Metric::kSize));
-    if (messages && (!bytes || !proportional(expanded_)) && !stopped_) {
-      candidates.push_back(engine_plan(pattern::Metric::kMessages));
-    }
-    candidates.push_back(place::identity(tree_, expanded_.ranks, constraints_));
-    candidates.push_back(place::round_robin(tree_, expanded_.ranks, constraints_));
+  void propose_all() {
+    const bool bytes = flows_.has_bytes();
+    by_engine_ = engine_plan(bytes || !flows_.has_messages() ? pattern::Metric::kSize : pattern::Metric::kMessages);
+    propose("engine", {by_engine_.leaf_of});
+    if (wants_message_plan() && !stopped_) propose("messages", message_plan());
+    propose("identity", place::identity(tree_, expanded_.ranks, constraints_));
+    propose("round-robin", place::round_robin(tree_, expanded_.ranks, constraints_));
     auto traced = place::traced_placement(tree_, expanded_.metadata.hosts, constraints_);
-    if (traced) candidates.push_back(std::move(*traced));
-    return candidates;
+    if (traced) propose("traced", std::move(*traced));
   }
 
-  [[nodiscard]] Placement engine_plan(pattern::Metric metric) {
+  void propose(std::string name, Placement placement) {
+    const Loads loads(platform_, flows_, waiting_, placement);
+    add(std::move(name), std::move(placement), loads);
+  }
+
+  void add(std::string name, Placement placement, const Loads& loads) {
+    Limit limit = limit_by(name, loads);
+    candidates_.push_back({std::move(name), std::move(placement), loads.score(), std::move(limit)});
+    if (candidates_.back().score.better_than(candidates_[best_].score)) best_ = candidates_.size() - 1;
+  }
+
+  [[nodiscard]] place::Plan engine_plan(pattern::Metric metric) {
     place::PlanOptions options = options_;
     options.metric = metric;
     options.keep_going = keep_going_;
-    return {place::make_plan(tree_, expanded_, options).leaf_of};
+    return place::make_plan(tree_, expanded_, options);
   }
 
-  void consider(const Placement& placement, Placement& best) {
-    const Score found = score(placement);
-    if (!found.better_than(best_score_)) return;
-    best = placement;
-    best_score_ = found;
+  [[nodiscard]] bool is_large() const { return flows_.size() > kManyFlows; }
+
+  [[nodiscard]] bool wants_message_plan() const {
+    if (is_large() && options_.preset == place::Preset::kFast) return false;
+    return flows_.has_bytes() && flows_.has_messages() && !flows_.proportional();
   }
 
-  void improve(const Placement& start, std::size_t number, Placement& best) {
+  // A second search as long as the first one is too much where many pairs communicate.
+  [[nodiscard]] Placement message_plan() {
+    place::PlanOptions options = options_;
+    options.metric = pattern::Metric::kMessages;
+    options.keep_going = keep_going_;
+    if (is_large()) {
+      options.preset = place::Preset::kFast;
+      if (options.algorithm == "best") options.algorithm = "engine";
+    }
+    return place::compute_placement(tree_, expanded_, options);
+  }
+
+  // The sums of many small changes round: the result is evaluated afresh.
+  void improve(const Placement& start, std::size_t number) {
     Loads loads(platform_, flows_, waiting_, start);
     search(loads, {constraints_, seed_of(options_.seed, number), keep_going_});
-    consider({loads.leaves()}, best);
+    if (loads.leaves() != start.leaf_of) propose("search", {loads.leaves()});
   }
 
-  [[nodiscard]] place::Plan plan_of(Placement best) const {
+  [[nodiscard]] const Candidate& named(std::string_view name) const {
+    return *std::find_if(candidates_.begin(), candidates_.end(),
+                         [&](const Candidate& each) { return each.name == name; });
+  }
+
+  [[nodiscard]] LimitedPlan finished() {
+    const Candidate& best = candidates_[best_];
+    LimitedPlan found{best_ == 0 ? std::move(by_engine_) : table_of(best), {}};
+    found.plan.algorithm = waiting_ ? "time" : "bottleneck";
+    found.plan.gain = best.score.better_than(named("identity").score);
+    found.plan.stopped = stopped_;
+    for (const place::CostRow& row : found.plan.costs) {
+      found.limits.push_back(row.placement == "plan" ? best.limit : named(row.placement).limit);
+      found.limits.back().placement = row.placement;
+    }
+    return found;
+  }
+
+  [[nodiscard]] place::Plan table_of(const Candidate& best) const {
     place::PlanOptions options = options_;
-    const bool bytes = !affinity(expanded_, pattern::Metric::kSize).weights.empty();
-    options.metric = bytes ? pattern::Metric::kSize : pattern::Metric::kMessages;
-    const bool better = score(best).better_than(score(place::identity(tree_, expanded_.ranks, constraints_)));
-    options.placement = std::move(best);
-    place::Plan plan = place::make_plan(tree_, expanded_, options);
-    plan.algorithm = waiting_ ? "time" : "bottleneck";
-    plan.gain = better;
-    plan.stopped = stopped_;
-    return plan;
+    options.metric = flows_.has_bytes() ? pattern::Metric::kSize : pattern::Metric::kMessages;
+    options.placement = best.placement;
+    return place::make_plan(tree_, expanded_, options);
   }
 
   const topo::Tree& tree_;
@@ -146,46 +184,21 @@ class TimedPlanner {
   Flows flows_;
   place::Constraints constraints_;
   std::function<bool()> keep_going_;
-  Score best_score_;
+  place::Plan by_engine_;
+  std::vector<Candidate> candidates_;
+  std::size_t best_ = 0;
   bool stopped_ = false;
 };
 
-Limit limit_of(std::string name, const Loads& loads) {
-  const std::vector<double>& links = loads.link_seconds();
-  const auto link = std::max_element(links.begin(), links.end());
-  const auto rank = std::max_element(loads.waits().begin(), loads.waits().end());
-  Limit limit{.placement = std::move(name)};
-  if (link != links.end()) limit.link_seconds = *link;
-  limit.waiting_seconds = *rank;
-  limit.seconds = limit.link_seconds + limit.waiting_seconds;
-  if (!(limit.seconds > 0)) return limit;
-  const bool waits = limit.waiting_seconds > limit.link_seconds;
-  limit.share = (waits ? limit.waiting_seconds : limit.link_seconds) / limit.seconds;
-  limit.resource = waits ? "waiting of rank " + std::to_string(rank - loads.waits().begin())
-                         : loads.platform().link_name(static_cast<simulate::LinkId>(link - links.begin()));
-  return limit;
-}
-
-}  // namespace
-
-place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
-                      const Model& model) {
-  if (model.objective == Objective::kBottleneck || model.objective == Objective::kTime) {
-    return TimedPlanner(tree, expanded, options, model).plan();
-  }
-  place::PlanOptions by_metric = options;
-  by_metric.metric = model.objective == Objective::kBytes ? pattern::Metric::kSize : pattern::Metric::kMessages;
-  return place::make_plan(tree, expanded, by_metric);
-}
-
-std::vector<Limit> limits(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
-                          const Model& model, const place::Plan& plan) {
+// By the rows of a plan's table.
+std::vector<Limit> limits_of(const topo::Tree& tree, const pattern::Pattern& expanded,
+                             const place::PlanOptions& options, const Model& model, const place::Plan& plan) {
   const simulate::Platform platform(tree, costs_of(tree, model), {});
   const Flows flows(expanded);
   const place::Constraints constraints = place::constraints_of(tree, expanded.ranks, options);
   std::vector<Limit> result;
   const auto add = [&](const std::string& name, const Placement& placement) {
-    result.push_back(limit_of(name, Loads(platform, flows, counts_waiting(model), placement)));
+    result.push_back(limit_by(name, Loads(platform, flows, counts_waiting(model), placement)));
   };
   for (const place::CostRow& row : plan.costs) {
     if (row.placement == "identity") add(row.placement, place::identity(tree, expanded.ranks, constraints));
@@ -196,6 +209,37 @@ std::vector<Limit> limits(const topo::Tree& tree, const pattern::Pattern& expand
     if (traced) add(row.placement, *traced);
   }
   return result;
+}
+
+bool is_searched(Objective objective) { return objective == Objective::kBottleneck || objective == Objective::kTime; }
+
+place::Plan plan_by_metric(const topo::Tree& tree, const pattern::Pattern& expanded, place::PlanOptions options,
+                           Objective objective) {
+  options.metric = objective == Objective::kBytes ? pattern::Metric::kSize : pattern::Metric::kMessages;
+  return place::make_plan(tree, expanded, options);
+}
+
+}  // namespace
+
+LimitedPlan make_limited_plan(const topo::Tree& tree, const pattern::Pattern& expanded,
+                              const place::PlanOptions& options, const Model& model) {
+  if (is_searched(model.objective)) return TimedPlanner(tree, expanded, options, model).plan();
+  LimitedPlan found{plan_by_metric(tree, expanded, options, model.objective), {}};
+  found.limits = limits_of(tree, expanded, options, model, found.plan);
+  return found;
+}
+
+place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
+                      const Model& model) {
+  if (is_searched(model.objective)) return TimedPlanner(tree, expanded, options, model).plan().plan;
+  return plan_by_metric(tree, expanded, options, model.objective);
+}
+
+Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
+               const Placement& placement) {
+  const simulate::Platform platform(tree, costs_of(tree, model), {});
+  const Flows flows(expanded);
+  return limit_by("", Loads(platform, flows, counts_waiting(model), placement));
 }
 
 }  // namespace ranktree::core::objective

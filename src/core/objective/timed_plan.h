@@ -6,18 +6,11 @@
 
 #include "core/objective/model.h"
 #include "core/pattern/pattern.h"
+#include "core/place/placement.h"
 #include "core/place/plan.h"
 #include "core/topo/tree.h"
 
 namespace ranktree::core::objective {
-
-// As place::make_plan(). kBytes and kMessages are its metrics size and msg. For the others, the plans for bytes and for
-// messages, the current rank order, round robin and the traced placement are candidates; a local search starts from the
-// best of them (on small machines from each), and the best placement by score is kept: it is never worse than any
-// candidate. Up to kMostRanks ranks: the best of all placements (best_of_few()). The plan's table has hop-bytes as
-// before. Throws also Error(kUnsupported) where Platform does. options.metric does not count.
-place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
-                      const Model& model);
 
 // What limits one placement.
 struct Limit {
@@ -29,9 +22,27 @@ struct Limit {
   double share = 0;      // of the seconds
 };
 
-// One for each row of the plan's table, which must come from make_plan() with these options. Counts waiting for each
+struct LimitedPlan {
+  place::Plan plan;
+  std::vector<Limit> limits;  // one for each row of the plan's table
+};
+
+// As place::make_plan(). kBytes and kMessages are its metrics size and msg. For the others, the plans for bytes and for
+// messages, the current rank order, round robin and the traced placement are candidates; a local search starts from the
+// best of them (on small machines from each), and the best placement by score is kept: it is never worse than any
+// candidate. Up to kMostRanks ranks: the best of all placements (best_of_few()). Above 50,000 pairs the plan for
+// messages is that of the preset fast, and with this preset there is none. The plan's table has hop-bytes as before.
+// Throws also Error(kUnsupported) where Platform does. options.metric does not count. The limits count waiting for each
 // objective but kBottleneck.
-std::vector<Limit> limits(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
-                          const Model& model, const place::Plan& plan);
+LimitedPlan make_limited_plan(const topo::Tree& tree, const pattern::Pattern& expanded,
+                              const place::PlanOptions& options, const Model& model);
+
+// The plan alone.
+place::Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const place::PlanOptions& options,
+                      const Model& model);
+
+// What limits a placement of each rank on a leaf.
+Limit limit_of(const topo::Tree& tree, const pattern::Pattern& expanded, const Model& model,
+               const place::Placement& placement);
 
 }  // namespace ranktree::core::objective

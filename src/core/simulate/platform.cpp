@@ -100,20 +100,16 @@ std::vector<LinkId> Platform::links_of(Leaf leaf) const {
 
 int Platform::node_index(Leaf leaf) const { return network_ ? tree_.os_index(tree_.node_of(leaf)) : 0; }
 
-void Platform::append_inside(Leaf from, Leaf to, std::vector<LinkId>& links) const {
-  Object a = tree_.leaf_object(from);
-  Object b = tree_.leaf_object(to);
-  std::vector<LinkId> down;
-  while (a != b) {
-    if (tree_.level_of(a) >= tree_.level_of(b)) {
-      if (port_[at(a)] >= 0) links.push_back(port_[at(a)]);
-      a = tree_.parent(a);
-    } else {
-      if (port_[at(b)] >= 0) down.push_back(port_[at(b)] + 1);
-      b = tree_.parent(b);
-    }
+// Up from one leaf, then, found in the other order, down to the other one.
+void Platform::append_inside(Leaf from, Leaf to, int common_level, std::vector<LinkId>& links) const {
+  for (Object up = tree_.leaf_object(from); tree_.level_of(up) > common_level; up = tree_.parent(up)) {
+    if (port_[at(up)] >= 0) links.push_back(port_[at(up)]);
   }
-  links.insert(links.end(), down.rbegin(), down.rend());
+  const auto middle = static_cast<std::ptrdiff_t>(links.size());
+  for (Object down = tree_.leaf_object(to); tree_.level_of(down) > common_level; down = tree_.parent(down)) {
+    if (port_[at(down)] >= 0) links.push_back(port_[at(down)] + 1);
+  }
+  std::reverse(links.begin() + middle, links.end());
 }
 
 Route Platform::route(Leaf from, Leaf to) const {
@@ -132,7 +128,7 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
   }
   const int level = tree_.common_level(from, to);
   if (costs_[at(level)].kind >= Kind::kNode) {
-    append_inside(from, to, route.links);
+    append_inside(from, to, level, route.links);
     route.latency = costs_[at(level)].latency;
     return;
   }

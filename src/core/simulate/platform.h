@@ -58,7 +58,7 @@ class Platform {
 
  private:
   void add_inside();
-  void append_inside(topo::Leaf from, topo::Leaf to, std::vector<LinkId>& links) const;
+  void append_inside(topo::Leaf from, topo::Leaf to, int common_level, std::vector<LinkId>& links) const;
   [[nodiscard]] int node_index(topo::Leaf leaf) const;
 
   topo::Tree tree_;
