@@ -135,6 +135,34 @@ TEST(Candidates, MarkThoseThatMoveTheLeastBetweenNodes) {
   }
 }
 
+// On nodes of 5, 3 and 1 ranks: twice the vector crosses, and 24 blocks in the flat ring, node after node.
+TEST(Candidates, ExchangePairByPairInAReduceScatterOnUnevenNodes) {
+  constexpr std::int64_t kBlock = 100000;
+  const std::vector<std::int32_t> packed = {0, 0, 0, 0, 0, 1, 1, 1, 2};
+  const std::vector<std::int32_t> mixed = {0, 1, 2, 0, 1, 0, 1, 0, 0};
+  for (const auto& node_of : {packed, mixed}) {
+    const Hierarchy machine = Hierarchy::from_colours({&node_of, 1});
+    const auto found = propose(Collective::kReduceScatter, kBlock, machine, true, true, 24);
+    const auto tried = worth_a_trial(found, 4);
+    EXPECT_TRUE(std::any_of(tried.begin(), tried.end(), [](const Candidate& each) {
+      return each.choice.variant == Variant::kShared && each.fewest_bytes &&
+             each.choice.composition.algorithms.front() == Algorithm::kPairwise;
+    }));
+    int by_leaders = 0;
+    for (const Candidate& each : found) {
+      if (each.choice.groups == 1) continue;
+      EXPECT_NE(each.choice.composition.algorithms.front(), Algorithm::kRing) << to_text(each.choice);
+      if (each.choice.variant != Variant::kMessages) continue;
+      const schedule::Request request{.collective = Collective::kReduceScatter, .ranks = 9, .count = kBlock};
+      const auto moved = moved_between_nodes(transform_all(request, machine, each.choice.composition), node_of);
+      EXPECT_EQ(moved, 2 * 9 * kBlock) << to_text(each.choice);
+      ++by_leaders;
+    }
+    EXPECT_EQ(by_leaders, 2);
+  }
+  EXPECT_FALSE(proposes(propose(Collective::kReduceScatter, kBlock, nodes(16, 4), true), Algorithm::kPairwise));
+}
+
 TEST(Candidates, AreNotMarkedWhereBytesDoNotMatter) {
   const auto none = [](const std::vector<Candidate>& found) {
     return std::none_of(found.begin(), found.end(), [](const Candidate& each) { return each.fewest_bytes; });

@@ -189,6 +189,28 @@ class Search {
     return worth;
   }
 
+  [[nodiscard]] bool has_uneven_nodes() const {
+    if (machine_.across() == 0) return false;
+    const int level = machine_.across() - 1;
+    const auto first = [&](std::int32_t node) { return machine_.hierarchy().first_position(level, node); };
+    for (std::int32_t node = 1; node < machine_.nodes(); ++node) {
+      if (first(node + 1) - first(node) != first(1)) return true;
+    }
+    return false;
+  }
+
+  // Leaves out a reduce_scatter's ring between uneven nodes: each of its steps waits for the largest node's blocks,
+  // while pairs of nodes exchange theirs at once.
+  [[nodiscard]] std::vector<Algorithm> between_nodes() const {
+    std::vector<Algorithm> worth = worth_trying();
+    if (question_.collective != Collective::kReduceScatter || !has_uneven_nodes()) return worth;
+    std::erase(worth, Algorithm::kRing);
+    if (std::find(worth.begin(), worth.end(), Algorithm::kPairwise) == worth.end()) {
+      worth.push_back(Algorithm::kPairwise);
+    }
+    return worth;
+  }
+
   // Adds the choice without segments, and with the best segment where that is cheaper.
   void add(Choice choice, const Hierarchy& hierarchy) {
     if (!question_.commutative && reduces(question_.collective)) {
@@ -276,10 +298,11 @@ class Search {
     // One algorithm between nodes and one inside. Where all levels are of one kind, the outermost has its own.
     const auto across = static_cast<std::size_t>(levels_across_nodes(machine_.parameters()));
     const std::size_t outer = across == 0 || across >= given ? 1 : across;
+    const Algorithm leaders = has_uneven_nodes() ? Algorithm::kPairwise : Algorithm::kRing;
     for (const Algorithm far : outer_algorithms(form)) {
       if (far == Algorithm::kSegmentedRing) continue;  // on one segment at a time it equals the ring
-      // Leaders always use a ring.
-      if (question_.collective == Collective::kReduceScatter && far != Algorithm::kRing) continue;
+      // Leaders use a ring, or exchange pair by pair.
+      if (question_.collective == Collective::kReduceScatter && far != leaders) continue;
       for (const Algorithm near : inner_algorithms(form, far)) {
         Choice choice{.variant = Variant::kMessages};
         choice.composition.form = form;
@@ -291,7 +314,7 @@ class Search {
   }
 
   [[nodiscard]] std::vector<Algorithm> outer_algorithms(Form form) const {
-    std::vector<Algorithm> outer = worth_trying();
+    std::vector<Algorithm> outer = between_nodes();
     const bool trees = question_.collective == Collective::kAllreduce && form == Form::kLeaders;
     if (trees) outer.push_back(Algorithm::kBinomial);
     return outer;
@@ -323,7 +346,7 @@ class Search {
 
   void add_shared() {
     if (question_.collective == Collective::kAlltoall) return;  // shared memory has no alltoall
-    for (const Algorithm algorithm : worth_trying()) {
+    for (const Algorithm algorithm : between_nodes()) {
       if (algorithm == Algorithm::kSegmentedRing && machine_.nodes() > 1) continue;  // as above
       if (!question_.commutative && !keeps_rank_order(question_.collective, algorithm)) continue;
       Choice choice{.variant = Variant::kShared, .composition = {.algorithms = {algorithm}}};
