@@ -289,8 +289,11 @@ Chooser::Decision Selector::automatic(const Operation& operation, const Kind& ki
     return {};
   }
   const TuningEntry::Turn turn = tried->entry.next();
-  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried), .entry = at, .timed = turn.timed};
-  if (turn.timed) decision.started = PMPI_Wtime();
+  Decision decision{.choice = unless_it_cannot(turn.choice, operation, kind, *tried),
+                    .entry = at,
+                    .timed = turn.timed,
+                    .reads_clock = turn.reads_clock};
+  if (turn.reads_clock) decision.started = PMPI_Wtime();
   return decision;
 }
 
@@ -332,9 +335,10 @@ Budget Selector::agree(std::span<double> samples) {
 
 void Selector::end(const Decision& decision) {
   if (!decision.timed) return;
-  const double end = PMPI_Wtime();
   TuningEntry& entry = tried_[decision.entry]->entry;
-  const std::uint64_t calls = std::accumulate(table_.calls.begin(), table_.calls.end(), std::uint64_t{0});
+  const double end = decision.reads_clock ? PMPI_Wtime() : 0;
+  const std::uint64_t calls =
+      decision.reads_clock ? std::accumulate(table_.calls.begin(), table_.calls.end(), std::uint64_t{0}) : 0;
   if (!entry.record(decision.started, end, calls)) return;
   const Choice* const before = &entry.winner();
   const Budget budget = agree(entry.unagreed());

@@ -20,7 +20,8 @@ class Chooser {
   struct Decision {
     const core::predict::Choice* choice = &native_choice();  // the chooser's: until end()
     std::size_t entry = 0;                                   // the chooser's own
-    bool timed = false;
+    bool timed = false;                                      // of a block of a trial
+    bool reads_clock = false;                                // the block's times are read at this call
     double started = 0;
   };
 

@@ -40,11 +40,23 @@ constexpr double kOdds = 300;
 constexpr int kMostRounds = 20;
 constexpr double kOddsForNative = 20;
 constexpr std::uint32_t kFirstInterval = 1024;
+constexpr std::uint32_t kRest = 4;  // times the calls of a round that found nothing faster than the native call
 constexpr std::uint32_t kLastInterval = 1U << 20U;
 // Seconds of a call that no block sees: a variant of Ranktree is found in more steps than a native call that is decided
 // on. Calls through the memory of one node are found in fewer.
 constexpr double kUnseen = 100e-9;
 constexpr double kUnseenInMemory = 20e-9;
+// Seconds that a call of a block takes longer than one that is passed through, whatever its variant, and that each
+// reading of the clock takes, two of a call that is timed.
+constexpr double kUnseenInBlock = 100e-9;
+constexpr double kReading = 30e-9;
+constexpr std::uint32_t kTimedAtEnds = 3;  // calls of a block (TuningEntry::reads_clock)
+
+// Of a block.
+double overhead(std::uint32_t calls, bool each_timed) {
+  const std::uint32_t timed = each_timed ? calls : std::min(calls, kTimedAtEnds);
+  return calls * kUnseenInBlock + 2 * timed * kReading;
+}
 
 // Mixes the bits of a number (splitmix64's finaliser).
 std::uint64_t mixed(std::uint64_t number) {
@@ -87,7 +99,7 @@ TuningEntry::Turn TuningEntry::next() {
     }
     observe();
   }
-  return {&contestants_[on_turn()].choice, true};
+  return {&contestants_[on_turn()].choice, true, reads_clock()};
 }
 
 void TuningEntry::observe() {
@@ -108,6 +120,7 @@ bool TuningEntry::record(double begin, double end, std::uint64_t calls) {
   in_calls_ += end - begin;
   if (++call_ < calls_) return false;
   call_ = 0;
+  if (!times_each_call()) in_calls_ = end - begin_;
   const auto others = static_cast<double>(calls - calls_before_) - static_cast<double>(calls_ - 1);
   samples_.insert(samples_.end(), {end - whole_begin_, end - begin_, in_calls_, others});
   return samples_.size() == kNumbers * (batch_ == 0 ? 1 : 2 * batch_);
@@ -126,6 +139,7 @@ TuningEntry::Block TuningEntry::block(std::size_t at, std::size_t contestant) co
 
 // Ranks run ahead where nothing comes between calls.
 void TuningEntry::keep_observed() {
+  uncharged_ += overhead(calls_, true);
   const Block seen = block(0, winner_);
   const double judged = calls_ - unjudged();
   by_elapsed_ = 2 * seen.times.in_calls >= seen.times.elapsed;
@@ -199,6 +213,7 @@ TuningEntry::Step TuningEntry::begin_round(double allowed) {
     if (i != winner_ && (i == 0 || (contestants_[i].failures < kFailures && !only_confirms_))) to_test_.push_back(i);
   }
   only_confirms_ = false;
+  round_calls_ = 0;
   begin_test();
   return plan(allowed);
 }
@@ -239,7 +254,9 @@ TuningEntry::Step TuningEntry::judge(double allowed) {
 // Among variants of Ranktree that are about as fast, and behind a decision, nothing is gained by many more pairs.
 bool TuningEntry::is_settled_enough() const { return winner_ != 0 && test_.pairs() >= kNoisy; }
 
-// Nothing is lost by native calls.
+double TuningEntry::overhead_of_pair(std::uint32_t calls) const { return 2 * overhead(calls, !by_elapsed_); }
+
+// Native calls lose nothing but what finding and timing them takes.
 double TuningEntry::loss_of_pair() const {
   if (to_test_.front() == 0) return 0;
   return std::max(contestants_[to_test_.front()].measured - rate_, 0.0) * block_calls_;
@@ -249,8 +266,9 @@ TuningEntry::Step TuningEntry::plan(double allowed) {
   while (!to_test_.empty()) {
     if (!measured_) return plan_first(allowed);
     const double loss = loss_of_pair();
-    if (loss <= allowed / 2) {
-      const double most = loss > 0 ? allowed / 2 / loss : static_cast<double>(kMostBatch);
+    const double cost = loss + overhead_of_pair(block_calls_);
+    if (cost <= allowed / 2) {
+      const double most = allowed / 2 / cost;
       const auto pairs =
           std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
       next_batch_ = std::min(2 * next_batch_, kMostBatch);
@@ -273,7 +291,7 @@ TuningEntry::Step TuningEntry::plan_first(double allowed) {
   const double unknown = std::min(kWorst * rate_ + kWorstSeconds, std::max(kWorstOfLong * rate_, kTimeSlices));
   const double worst = to_test_.front() == 0 ? 0 : unknown;
   const std::uint32_t least = std::min(kFirstCalls, block_calls_);
-  if (worst * least > allowed) return postpone();
+  if (worst * least + overhead_of_pair(least) > allowed) return postpone();
   const double most = worst > 0 ? allowed / 2 / worst : block_calls_;
   calls_ = static_cast<std::uint32_t>(std::min(most, static_cast<double>(block_calls_)));
   begin_batch(1, worst * calls_);
@@ -284,9 +302,10 @@ void TuningEntry::begin_batch(std::uint32_t pairs, double loss) {
   samples_.clear();
   drawn_ += batch_;
   batch_ = pairs;
+  round_calls_ += 2 * pairs * calls_;
   wait_ = 0;
   reserved_ = loss;
-  uncharged_ += loss;
+  uncharged_ += loss + pairs * overhead_of_pair(calls_);
 }
 
 // Until the account covers the next step.
@@ -300,7 +319,8 @@ TuningEntry::Step TuningEntry::settle() {
   if (decided_) rounds_ = std::min(rounds_ + 1, kMostRounds);
   decided_ = true;
   wait_ = 0;
-  interval_ = std::min(std::max(2 * interval_, kFirstInterval), kLastInterval);
+  const std::uint32_t rest = winner_ == 0 ? kRest * std::min(round_calls_, kLastInterval) : 0;
+  interval_ = std::min(std::max({2 * interval_, kFirstInterval, rest}), kLastInterval);
   const bool nothing_left =
       winner_ == 0 && std::all_of(contestants_.begin() + 1, contestants_.end(),
                                   [](const Contestant& each) { return each.failures >= kFailures; });

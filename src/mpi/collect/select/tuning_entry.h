@@ -31,7 +31,8 @@ class TuningEntry {
   };
   struct Turn {
     const core::predict::Choice* choice = nullptr;
-    bool timed = false;  // the caller reports its times to record()
+    bool timed = false;        // of a block: the caller reports it to record()
+    bool reads_clock = false;  // record() looks at its times
   };
   // What the caller does after agreed().
   enum class Step : std::uint8_t {
@@ -48,8 +49,9 @@ class TuningEntry {
 
   // The next call's.
   Turn next();
-  // Of a timed call, on this rank: its times, and how many collective calls the communicator has made. True where ranks
-  // must agree: each number of unagreed() becomes the greatest of all ranks, then agreed() is called.
+  // Of a timed call, on this rank: its times where it reads the clock, and how many collective calls the communicator
+  // has made. True where ranks must agree: each number of unagreed() becomes the greatest of all ranks, then agreed()
+  // is called.
   bool record(double begin, double end, std::uint64_t calls);
   std::span<double> unagreed() { return samples_; }
   // `allowed`: seconds that trials may lose; `can_propose`: the account covers propose().
@@ -63,7 +65,8 @@ class TuningEntry {
   // and the native call challenges it first.
   Step propose(bool valid, std::optional<std::size_t> known);
 
-  // Seconds to charge since the last query: what trials have lost, and what the pairs in flight are estimated to lose.
+  // Seconds to charge since the last query: what trials have lost, what finding and timing their calls has taken, and
+  // what the pairs in flight are estimated to lose.
   double charge();
 
   // The variant in use; the native one before the first decision.
@@ -89,6 +92,11 @@ class TuningEntry {
   [[nodiscard]] bool challenger_first(std::size_t pair) const;
   [[nodiscard]] std::size_t on_turn() const;
   [[nodiscard]] std::uint32_t unjudged() const { return calls_ / 8; }
+  // Blocks that are judged by their elapsed time read the clock at their ends only.
+  [[nodiscard]] bool times_each_call() const { return batch_ == 0 || !by_elapsed_; }
+  [[nodiscard]] bool reads_clock() const {
+    return times_each_call() || call_ == 0 || call_ == unjudged() || call_ + 1 == calls_;
+  }
   void observe();
   void keep_observed();
   void keep_pairs();
@@ -96,6 +104,7 @@ class TuningEntry {
   Step judge(double allowed);
   Step begin_round(double allowed);
   [[nodiscard]] bool is_settled_enough() const;
+  [[nodiscard]] double overhead_of_pair(std::uint32_t calls) const;
   [[nodiscard]] double loss_of_pair() const;
   Step plan(double allowed);
   Step plan_first(double allowed);
@@ -136,6 +145,7 @@ class TuningEntry {
   double reserved_ = 0;
   double uncharged_ = 0;
 
+  std::uint32_t round_calls_ = 0;  // of the pairs of this round
   std::uint32_t interval_ = 0;
   std::uint32_t wait_ = 0;
   std::uint32_t left_ = 0;
