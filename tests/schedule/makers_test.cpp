@@ -65,7 +65,7 @@ class EveryMaker : public testing::TestWithParam<Case> {
 
 TEST_P(EveryMaker, ComputesTheCollectivesResult) {
   Random random(11);
-  for (Rank ranks = 1; ranks <= 33; ++ranks) {
+  for (Rank ranks = 1; ranks <= kMostRanks; ++ranks) {
     for (Rank root = 0; root < roots(ranks); ++root) {
       for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, std::int64_t{ranks} + 3}) {
         Request request = request_of(ranks, root, count);
@@ -93,7 +93,7 @@ TEST_P(EveryMaker, WorksInPlace) {
 
 TEST_P(EveryMaker, CompletesWithMessagesInTurnOnAnyNodes) {
   Random random(13);
-  for (Rank ranks = 1; ranks <= 33; ++ranks) {
+  for (Rank ranks = 1; ranks <= kMostRanks; ++ranks) {
     for (Rank root = 0; root < roots(ranks); ++root) {
       const Request request = request_of(ranks, root, 1 + static_cast<std::int64_t>(random.below(40)));
       const std::vector<std::int32_t> nodes = random_nodes(random, ranks);

@@ -97,7 +97,7 @@ class EveryTransformation : public testing::TestWithParam<Collective> {};
 TEST_P(EveryTransformation, HoldsForAnyNumberOfGroups) {
   constexpr Rank kTimes = 4;
   Random random(3);
-  for (Rank ranks = 1; ranks <= 33; ++ranks) {
+  for (Rank ranks = 1; ranks <= kMostRanks; ++ranks) {
     const Rank roots = has_root(GetParam()) ? ranks : kTimes;
     for (Rank groups = 1; groups <= ranks; ++groups) {
       const Hierarchy hierarchy = Hierarchy::grouped(ranks, groups);
@@ -142,7 +142,7 @@ TEST(Transform, OfOneGroupOrOneRankAGroupIsTheBaseAlgorithm) {
     for (const Form form : forms_of(collective)) {
       for (const Algorithm algorithm : algorithms_of(collective)) {
         const Composition composition{.form = form, .algorithms = {algorithm}, .segment = 4};
-        for (Rank ranks = 1; ranks <= 33; ++ranks) {
+        for (Rank ranks = 1; ranks <= kMostRanks; ++ranks) {
           const Rank root = has_root(collective) ? ranks / 3 : 0;
           const Request request{.collective = collective, .ranks = ranks, .root = root, .count = 29};
           const Schedule base = make_all(request, {algorithm, 4});
