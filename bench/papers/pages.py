@@ -10,8 +10,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import placed
+import placed_page
 from claims import Claim, load_claims, outcome, text_of
 from picture import draw
+from placed import PLACED_TARGETS, TREEMATCH
 from rows import Rows, Time, gain, key, load, missing
 from targets import PAPERS, TARGETS, Paper, Sweep, Target
 
@@ -131,7 +134,7 @@ def page(paper: Paper, rows: Rows, claims: list[Claim]) -> str:
     return NOTE + "\n".join(lines).rstrip() + "\n"
 
 
-def index(rows: Rows) -> str:
+def index(rows: Rows, placed_rows: placed.Rows) -> str:
     """The table of papers."""
     lines = ["# The papers' figures\n", "    make papers-list", "    make papers\n"]
     lines.append("simulate the figures of the papers that Ranktree's algorithms come from, and write these pages.\n")
@@ -140,14 +143,20 @@ def index(rows: Rows) -> str:
         mine = [each for each in TARGETS if each.paper == paper.name]
         done = sum(covered(each, rows) for each in mine)
         lines.append(f"| [{paper.name}]({paper.name}.md) | {done} | {len(mine) - done} |")
+    finished = len(placed_page.done(placed_rows))
+    lines.append(f"| [{TREEMATCH}]({TREEMATCH}.md) | {finished} | {len(PLACED_TARGETS) - finished} |")
     return NOTE + "\n".join(lines) + "\n"
 
 
-def files(rows: Rows | None = None) -> dict[Path, str]:
+def files(rows: Rows | None = None, placed_rows: placed.Rows | None = None) -> dict[Path, str]:
     """Every generated file and its text."""
     rows = load() if rows is None else rows
+    placed_rows = placed.load() if placed_rows is None else placed_rows
     claims = load_claims()
-    made = {FOLDER / "README.md": index(rows)}
+    made = {FOLDER / "README.md": index(rows, placed_rows)}
+    made[FOLDER / f"{TREEMATCH}.md"] = NOTE + placed_page.page(placed_rows)
+    for each in placed_page.done(placed_rows):
+        made |= {FOLDER / name: text for name, text in placed_page.pictures(each, placed_rows).items()}
     for paper in PAPERS:
         made[FOLDER / f"{paper.name}.md"] = page(paper, rows, claims)
     for target in TARGETS:

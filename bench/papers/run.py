@@ -4,9 +4,10 @@
 run.py --list                              names, expected CPU seconds at most, rows that results.csv has
 run.py --build build/dev [--only NAME]...  simulates what results.csv lacks, then writes docs/papers
 
-A run that was interrupted continues: every start of the simulator adds its rows to results.csv. --again drops a
-target's rows first. Needs SimGrid (Debian: simgrid, libsimgrid-dev) and the targets ranktree, _core, ranktree_core and
-ranktree_platform of the build.
+A run that was interrupted continues: every start of the simulator adds its rows to results.csv, or to placed.csv for
+treematch-2013. --again drops a target's rows first. Needs SimGrid (Debian: simgrid, libsimgrid-dev) and the targets
+ranktree, _core, ranktree_core, ranktree_platform and ranktree_preload_smpi of the build; for treematch-2013 also numpy,
+and METIS and Scotch (Debian: libmetis5, libscotch-7.0).
 """
 
 import argparse
@@ -18,6 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pages
+import placed
+from placed import PLACED_TARGETS, PlacedTarget
 from rows import RESULTS, Key, Time, key, load, missing, save
 from targets import TARGETS, Sweep, Target, target_named
 
@@ -110,6 +113,15 @@ def reproduce(
     show(len(starts), len(starts), "done")
 
 
+def reproduce_placed(targets: list[PlacedTarget], build: Path, results: Path) -> None:
+    """Needs the build's package, unlike the rest."""
+    sys.path.insert(0, str(build.resolve() / "python"))
+    import placements  # noqa: PLC0415  only some targets need it
+
+    with tempfile.TemporaryDirectory(prefix="ranktree-papers-") as folder:
+        placements.reproduce(targets, build, Path(folder), results, progress_bar)
+
+
 def progress_bar(done: int, of: int, text: str) -> None:
     """On a terminal one line that is written again and again, elsewhere a line a start."""
     filled = 30 * done // max(of, 1)
@@ -121,15 +133,40 @@ def progress_bar(done: int, of: int, text: str) -> None:
         print(f"{done}/{of} {text}", file=sys.stderr, flush=True)
 
 
-def listing(results: Path) -> str:
+def listing(results: Path, placed_results: Path) -> str:
     """A line a target."""
-    rows = load(results)
+    rows, placed_rows = load(results), placed.load(placed_results)
     lines = []
     for target in TARGETS:
         wanted = sum(len(sweep.groups) for sweep in target.sweeps)
         have = wanted - sum(len(missing(sweep, rows)) for sweep in target.sweeps)
-        lines.append(f"{target.name:34} {target.seconds:4} CPU s  {have:3} of {wanted:3} rows  {target.title}")
+        lines.append(line_of(target, have, wanted))
+    for each in PLACED_TARGETS:
+        wanted = len(each.keys)
+        lines.append(line_of(each, wanted - len(placed.missing(each, placed_rows)), wanted))
     return "\n".join(lines)
+
+
+def line_of(target: Target | PlacedTarget, have: int, wanted: int) -> str:
+    """Of the list."""
+    return f"{target.name:34} {target.seconds:4} CPU s  {have:3} of {wanted:3} rows  {target.title}"
+
+
+def chosen(names: list[str] | None) -> tuple[list[Target], list[PlacedTarget]]:
+    """Of both kinds. Raises ValueError with the names there are."""
+    if not names:
+        return list(TARGETS), list(PLACED_TARGETS)
+    others = {target.name: target for target in PLACED_TARGETS}
+    return [target_named(name) for name in names if name not in others], [others[n] for n in names if n in others]
+
+
+def forget(targets: list[Target], others: list[PlacedTarget], options: argparse.Namespace) -> None:
+    """Drops the rows of these targets."""
+    stale = {key(sweep, each) for target in targets for sweep in target.sweeps for each in sweep.groups}
+    save({each: time for each, time in load(options.results).items() if each not in stale}, options.results)
+    gone = {each for target in others for each in target.keys}
+    rows = placed.load(options.placed)
+    placed.save({each: result for each, result in rows.items() if each not in gone}, options.placed)
 
 
 def main() -> int:
@@ -140,23 +177,26 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="NAME", help="of --list; several times")
     parser.add_argument("--again", action="store_true", help="simulate these targets' rows anew")
     parser.add_argument("--results", type=Path, default=RESULTS, help="another results.csv; then no page is written")
+    parser.add_argument("--placed", type=Path, default=placed.PLACED, help="another placed.csv; the same")
     options = parser.parse_args()
     if options.list:
-        print(listing(options.results))
+        print(listing(options.results, options.placed))
         return 0
     if options.build is None:
         parser.error("expected --build or --list")
     try:
-        targets = [target_named(name) for name in options.only] if options.only else list(TARGETS)
+        targets, others = chosen(options.only)
         if options.again:
-            stale = {key(sweep, each) for target in targets for sweep in target.sweeps for each in sweep.groups}
-            save({each: time for each, time in load(options.results).items() if each not in stale}, options.results)
-        with tempfile.TemporaryDirectory(prefix="ranktree-papers-") as folder:
-            reproduce(targets, Simulator(options.build, Path(folder)), options.results, progress_bar)
+            forget(targets, others, options)
+        if targets:
+            with tempfile.TemporaryDirectory(prefix="ranktree-papers-") as folder:
+                reproduce(targets, Simulator(options.build, Path(folder)), options.results, progress_bar)
+        if others:
+            reproduce_placed(others, options.build, options.placed)
     except (RuntimeError, ValueError, OSError, subprocess.SubprocessError) as error:
         print(f"run.py: {error}", file=sys.stderr)
         return 1
-    if options.results == RESULTS:
+    if (options.results, options.placed) == (RESULTS, placed.PLACED):
         pages.write()
     return 0
 

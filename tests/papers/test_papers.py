@@ -12,7 +12,9 @@ from tests.simulate.conftest import simgrid  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "bench" / "papers"
-claims, pages, rows, run, targets = load("bench/papers", "claims", "pages", "rows", "run", "targets")
+claims, pages, placed, placed_claims, rows, run, targets = load(
+    "bench/papers", "claims", "pages", "placed", "placed_claims", "rows", "run", "targets"
+)
 
 
 def results() -> dict:
@@ -113,3 +115,81 @@ def test_an_allreduce_in_groups_has_the_form_of_the_paper() -> None:
     sweep = targets.Sweep("m", 8, "allreduce", 1024, "ring", (1, 2))
     assert run.choice(sweep, 2) == "messages:ring:form=same-index:groups=2"
     assert run.choice(sweep, 1) == "messages:ring:groups=1"
+
+
+def test_every_placed_target_has_a_name_of_its_own_and_a_time() -> None:
+    names = [target.name for target in (*targets.TARGETS, *placed.PLACED_TARGETS)]
+    assert len(set(names)) == len(names)
+    for target in placed.PLACED_TARGETS:
+        assert target.seconds > 0
+        assert len(set(target.keys)) == len(target.keys) > 0
+
+
+def test_every_claim_on_placements_belongs_to_rows_of_its_target() -> None:
+    rows_of = dict.fromkeys((key for target in placed.PLACED_TARGETS for key in target.keys), placed.Result(1, 1, 1))
+    for claim in placed_claims.load_placed_claims():
+        target = placed_claims.placed_target(claim.target)
+        assert claim.quotient.value(target, rows_of) == pytest.approx(1)
+        assert claim.other is None or claim.other.value(target, rows_of) == pytest.approx(1)
+
+
+def test_every_placed_row_belongs_to_a_target_and_has_a_result() -> None:
+    wanted = {key for target in placed.PLACED_TARGETS for key in target.keys}
+    found = placed.load()
+    assert found
+    assert set(found) <= wanted
+    assert all(each.answer or (each.seconds and each.version) for each in found.values())
+
+
+def test_placed_rows_survive_saving(tmp_path: Path) -> None:
+    placed.save(placed.load(), tmp_path / "placed.csv")
+    assert (tmp_path / "placed.csv").read_text(encoding="utf-8") == placed.PLACED.read_text(encoding="utf-8")
+
+
+def test_a_quotient_is_the_geometric_mean_of_its_cases() -> None:
+    keys = (("m", "a", 8, "s"), ("m", "a", 8, "f"), ("m", "b", 8, "s"), ("m", "b", 8, "f"))
+    target = placed.PlacedTarget("t", "t", 1, keys)
+    times = dict(zip(keys, (placed.Result(seconds=each) for each in (8.0, 1.0, 2.0, 1.0)), strict=True))
+    assert placed_claims.Quotient("a|b", "8", "s", "f").value(target, times) == pytest.approx(4)
+    assert placed_claims.Quotient("a/b", "8", "s", "f").value(target, times) == pytest.approx(4)
+    assert placed_claims.Quotient("a", "8", "f", "s@m").value(target, times) == pytest.approx(1 / 8)
+    with pytest.raises(ValueError, match="no row"):
+        placed_claims.Quotient("a", "16", "s", "f").value(target, times)
+
+
+def test_ratios_of_the_placed_page_are_those_of_the_file() -> None:
+    """Recomputed without the bench's code: ZEUS-MP/2 at 64 ranks, round robin / TreeMatch by messages."""
+    with placed.PLACED.open(encoding="utf-8", newline="") as file:
+        times = {
+            row["placement"]: float(row["seconds"])
+            for row in csv.DictReader(file)
+            if (row["kernel"], row["ranks"]) == ("zeus.16", "64") and row["seconds"]
+        }
+    ours = times["round robin"] / times["TreeMatch msg"]
+    page = (pages.FOLDER / "treematch-2013.md").read_text(encoding="utf-8")
+    assert f"| {ours:.2f}x | {ours / 1.14:.2f} |" in page
+
+
+@pytest.mark.simgrid
+def test_placed_rows_are_reproduced(
+    simgrid: None,  # noqa: F811
+    build_folder: Path,
+    tmp_path: Path,
+) -> None:
+    """The worked example, a division, and a simulation of each kind of placement of ours."""
+    removed = [
+        *placed.PLACED_TARGETS[0].keys,
+        (placed.ONE_SWITCH, placed.ZEUS, 64, "TreeMatch msg"),
+        (placed.ONE_SWITCH, placed.ZEUS, 64, "TreeMatch by node, size"),
+    ]
+    committed = placed.load()
+    path = tmp_path / "placed.csv"
+    placed.save({key: each for key, each in committed.items() if key not in removed}, path)
+    words = [sys.executable, FOLDER / "run.py", "--build", build_folder, "--placed", path]
+    words += ["--only", placed.PLACED_TARGETS[0].name, "--only", placed.PLACED_TARGETS[-1].name]
+    subprocess.run(list(map(str, words)), check=True, timeout=200)
+    found = placed.load(path)
+    for key in removed:
+        assert found[key].answer == committed[key].answer
+        assert found[key].hop_bytes == pytest.approx(committed[key].hop_bytes)
+        assert (found[key].seconds or 0) == pytest.approx(committed[key].seconds or 0, rel=1e-3)
