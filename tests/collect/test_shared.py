@@ -14,9 +14,10 @@ from tests.helpers.emulated_cluster import MiniCluster
 from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
-def run(command: list[str], timeout: float = 60) -> RunResult:
-    """The result of a command."""
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+def run(command: list[str], timeout: float = 60, **variables: str) -> RunResult:
+    """What came of a command."""
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
 
 
 def expect_agreement(result: RunResult, least: int) -> None:
@@ -36,7 +37,8 @@ def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
     rounds, most = 200 if ranks <= 5 else 100, []
     if known_bugs.spins(mpi):
         rounds, most = (60, []) if ranks <= 4 else (20, [1000])
-    result = run(mpi.launch(ranks, mpi.program("shared_check"), "shared:binomial", ranks, rounds, *most))
+    words = mpi.launch(ranks, mpi.program("shared_check"), "shared:binomial", ranks, rounds, *most)
+    result = run(words, **mpi.yielding_variables(ranks))
     if ranks == 1:
         assert result.stdout == "no team\n"
     else:

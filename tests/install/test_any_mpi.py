@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,13 +47,18 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def configure(tools: Path, tmp_path: Path) -> Callable[..., Configured]:
-    """Runs CMake where PATH is `folders` and the tools."""
+def configure(tools: Path, build_folder: Path) -> Iterator[Callable[..., Configured]]:
+    """Runs CMake where PATH is `folders` and the tools.
+
+    As the build tree and beside it, where the path to the sources is as long: a compiler cache serves both.
+    """
+    build = Path(tempfile.mkdtemp(prefix="any-mpi-", dir=build_folder.parent))
 
     def run(*folders: Path, options: tuple[str, ...] = (), **variables: str) -> Configured:
         kept = {name: value for name, value in os.environ.items() if name not in OURS}
         path = ":".join(map(str, [*folders, tools]))
-        words = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", "-DRANKTREE_TESTS=OFF", *options]
+        own = ["-DRANKTREE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *options]
+        words = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *own]
         result = subprocess.run(
             list(map(str, words)),
             capture_output=True,
@@ -61,9 +68,10 @@ def configure(tools: Path, tmp_path: Path) -> Callable[..., Configured]:
             env={**kept, **variables, "PATH": path},
         )
         assert result.returncode == 0, result.stdout + result.stderr
-        return Configured(tmp_path / "build", result.stdout + result.stderr)
+        return Configured(build, result.stdout + result.stderr)
 
-    return run
+    yield run
+    shutil.rmtree(build)
 
 
 def wheel(name: str) -> Path:

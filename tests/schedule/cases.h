@@ -14,7 +14,8 @@
 
 namespace ranktree::core::schedule {
 
-// The work grows by the cube of the number of ranks. Sanitizers, seven times as slow, see the same code with half of them.
+// The work grows by the cube of the number of ranks. Sanitizers make it 7x slower; they see the same code with half
+// of the ranks.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr Rank kMostRanks = 17;
 #else
