@@ -55,8 +55,7 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
       flows_(flows),
       waiting_(waiting),
       leaf_of_(at(flows.ranks()), -1),
-      link_seconds_(at(platform.link_count()), 0),
-      waits_(at(flows.ranks()), 0) {}
+      link_seconds_(at(platform.link_count()), 0) {}
 
 Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waiting, const place::Placement& placement)
     : Loads(platform, flows, waiting) {
@@ -72,7 +71,6 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
   }
   rescale();
   link_peak_ = largest(link_seconds_);
-  wait_peak_ = largest(waits_);
 }
 
 // What goes from one slot to the other one, into the plain sums.
@@ -83,7 +81,7 @@ void Loads::sum_one_way(Leaf from, Leaf to, const Flow& flow) {
     for (const simulate::LinkId link : route_.links)
       link_seconds_[at(link)] += flow.bytes_out / platform_.bandwidth(link);
   }
-  if (waiting_) waits_[at(flow.peer)] += flow.messages_out * route_.latency;
+  wait_ += share_of_waiting(flow.bytes_out, flow.messages_out);
 }
 
 void Loads::change(double& number, double value) {
@@ -104,29 +102,28 @@ void Loads::add_link(simulate::LinkId link, double bytes) {
   change(seconds, next);
 }
 
-void Loads::add_wait(Rank rank, double seconds) {
-  double& wait = waits_[at(rank)];
-  const double next = wait + seconds;
-  wait_power_ += eighth_power(next * wait_scale_) - eighth_power(wait * wait_scale_);
-  wait_peak_ = std::max(wait_peak_, next);
-  change(wait, next);
+double Loads::share_of_waiting(double bytes, double messages) const {
+  if (!waiting_) return 0;
+  double per_byte = 0;  // of the narrowest link
+  for (const simulate::LinkId link : route_.links) per_byte = std::max(per_byte, 1 / platform_.bandwidth(link));
+  return (messages * route_.latency + bytes * per_byte) / flows_.ranks();
 }
 
-void Loads::add_one_way(const std::pair<Leaf, Leaf>& ends, Rank receiver, double bytes, double messages) {
+void Loads::add_one_way(Leaf from, Leaf to, double bytes, double messages) {
   if (bytes == 0 && messages == 0) return;
-  platform_.find_route(ends.first, ends.second, route_);
+  platform_.find_route(from, to, route_);
   if (bytes != 0) {
     for (const simulate::LinkId link : route_.links) add_link(link, bytes);
   }
-  if (waiting_ && messages != 0) add_wait(receiver, messages * route_.latency);
+  wait_ += share_of_waiting(bytes, messages);
 }
 
 void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
   const Leaf here = leaf_of_[at(rank)];
   const Leaf there = leaf_of_[at(flow.peer)];
   if (here < 0 || there < 0) return;
-  add_one_way({here, there}, flow.peer, sign * flow.bytes_out, sign * flow.messages_out);
-  add_one_way({there, here}, rank, sign * flow.bytes_in, sign * flow.messages_in);
+  add_one_way(here, there, sign * flow.bytes_out, sign * flow.messages_out);
+  add_one_way(there, here, sign * flow.bytes_in, sign * flow.messages_in);
   hop_bytes_ += sign * (flow.bytes_out + flow.bytes_in) * platform_.tree().distance(here, there);
 }
 
@@ -138,14 +135,14 @@ void Loads::add_all(Rank rank, Rank without, double sign) {
 
 // The sums are journalled once a move, not once a link.
 void Loads::move(Rank rank, Leaf leaf) {
-  for (double* const sum : {&hop_bytes_, &link_power_, &wait_power_, &link_peak_, &wait_peak_}) change(*sum, *sum);
+  for (double* const sum : {&hop_bytes_, &wait_, &link_power_, &link_peak_}) change(*sum, *sum);
   add_all(rank, -1, -1);
   put(rank, leaf);
   add_all(rank, -1, 1);
 }
 
 void Loads::exchange(Rank a, Rank b) {
-  for (double* const sum : {&hop_bytes_, &link_power_, &wait_power_, &link_peak_, &wait_peak_}) change(*sum, *sum);
+  for (double* const sum : {&hop_bytes_, &wait_, &link_power_, &link_peak_}) change(*sum, *sum);
   add_all(a, -1, -1);
   add_all(b, a, -1);
   const Leaf leaf = leaf_of(a);
@@ -171,37 +168,28 @@ void Loads::commit() {
   moves_.clear();
 }
 
-Score Loads::score() const { return {largest(link_seconds_) + largest(waits_), hop_bytes_}; }
+Score Loads::score() const { return {largest(link_seconds_) + wait_, hop_bytes_}; }
 
-double Loads::pressure() const {
-  return eighth_root(link_power_) / link_scale_ + eighth_root(wait_power_) / wait_scale_;
-}
+double Loads::pressure() const { return eighth_root(link_power_) / link_scale_ + wait_; }
 
 void Loads::rescale() {
   const double links = largest(link_seconds_);
-  const double waits = largest(waits_);
   link_scale_ = links > 0 ? 1 / links : 1;
-  wait_scale_ = waits > 0 ? 1 / waits : 1;
   link_power_ = sum_of_powers(link_seconds_, link_scale_);
-  wait_power_ = sum_of_powers(waits_, wait_scale_);
 }
 
-std::vector<double> Loads::heat(double share) const {
+std::vector<double> Loads::heat(double share) {
   const double hot_link = share * largest(link_seconds_);
-  const double hot_wait = share * largest(waits_);
-  std::vector<double> heat(waits_.size(), 0);
-  simulate::Route route;
+  std::vector<double> heat(leaf_of_.size(), 0);
   for (Rank rank = 0; rank < flows_.ranks(); ++rank) {
-    if (hot_wait > 0 && waits_[at(rank)] >= hot_wait) heat[at(rank)] += waits_[at(rank)];
-    if (hot_link <= 0) continue;
     for (const Flow& flow : flows_.of(rank)) {
-      if (!(flow.bytes_out > 0)) continue;
-      platform_.find_route(leaf_of(rank), leaf_of(flow.peer), route);
-      for (const simulate::LinkId link : route.links) {
-        if (link_seconds_[at(link)] < hot_link) continue;
-        heat[at(rank)] += flow.bytes_out / platform_.bandwidth(link);
-        heat[at(flow.peer)] += flow.bytes_out / platform_.bandwidth(link);
+      platform_.find_route(leaf_of(rank), leaf_of(flow.peer), route_);
+      double seconds = share_of_waiting(flow.bytes_out, flow.messages_out);
+      for (const simulate::LinkId link : route_.links) {
+        if (link_seconds_[at(link)] >= hot_link) seconds += flow.bytes_out / platform_.bandwidth(link);
       }
+      heat[at(rank)] += seconds;
+      heat[at(flow.peer)] += seconds;
     }
   }
   return heat;

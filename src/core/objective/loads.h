@@ -1,4 +1,4 @@
-// The load of each link of a machine and the waiting of each rank under one placement, kept up to date as ranks move.
+// The load of each link of a machine and the waiting of the ranks under one placement, kept up to date as ranks move.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,8 @@ struct Score {
 
 // docs/explanation/objectives.md has the formula. A link is loaded by the bytes of the messages whose routes pass it
 // (congestion, after T. Hoefler and M. Snir, Generic topology mapping strategies for large-scale parallel
-// architectures, ICS 2011); a rank waits one latency for each message that it receives.
+// architectures, ICS 2011); a rank waits for each message that it receives as long as that takes alone, and the mean
+// over the ranks counts.
 class Loads {
  public:
   // No rank is placed. `waiting`: whether the ranks' waiting counts. Both references must outlive this.
@@ -58,30 +59,31 @@ class Loads {
   void commit();
 
   [[nodiscard]] const std::vector<double>& link_seconds() const { return link_seconds_; }
-  [[nodiscard]] const std::vector<double>& waits() const { return waits_; }
+  // Mean over the ranks; 0 where it does not count.
+  [[nodiscard]] double waiting() const { return wait_; }
   [[nodiscard]] double hop_bytes() const { return hop_bytes_; }
-  // O(links + ranks).
+  // O(links).
   [[nodiscard]] Score score() const;
   // O(1). The same where ranks were only placed, never moved, since the constructor or an undone move.
-  [[nodiscard]] Score grown_score() const { return {link_peak_ + wait_peak_, hop_bytes_}; }
+  [[nodiscard]] Score grown_score() const { return {link_peak_ + wait_, hop_bytes_}; }
 
-  // A smooth stand-in for the seconds: the 8-norm of the links' seconds plus that of the waits. Where many links tie,
-  // it falls as soon as one of them is relieved. O(1); comparable between calls of rescale() only.
+  // A smooth stand-in for the seconds: the 8-norm of the links' seconds, and the waiting. Where many links tie, it
+  // falls as soon as one of them is relieved. O(1); comparable between calls of rescale() only.
   [[nodiscard]] double pressure() const;
-  // Computes its sums afresh, relative to the largest load. O(links + ranks).
+  // Computes its sum afresh, relative to the largest load. O(links).
   void rescale();
-  // By rank: seconds that its messages contribute to links with at least `share` of the largest load, and its waiting
-  // where that is as near to the longest. O(pairs x route).
-  [[nodiscard]] std::vector<double> heat(double share) const;
+  // By rank: seconds that its messages contribute to links with at least `share` of the largest load, and to the
+  // waiting. O(pairs x route).
+  [[nodiscard]] std::vector<double> heat(double share);
 
  private:
   void sum_one_way(topo::Leaf from, topo::Leaf to, const Flow& flow);
   void change(double& number, double value);
   void add_link(simulate::LinkId link, double bytes);
-  void add_wait(pattern::Rank rank, double seconds);
+  // What one rank waits for these messages on route_, divided by the number of ranks.
+  [[nodiscard]] double share_of_waiting(double bytes, double messages) const;
   // Between the two slots, in one direction.
-  void add_one_way(const std::pair<topo::Leaf, topo::Leaf>& ends, pattern::Rank receiver, double bytes,
-                   double messages);
+  void add_one_way(topo::Leaf from, topo::Leaf to, double bytes, double messages);
   void add_flow(pattern::Rank rank, const Flow& flow, double sign);
   void add_all(pattern::Rank rank, pattern::Rank without, double sign);
   void put(pattern::Rank rank, topo::Leaf leaf);
@@ -91,12 +93,11 @@ class Loads {
   bool waiting_;
   std::vector<topo::Leaf> leaf_of_;
   std::vector<double> link_seconds_;
-  std::vector<double> waits_;  // by rank; zeros without waiting
+  double wait_ = 0;
   double hop_bytes_ = 0;
   double link_peak_ = 0;
-  double wait_peak_ = 0;
-  double link_scale_ = 1, wait_scale_ = 1;
-  double link_power_ = 0, wait_power_ = 0;
+  double link_scale_ = 1;
+  double link_power_ = 0;
   std::vector<std::pair<double*, double>> changes_;
   std::vector<std::pair<pattern::Rank, topo::Leaf>> moves_;
   simulate::Route route_;

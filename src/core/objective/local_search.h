@@ -1,4 +1,4 @@
-// Local search on the seconds of a placement: ranks of the most loaded links and with the longest waits move first.
+// Local search on the seconds of a placement: ranks of the most loaded links move first.
 #pragma once
 
 #include <cstdint>

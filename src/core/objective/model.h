@@ -13,7 +13,7 @@ enum class Objective : std::uint8_t {
   kBytes,       // hop-bytes
   kMessages,    // hop-messages
   kBottleneck,  // seconds of the most loaded link, then hop-bytes
-  kTime         // the same plus the longest waiting of a rank, then hop-bytes
+  kTime         // the same plus the mean waiting of a rank, then hop-bytes
 };
 
 std::optional<Objective> objective_from_name(std::string_view word);  // "bytes", "messages", "bottleneck", "time"

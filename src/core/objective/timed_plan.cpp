@@ -49,15 +49,14 @@ struct Candidate {
 Limit limit_by(std::string name, const Loads& loads) {
   const std::vector<double>& links = loads.link_seconds();
   const auto link = std::max_element(links.begin(), links.end());
-  const auto rank = std::max_element(loads.waits().begin(), loads.waits().end());
   Limit limit{.placement = std::move(name)};
   if (link != links.end()) limit.link_seconds = *link;
-  limit.waiting_seconds = *rank;
+  limit.waiting_seconds = loads.waiting();
   limit.seconds = limit.link_seconds + limit.waiting_seconds;
   if (!(limit.seconds > 0)) return limit;
   const bool waits = limit.waiting_seconds > limit.link_seconds;
   limit.share = (waits ? limit.waiting_seconds : limit.link_seconds) / limit.seconds;
-  limit.resource = waits ? "waiting of rank " + std::to_string(rank - loads.waits().begin())
+  limit.resource = waits ? "messages one after another"
                          : loads.platform().link_name(static_cast<simulate::LinkId>(link - links.begin()));
   return limit;
 }

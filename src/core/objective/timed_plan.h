@@ -18,7 +18,7 @@ struct Limit {
   double seconds = 0;     // of the model: those of the most loaded link, and the waiting
   double link_seconds = 0;
   double waiting_seconds = 0;
-  std::string resource;  // the larger of both: "node n3 up", "waiting of rank 5"; empty without traffic
+  std::string resource;  // the larger of both: "node n3 up", "messages one after another"; empty without traffic
   double share = 0;      // of the seconds
 };
 
