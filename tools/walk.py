@@ -24,7 +24,7 @@ MACHINE = (
 START = "import sys; sys.path.insert(0, {package!r}); import ranktree._core"
 COMMAND = f"{START}; from ranktree.cli.main import main; main()"
 SOURCE = re.compile(r"/((?:src/(?:core|io|hw)|python/src)/[a-z_/]+\.cpp)$")
-SECONDS = 120
+SECONDS = 600
 
 
 def functions(profile: Path) -> set[tuple[str, str]]:

@@ -33,7 +33,7 @@ typedef struct ranktree_pin {
 } ranktree_pin;
 
 typedef enum ranktree_algorithm {
-  RANKTREE_ALGORITHM_BEST = 0,        /**< "best" (default): the cheapest of the next three and of round-robin */
+  RANKTREE_ALGORITHM_BEST = 0,        /**< "best" (default): the cheapest of engine, greedy and round-robin */
   RANKTREE_ALGORITHM_ENGINE = 1,      /**< "engine": multisection and search (docs/explanation/placement-engine.md) */
   RANKTREE_ALGORITHM_TREEMATCH = 2,   /**< "treematch": as published (docs/explanation/treematch.md) */
   RANKTREE_ALGORITHM_GREEDY = 3,      /**< "greedy" */

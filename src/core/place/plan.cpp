@@ -111,10 +111,9 @@ class Planner {
   [[nodiscard]] Evaluated chosen() const {
     if (options_.placement) return cost_of("given", *options_.placement);
     if (options_.algorithm != "best") return run(options_.algorithm);
-    constexpr std::array<std::string_view, 4> kPortfolio{"engine", "treematch", "greedy", "round-robin"};
+    constexpr std::array<std::string_view, 3> kPortfolio{"engine", "greedy", "round-robin"};
     Evaluated best = run(kPortfolio[0]);
     for (std::size_t i = 1; i < kPortfolio.size() && go_on(); ++i) {
-      if (kPortfolio.at(i) == "treematch" && !constraints_.pins.empty()) continue;
       if (needs_lists(kPortfolio.at(i)) && weights_.is_matrix()) continue;
       Evaluated next = run(kPortfolio[i]);
       if (next.cost.total < best.cost.total) best = std::move(next);

@@ -67,8 +67,8 @@ const CostRow& row_of(const Plan& plan, std::string_view placement);
 std::vector<double> costs_of_levels(const Plan& plan);
 
 struct PlanOptions {
-  std::string algorithm =
-      "best";  // engine, treematch, greedy, round-robin, random, identity; best: the cheapest of the first four
+  // engine, greedy, round-robin, treematch, random, identity; best: the cheapest of the first three
+  std::string algorithm = "best";
   Preset preset = Preset::kDefault;  // of the engine
   pattern::Metric metric = pattern::Metric::kSize;
   std::uint64_t seed = 1;
