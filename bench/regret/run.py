@@ -5,10 +5,14 @@ run.py --build build/dev                    rows on one node, and on emulated no
 run.py ... --load 2                         beside so many processes that compute
 run.py ... --nas FOLDER --osu FOLDER        also the programs of the NAS benchmarks (*.x) and OSU's (osu_*) there
 run.py ... --only TEXT --pairs N            rows whose names have TEXT; runs of each kind (7)
+run.py ... --decisions 20                   so many runs of each row, and how many ended with each variant: no times
+run.py ... --record samples.csv             writes blocks of native calls for replay.cpp: no rows
 
 A row is run native, under auto with an empty cache (first), and with the cache of an earlier run (cached), in turn.
 Medians are printed in milliseconds, and medians of the paired ratios to native. The goal of a whole run is 1.02,
-or 1 ms more, of OSU's cells 1 / 0.95. Exit code 1 where one is missed.
+or 1 ms more, of OSU's cells 1 / 0.95. Of decisions 19 of 20 runs end with the same variant or native. Exit code 1 where
+a goal is missed. Recorded series are named quiet where the load average of the last minute is below 0.5, else busy;
+those of the same name are replaced.
 """
 
 import argparse
@@ -28,6 +32,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "collect"))
 
+from decisions import by_kind, flips, is_steady, last_decisions, text_of  # noqa: E402
 from launches import PACKED, BenchError, Cluster, Mpi, Start, on_one_node  # noqa: E402
 
 SECONDS = 300
@@ -36,6 +41,17 @@ STREAMS = [("bcast", 8), ("scatter", 8), ("scatter", 512), ("gather", 8), ("gath
 LOOPS = [("bcast", 8192), ("allreduce", 8), ("allreduce", 65536), ("reduce", 4096), ("barrier", 0)]
 OSU = ("bcast", "reduce", "allreduce", "barrier", "gather", "scatter", "allgather", "reduce_scatter", "alltoall")
 KINDS = ("native", "first", "cached")
+# Recorded series: ranks, collective, bytes, calls of a block, blocks.
+SERIES = [
+    (4, "bcast", 8, 64, 400),
+    (4, "allreduce", 8, 16, 400),
+    (4, "allreduce", 65536, 16, 400),
+    (4, "gather", 64, 64, 400),
+    (4, "bcast", 65536, 16, 400),
+    (2, "barrier", 0, 64, 400),
+    (4, "allreduce", 1 << 20, 1, 400),
+]
+QUIET_LOAD = 0.5
 
 Times = dict[str, float]  # seconds by the part of a program: "" for all of it, a size for a cell
 
@@ -96,16 +112,21 @@ def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
             yield Row(f"OSU {name}", 4, [binary], osu, goal=CELL_GOAL)
 
 
-def run(start: Start, variables: dict[str, object], row: Row) -> Times:
-    """One run of a program."""
-    words = [*start.words, "env", *(f"{name}={value}" for name, value in variables.items()), *row.words]
+def output_of(start: Start, variables: dict[str, object], program: list[object]) -> str:
+    """What one run of a program prints."""
+    words = [*start.words, "env", *(f"{name}={value}" for name, value in variables.items()), *program]
     environment = {**os.environ, **start.variables}
     result = subprocess.run(
         list(map(str, words)), env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     if result.returncode != 0:
         raise BenchError((result.stderr or result.stdout).strip().splitlines()[-1][:200])
-    return row.read(result.stdout)
+    return result.stdout
+
+
+def run(start: Start, variables: dict[str, object], row: Row) -> Times:
+    """The times of one run of a row."""
+    return row.read(output_of(start, variables, row.words))
 
 
 def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list[Times]]:
@@ -139,6 +160,39 @@ def report(row: Row, found: dict[str, list[Times]]) -> bool:
     return reached
 
 
+def report_decisions(start: Start, library: Path, row: Row, runs: int) -> bool:
+    """Prints how many runs with an empty cache ended with each variant of each kind of call; whether they agree."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="regret-") as folder:
+        for number in range(runs):
+            log = Path(folder) / f"log{number}"
+            served = {"LD_PRELOAD": library, "RANKTREE_COLL": "auto", "RANKTREE_COLL_LOG": log}
+            output_of(start, served, row.words)
+            found.append(last_decisions(log.read_text(encoding="utf-8") if log.exists() else ""))
+    counts = by_kind(found)
+    if not counts:
+        print(f"{row.name:44} native {runs}", flush=True)
+    for kind, of_kind in counts.items():
+        print(f"{row.name:44} {kind}: {text_of(of_kind)}; {flips(of_kind)} flips", flush=True)
+    return all(is_steady(each) for each in counts.values())
+
+
+def record(mpi: Mpi, path: Path) -> None:
+    """Adds blocks of native calls to a file of samples; series of the same names are replaced."""
+    state = "quiet" if os.getloadavg()[0] < QUIET_LOAD else "busy"
+    samples: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[1:] if path.exists() else ():
+        samples.setdefault(line.split(",")[0], []).append(line)
+    for ranks, what, size, calls, blocks in SERIES:
+        name = f"{state} {ranks} ranks {what} {size} B {calls} calls"
+        words = [mpi.program, "blocks", what, size, calls, blocks]
+        printed = output_of(on_one_node(mpi, ranks), {}, words).split()
+        samples[name] = [f"{name},{times}" for times in printed]
+        print(f"{name}: {len(printed)} blocks", flush=True)
+    lines = ["series,elapsed,in_calls", *(line for series in samples.values() for line in series)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 @contextmanager
 def loaded(processes: int) -> Iterator[None]:
     """Beside so many processes that compute."""
@@ -151,12 +205,15 @@ def loaded(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def run_rows(rows: list[Row], start_of: Callable[[Row], Start], library: Path, pairs: int) -> bool:
+def run_rows(rows: list[Row], start_of: Callable[[Row], Start], library: Path, options: argparse.Namespace) -> bool:
     """All rows; whether all reach their goals."""
     reached = True
     for row in rows:
         try:
-            reached = report(row, measure(start_of(row), library, row, pairs)) and reached
+            if options.decisions:
+                reached = report_decisions(start_of(row), library, row, options.decisions) and reached
+            else:
+                reached = report(row, measure(start_of(row), library, row, options.pairs)) and reached
         except (BenchError, subprocess.TimeoutExpired) as error:
             print(f"{row.name:44} not measured: {error}", flush=True)
             reached = False
@@ -174,21 +231,23 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
     subprocess.run([entry["mpicc"], "-O2", "-o", program, HERE / "calls.c"], check=True, timeout=60)
     mpi = Mpi(entry["name"], entry["family"], entry["version"], entry["mpiexec"], program)
     library = library_of(options.build, mpi.name)
+    if options.record:
+        with loaded(options.load):
+            record(mpi, options.record)
+        return True
     rows = [row for row in rows_of(program, options) if options.only in row.name]
-    print(
-        f"{mpi.name + ' ' + mpi.version:44} {'native':>10} {'first':>10} {'ratio':>6}"
-        f" {'cached':>10} {'ratio':>6}   goal"
-    )
+    columns = f" {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6}   goal"
+    print(f"{mpi.name + ' ' + mpi.version:44}{' runs that ended with each variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
-        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options.pairs)
+        reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options)
         on_nodes = [row for row in rows if row.on_nodes]
         cluster = Cluster(options.build, folder)
         if not on_nodes or (refusal := cluster.refusal()):
             print(f"emulated nodes: {refusal if on_nodes else 'no rows'}")
             return reached
         with cluster.up(4, 200, 200):
-            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options.pairs)
+            on_cluster = run_rows(on_nodes, lambda _: cluster.start(mpi, [4] * 4, PACKED), library, options)
         return on_cluster and reached
 
 
@@ -200,6 +259,8 @@ def main() -> int:
     parser.add_argument("--load", type=int, default=0)
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--only", default="")
+    parser.add_argument("--decisions", type=int, default=0)
+    parser.add_argument("--record", type=Path)
     parser.add_argument("--nas", type=Path)
     parser.add_argument("--osu", type=Path)
     options = parser.parse_args()
@@ -208,6 +269,8 @@ def main() -> int:
     mpis = [each for each in built if options.mpi in {None, each["name"]}]
     if not mpis:
         parser.error("no such MPI, or its library is not built")
+    if options.record and len(mpis) > 1:
+        parser.error("--record: expected --mpi, since series of all MPIs have the same names")
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         return 0 if all([run_mpi(entry, options, Path(folder)) for entry in mpis]) else 1
 
