@@ -15,7 +15,7 @@ from tests.helpers.mpis import AS_ROOT, Mpi, RunResult
 
 
 def run(command: list[str], timeout: float = 60, **variables: str) -> RunResult:
-    """What came of a command."""
+    """The result of a command."""
     environment = {**os.environ, **variables}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment)
 
