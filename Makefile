@@ -14,7 +14,7 @@ PYTEST ?= -q -rs -n 3 --dist loadfile --no-loadscope-reorder
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
 .PHONY: help setup mpis configure build demo test test-quick lint docs fuzz asan tsan nompi bench-gate bench-trace bench-split bench-reorder bench-distributed bench-place \
-  bench-collect bench-regret bench-simulate bench-scale papers papers-fig papers-list install clean
+  bench-collect bench-regret bench-simulate bench-scale bench-time papers papers-fig papers-list install clean
 
 help:
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
@@ -144,6 +144,11 @@ bench-simulate: build
 bench-scale: build
 	$(VENV)/bin/python bench/scale/library.py --build $(BUILD)
 	$(VENV)/bin/python bench/scale/replay.py --build $(BUILD) --tie 0.05
+
+## make bench-time   do the objectives order placements as measured times do? (root, alone; measures what results.csv lacks)
+bench-time: build
+	$(VENV)/bin/python bench/time/run.py --build $(BUILD)
+	$(VENV)/bin/python bench/time/report.py --build $(BUILD)
 
 ## make papers       the papers' figures by simulation, and their pages in docs/papers; continues where it stopped (needs simgrid)
 papers: build

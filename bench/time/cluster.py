@@ -1,0 +1,163 @@
+"""The emulated clusters, programs and placements of `make bench-time`, and the objectives of a placement."""
+
+import csv
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PATTERNS = HERE / "patterns"
+RANKS = 16
+RATE = 100  # Mbit/s of a node's link
+LATENCY = 200  # microseconds of a link, of which a message between nodes passes two
+TCP = 0.941  # of a link's rate is payload
+CLUSTERS = {"4x4": (4, 4, 4, 4), "5+3+4+4": (5, 3, 4, 4)}  # slots of each node
+OBJECTIVES = ("bytes", "messages", "bottleneck", "time")
+RANDOMS = 9  # random placements
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program, its arguments, and its iterations."""
+
+    name: str
+    words: tuple[str, ...]  # program, arguments; {0} stands for the iterations
+    iterations: int
+
+    def command(self, build: Path, folder: Path) -> list[str]:
+        """As the launcher starts it."""
+        program, *arguments = (word.format(self.iterations) for word in self.words)
+        path = folder / program if program == "kernels" else build / "bin" / program
+        return [str(path), *arguments]
+
+
+def own(name: str, size: int, iterations: int) -> Kernel:
+    """One of kernels.c."""
+    return Kernel(name, ("kernels", name, "--bytes", str(size), "--iterations", "{0}"), iterations)
+
+
+def token(name: str, rings: int, size: int, iterations: int) -> Kernel:
+    """Rings around which a token travels (examples/rings.c)."""
+    options = ("--rings", str(rings), "--bytes", str(size), "--iterations", "{0}", "--json")
+    return Kernel(name, ("rings_openmpi", *options), iterations)
+
+
+KERNELS = (
+    token("tokens of 4 rings", 4, 131072, 4),
+    token("token of one ring", 1, 131072, 2),
+    own("shift", 131072, 8),
+    Kernel("stencil", ("bench_reorder_work_openmpi", "stencil", "none", "65536", "{0}"), 6),
+    own("rows", 65536, 6),
+    own("columns", 65536, 6),
+    own("sparse", 131072, 6),
+    own("workers", 16384, 3),
+)
+
+
+def machine(slots: tuple[int, ...]) -> dict[str, Any]:
+    """The machine file of a cluster."""
+    return {
+        "format": "ranktree-machine",
+        "version": 1,
+        "shapes": {f"of{count}": f"core:{count}" for count in set(slots)},
+        "network": {"hosts": [{"names": f"n{node}", "shape": f"of{count}"} for node, count in enumerate(slots)]},
+        "costs": {
+            "Cluster": {"latency_s": 2e-6 * LATENCY, "bandwidth_bytes_per_s": TCP * RATE * 1e6 / 8},
+            "Node": {"latency_s": 1e-5, "bandwidth_bytes_per_s": 1e9},
+        },
+    }
+
+
+def load_tree(folder: Path, slots: tuple[int, ...]) -> Any:
+    """The tree of a cluster."""
+    from ranktree import _core  # noqa: PLC0415  the build tree's, whose path the caller sets
+
+    path = folder / f"machine-{'-'.join(map(str, slots))}.json"
+    path.write_text(json.dumps(machine(slots)), encoding="utf-8")
+    return _core.load_machine(str(path)).cut_at("Core")
+
+
+def nodes_of(leaves: list[int], slots: tuple[int, ...]) -> str:
+    """The node of each rank, a digit each. Nodes with as many slots are numbered in the order in which ranks use them,
+    because they are alike.
+    """
+    owner = [node for node, count in enumerate(slots) for _ in range(count)]
+    alike = {count: [node for node, other in enumerate(slots) if other == count] for count in set(slots)}
+    number: dict[int, int] = {}
+    for leaf in leaves:
+        node = owner[leaf]
+        if node not in number:
+            number[node] = alike[slots[node]].pop(0)
+    return "".join(str(number[owner[leaf]]) for leaf in leaves)
+
+
+def leaves_of(nodes: str, slots: tuple[int, ...]) -> list[int]:
+    """A placement with these nodes."""
+    free = [sum(slots[:node]) for node in range(len(slots))]
+    leaves = []
+    for digit in nodes:
+        leaves.append(free[int(digit)])
+        free[int(digit)] += 1
+    return leaves
+
+
+def fixed_placements(slots: tuple[int, ...]) -> dict[str, list[int]]:
+    """Those that look at no pattern."""
+    packed = list(range(RANKS))
+    rounds: list[int] = []
+    first = [sum(slots[:node]) for node in range(len(slots))]
+    for turn in range(max(slots)):
+        rounds += [first[node] + turn for node, count in enumerate(slots) if turn < count]
+    found = {"packed": packed, "round robin": rounds, "blocks": blocks()}
+    for seed in range(1, RANDOMS + 1):
+        order = list(packed)
+        random.Random(seed).shuffle(order)
+        found[f"random {seed}"] = order
+    for exchanges in (1, 2, 4):
+        order = list(packed)
+        generator = random.Random(exchanges)
+        for _ in range(exchanges):
+            a, b = generator.sample(range(RANKS), 2)
+            order[a], order[b] = order[b], order[a]
+        found[f"packed, {exchanges} exchanged"] = order
+    return found
+
+
+def blocks() -> list[int]:
+    """Blocks of 2 x 2 ranks of a 4 x 4 grid a node."""
+    return [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]
+
+
+def planned(tree: Any, pattern: Any) -> dict[str, list[int]]:
+    """Those of the algorithms and objectives."""
+    from ranktree import _core  # noqa: PLC0415
+
+    found = {
+        name: [int(leaf) for leaf in _core.compute_placement(tree, pattern, name)] for name in ("treematch", "greedy")
+    }
+    return found | {f"plan by {name}": by_objective(tree, pattern, name) for name in OBJECTIVES}
+
+
+def by_objective(tree: Any, pattern: Any, objective: str) -> list[int]:
+    """The leaf of each rank."""
+    from ranktree import _core  # noqa: PLC0415
+
+    plan, _ = _core.plan_by_objective(tree, pattern, (objective, None))
+    return [int(leaf) for leaf in plan.permutation]
+
+
+def load_kernel(name: str) -> Any:
+    """The recorded pattern, collective calls as pairs."""
+    from ranktree.pattern import read  # noqa: PLC0415
+
+    return read(str(PATTERNS / f"{name.replace(' ', '_')}.csv"))[0]
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The measured times."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))

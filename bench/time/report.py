@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Do the objectives order placements as measured times do? Prints the tables of docs/explanation/objectives.md.
+
+    report.py --build BUILD [--rows]
+
+From results.csv and the recorded patterns: for each program and cluster the Spearman correlation of each objective with
+the measured times of all placements, and the regret of each objective's plan: how much longer it took than the fastest
+placement measured. --rows prints the value of each placement.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cluster import (
+    CLUSTERS,
+    HERE,
+    KERNELS,
+    OBJECTIVES,
+    by_objective,
+    leaves_of,
+    load_kernel,
+    load_tree,
+    nodes_of,
+    read_rows,
+)
+
+Times = dict[str, float]  # seconds by the nodes of the ranks
+
+
+def values(tree: Any, pattern: Any, leaves: list[int]) -> list[float]:
+    """Of each objective, for one placement."""
+    from ranktree import _core  # noqa: PLC0415
+
+    placed = np.array(leaves, dtype=np.int32)
+    hops = [_core.evaluate(tree, pattern, placed, metric)[1] for metric in ("size", "msg")]
+    seconds = [_core.limit_of(tree, pattern, placed, (name, None))["seconds"] for name in OBJECTIVES[2:]]
+    return [*hops, *seconds]
+
+
+def ranked(numbers: list[float]) -> np.ndarray:
+    """The rank of each number, the mean of the ranks where several are equal but for rounding."""
+    rounded = np.array([float(f"{number:.9g}") for number in numbers])
+    _, inverse, counts = np.unique(rounded, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return ((last - counts + last - 1) / 2)[inverse]
+
+
+def spearman(a: list[float], b: list[float]) -> float:
+    """Correlation of the ranks; 0 where one side is constant."""
+    first, second = ranked(a), ranked(b)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+class Report:
+    """All programs on all clusters."""
+
+    def __init__(self, folder: Path) -> None:
+        """Reads the measured times."""
+        self.folder = folder
+        self.correlations: list[list[float]] = []
+        self.regrets: list[list[float | None]] = []
+        self.times: dict[tuple[str, str], Times] = {}
+        for row in read_rows(HERE / "results.csv"):
+            self.times.setdefault((row["cluster"], row["kernel"]), {})[row["nodes"]] = float(row["median_s"])
+
+    def add(self, cluster: str, kernel: str, rows: bool) -> str:
+        """One line of the table."""
+        slots = CLUSTERS[cluster]
+        tree, pattern, times = load_tree(self.folder, slots), load_kernel(kernel), self.times[cluster, kernel]
+        each = [values(tree, pattern, leaves_of(nodes, slots)) for nodes in times]
+        measured = list(times.values())
+        columns = [list(column) for column in zip(*each, strict=True)]
+        self.correlations.append([spearman(column, measured) for column in columns])
+        plans = [nodes_of(by_objective(tree, pattern, name), slots) for name in OBJECTIVES]
+        fastest = min(measured)
+        self.regrets.append([times[nodes] / fastest - 1 if nodes in times else None for nodes in plans])
+        if rows:
+            for (nodes, seconds), found in sorted(zip(times.items(), each, strict=True), key=lambda row: row[0][1]):
+                print(cluster, kernel, nodes, f"{seconds:.4f}", *(f"{value:.5g}" for value in found))
+        spread = f"{fastest * 1e3:.3g} to {max(measured) * 1e3:.3g}"
+        numbers = " | ".join(f"{value:.2f}" for value in self.correlations[-1])
+        lost = " | ".join("-" if value is None else f"{value:.0%}" for value in self.regrets[-1])
+        return f"| {cluster} | {kernel} | {len(times)} | {spread} | {numbers} | {lost} |"
+
+    def summary(self) -> list[str]:
+        """The median and the worst of all lines."""
+        correlations = list(zip(*self.correlations, strict=True))
+        regrets = [[value for value in column if value is not None] for column in zip(*self.regrets, strict=True)]
+        rows = (("median", statistics.median, statistics.median), ("worst", min, max))
+        return [
+            f"| {name} | | | | {' | '.join(f'{low(column):.2f}' for column in correlations)} | "
+            f"{' | '.join(f'{high(column):.0%}' for column in regrets)} |"
+            for name, low, high in rows
+        ]
+
+
+def main() -> int:
+    """Prints one table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--rows", action="store_true")
+    options = parser.parse_args()
+    sys.path.insert(0, str(options.build.resolve() / "python"))
+    with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
+        report = Report(Path(folder))
+        names = " | ".join(OBJECTIVES)
+        print(f"| cluster | program | placements | ms | {names} | {names} |\n|{'---|' * (4 + 2 * len(OBJECTIVES))}")
+        for cluster in CLUSTERS:
+            for kernel in KERNELS:
+                if (cluster, kernel.name) in report.times:
+                    print(report.add(cluster, kernel.name, options.rows))
+        print("\n".join(report.summary()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Measured times of eight programs on emulated clusters under 16 to 19 placements each: results.csv, and the patterns.
+
+    run.py --build BUILD [--runs 3] [--cluster NAME] [KERNEL...]
+
+Placements that differ only in the number of alike nodes are one. The placements of a program run in turn, so that
+other load on the machine affects all alike; a row has the median, the least and the most of the runs. What results.csv
+has already is not measured again. report.py computes the objectives of what was measured.
+"""
+
+import argparse
+import csv
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster import (
+    CLUSTERS,
+    HERE,
+    KERNELS,
+    LATENCY,
+    PATTERNS,
+    RANKS,
+    RATE,
+    Kernel,
+    fixed_placements,
+    load_kernel,
+    load_tree,
+    nodes_of,
+    planned,
+    read_rows,
+)
+
+sys.path.insert(0, str(HERE.parent))
+
+from endings import Ended, end_by_exception, undisturbed  # noqa: E402
+
+TIME_LIMIT = 60
+RESULTS = HERE / "results.csv"
+FIELDS = ("cluster", "kernel", "nodes", "placement", "runs", "median_s", "least_s", "most_s")
+
+
+def run(words: list[object]) -> str:
+    """The output of a command that must succeed."""
+    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))}: exit {result.returncode}: {result.stderr[-500:]}")
+    return result.stdout
+
+
+class Bench:
+    """One cluster, in a folder."""
+
+    def __init__(self, build: Path, folder: Path, name: str) -> None:
+        """The constructor starts nothing."""
+        self.build, self.folder, self.name = build, folder, name
+        self.slots = CLUSTERS[name]
+        self.state = folder / f"cluster-{name}"
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Makes the cluster and removes it in any case."""
+        program = self.build / "bin/minicluster"
+        shape = ["--nodes", len(self.slots), "--per-switch", len(self.slots), "--cpus", max(self.slots)]
+        with undisturbed():
+            run([program, "up", self.state, *shape, "--rate", RATE, "--latency", LATENCY])
+        try:
+            yield
+        finally:
+            subprocess.run([program, "down", self.state], timeout=TIME_LIMIT, check=False)
+
+    def launcher(self, nodes: str) -> list[object]:
+        """Open MPI with each rank on its node."""
+        file = self.folder / "rankfile"
+        taken = [0] * len(self.slots)
+        lines = []
+        for rank, digit in enumerate(nodes):
+            lines.append(f"rank {rank}=n{digit} slot={taken[int(digit)]}\n")
+            taken[int(digit)] += 1
+        file.write_text("".join(lines), encoding="ascii")
+        hosts = ["--hostfile", self.state / "hostfile", "-np", RANKS, "--rankfile", file]
+        return [self.state / "mpirun", *hosts]
+
+    def record(self, kernel: Kernel) -> None:
+        """The pattern of a run, where there is none yet."""
+        path = PATTERNS / f"{kernel.name.replace(' ', '_')}.csv"
+        if path.exists():
+            return
+        PATTERNS.mkdir(exist_ok=True)
+        traced = self.folder / f"{path.stem}.npz"
+        ranktree = self.build / "bin/ranktree"
+        packed = nodes_of(list(range(RANKS)), self.slots)
+        words = [*self.launcher(packed), *kernel.command(self.build, self.folder)]
+        run([ranktree, "trace", "-q", "-o", traced, "--", *words])
+        run([ranktree, "convert", traced, "-o", path])
+
+    def placements(self, kernel: Kernel) -> dict[str, str]:
+        """The first name of each different placement, by its nodes."""
+        tree = load_tree(self.folder, self.slots)
+        every = fixed_placements(self.slots) | planned(tree, load_kernel(kernel.name))
+        found: dict[str, str] = {}
+        for name, leaves in every.items():
+            found.setdefault(nodes_of(leaves, self.slots), name)
+        return found
+
+    def measure(self, kernel: Kernel, runs: int, known: set[str]) -> list[dict[str, object]]:
+        """The rows of the placements that are not known."""
+        self.record(kernel)
+        wanted = {nodes: name for nodes, name in self.placements(kernel).items() if nodes not in known}
+        seconds: dict[str, list[float]] = {nodes: [] for nodes in wanted}
+        for _ in range(runs):
+            for nodes, found in seconds.items():
+                words = [*self.launcher(nodes), *kernel.command(self.build, self.folder)]
+                found.append(json.loads(run(words))["seconds_per_iteration"])
+        return [self.row(kernel, nodes, wanted[nodes], found) for nodes, found in seconds.items()]
+
+    def row(self, kernel: Kernel, nodes: str, placement: str, seconds: list[float]) -> dict[str, object]:
+        """Of results.csv."""
+        shown = [f"{value:.6f}" for value in (statistics.median(seconds), min(seconds), max(seconds))]
+        return dict(zip(FIELDS, (self.name, kernel.name, nodes, placement, len(seconds), *shown), strict=True))
+
+
+def measure_all(options: argparse.Namespace, folder: Path) -> None:
+    """Writes results.csv after each kernel."""
+    rows: list[dict[str, object]] = list(read_rows(RESULTS))
+    run(["mpicc.openmpi", "-O2", HERE / "kernels.c", "-o", folder / "kernels"])
+    for name in options.cluster or CLUSTERS:
+        bench = Bench(options.build.resolve(), folder, name)
+        with bench.up():
+            for kernel in KERNELS:
+                if options.kernels and kernel.name not in options.kernels:
+                    continue
+                known = {str(row["nodes"]) for row in rows if (row["cluster"], row["kernel"]) == (name, kernel.name)}
+                rows += bench.measure(kernel, options.runs, known)
+                write(rows)
+                print(f"{name}: {kernel.name}", file=sys.stderr, flush=True)
+
+
+def write(rows: list[dict[str, object]]) -> None:
+    """All of them."""
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def main() -> int:
+    """Measures what is missing."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cluster", action="append", choices=CLUSTERS, help="this one only; may be repeated")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL")
+    options = parser.parse_args()
+    sys.path.insert(0, str(options.build.resolve() / "python"))
+    end_by_exception()
+    try:
+        with tempfile.TemporaryDirectory(prefix="ranktree-time-") as folder:
+            measure_all(options, Path(folder))
+    except Ended:
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
