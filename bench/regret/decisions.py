@@ -13,25 +13,25 @@ Decisions = dict[str, str]  # the variant of a kind of call on a communicator of
 
 
 def last_decisions(log: str) -> Decisions:
-    """The variants that a run ended with. A kind without a decision stays native, and has no line."""
+    """The last variants of a run. A kind without a decision stays native, and has no line."""
     return {f"{shape}, {kind}": variant for shape, kind, variant in LINE.findall(log)}
 
 
 def by_kind(runs: Iterable[Decisions]) -> dict[str, Counter[str]]:
-    """How many runs ended with each variant, for each kind that some run has decided."""
+    """How many runs have each variant last, for each kind that some run has decided."""
     all_runs = list(runs)
     kinds = sorted({kind for run in all_runs for kind in run})
     return {kind: Counter(run.get(kind, NATIVE) for run in all_runs) for kind in kinds}
 
 
 def flips(counts: Counter[str]) -> int:
-    """Runs that ended neither native nor with the variant that most others ended with."""
+    """Runs whose last variant is neither native nor that of most others."""
     ours = [count for variant, count in counts.items() if variant != NATIVE]
     return sum(ours) - max(ours, default=0)
 
 
 def is_steady(counts: Counter[str]) -> bool:
-    """Whether 19 of 20 runs ended with the same variant or native."""
+    """Whether 19 of 20 runs had the same variant or native last."""
     return flips(counts) <= MOST_FLIPS * counts.total()
 
 

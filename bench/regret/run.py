@@ -237,7 +237,7 @@ def run_mpi(entry: dict[str, str], options: argparse.Namespace, folder: Path) ->
         return True
     rows = [row for row in rows_of(program, options) if options.only in row.name]
     columns = f" {'native':>10} {'first':>10} {'ratio':>6} {'cached':>10} {'ratio':>6}   goal"
-    print(f"{mpi.name + ' ' + mpi.version:44}{' runs that ended with each variant' if options.decisions else columns}")
+    print(f"{mpi.name + ' ' + mpi.version:44}{' runs by their last variant' if options.decisions else columns}")
     with loaded(options.load):
         alone = [row for row in rows if not row.on_nodes]
         reached = run_rows(alone, lambda row: on_one_node(mpi, row.ranks), library, options)
