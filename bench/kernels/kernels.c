@@ -1,18 +1,17 @@
-// The messages of six programs, without their computing:
+// The messages of four programs, without their computing:
 //
-//   kernels cg|ft|lu|zeus|rings|wiedemann CLASS ITERATIONS
+//   kernels cg|ft|lu|zeus CLASS ITERATIONS
 //
 // cg, ft, lu: of the NAS Parallel Benchmarks 3.4, class A, C or D. zeus: ZEUS-MP/2, mhd blast, tiles of 16^3 zones
 // (CLASS is "16"; "16s": the shortest dimension of their grid varies slowest). Sizes, numbers and order of messages are
-// those of the programs; tests/papers/test_kernels.py compares them with recorded patterns. rings, wiedemann: after the
-// text of reorder-2011, 4.1 and 4.3; CLASS is a number of KiB. Writes "seconds,S": of the iterations, without what
-// comes before them.
+// those of the programs; tests/papers/test_kernels.py compares them with recorded patterns. Writes "seconds,S": of the
+// iterations, without what comes before them.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { kTag = 7, kDouble = 8, kComplex = 16, kVariables = 5, kInner = 25, kFieldBytes = 3518, kRing = 8, kKib = 1024 };
+enum { kTag = 7, kDouble = 8, kComplex = 16, kVariables = 5, kInner = 25, kFieldBytes = 3518 };
 
 typedef struct {
   int ranks;
@@ -34,14 +33,6 @@ static char nas_class(const char* text) {
     stop("expected class A, C or D");
   }
   return text[0];
-}
-
-static int bytes_of(const char* text) {
-  const int kib = atoi(text);
-  if (kib < 1 || kib > 1 << 20) {
-    stop("expected a number of KiB");
-  }
-  return kib * kKib;
 }
 
 static void allocate(World* world, size_t bytes) {
@@ -319,65 +310,13 @@ static void zeus(World* world, const char* size) {
   }
 }
 
-// Rings of eight ranks: a token goes around each, then the first rank of each ring gathers all tokens.
-static void rings(World* world, const char* size) {
-  const int bytes = bytes_of(size);
-  const int first = world->rank / kRing * kRing;
-  const int last = first + kRing < world->ranks ? first + kRing - 1 : world->ranks - 1;
-  const int next = world->rank == last ? first : world->rank + 1;
-  const int before = world->rank == first ? last : world->rank - 1;
-  MPI_Comm leaders;
-  MPI_Comm_split(MPI_COMM_WORLD, world->rank == first ? 0 : MPI_UNDEFINED, world->rank, &leaders);
-  allocate(world, (size_t)bytes * (size_t)(world->ranks / kRing + 1));
-  start_clock(world);
-  for (int i = 0; i < world->iterations; ++i) {
-    if (world->rank != first) {
-      MPI_Recv(world->received, bytes, MPI_BYTE, before, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    MPI_Send(world->sent, bytes, MPI_BYTE, next, kTag, MPI_COMM_WORLD);
-    if (world->rank == first) {
-      MPI_Recv(world->received, bytes, MPI_BYTE, before, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Allgather(world->sent, bytes, MPI_BYTE, world->received, bytes, MPI_BYTE, leaders);
-    }
-  }
-  if (leaders != MPI_COMM_NULL) {
-    MPI_Comm_free(&leaders);
-  }
-}
-
-// A block of a sparse matrix on each rank of a square grid: parts of a vector are gathered in the columns, products are
-// summed in the rows. The rows are ranks that follow each other.
-static void wiedemann(World* world, const char* size) {
-  const int bytes = bytes_of(size);
-  int side = 1;
-  while (side * side < world->ranks) {
-    ++side;
-  }
-  if (side * side != world->ranks) {
-    stop("wiedemann: expected a square number of ranks");
-  }
-  MPI_Comm row;
-  MPI_Comm column;
-  MPI_Comm_split(MPI_COMM_WORLD, world->rank / side, world->rank, &row);
-  MPI_Comm_split(MPI_COMM_WORLD, world->rank % side, world->rank, &column);
-  allocate(world, (size_t)bytes * (size_t)side);
-  start_clock(world);
-  for (int i = 0; i < world->iterations; ++i) {
-    MPI_Allgather(world->sent, bytes, MPI_BYTE, world->received, bytes, MPI_BYTE, column);
-    MPI_Reduce_scatter_block(world->received, world->sent, bytes, MPI_BYTE, MPI_BXOR, row);
-  }
-  MPI_Comm_free(&row);
-  MPI_Comm_free(&column);
-}
-
 typedef void (*Kernel)(World*, const char*);
 
 static Kernel kernel_of(const char* name) {
   static const struct {
     const char* name;
     Kernel kernel;
-  } kernels[] = {{"cg", conjugate_gradient}, {"ft", fourier_transform}, {"lu", gauss_seidel}, {"zeus", zeus},
-                 {"rings", rings},           {"wiedemann", wiedemann}};
+  } kernels[] = {{"cg", conjugate_gradient}, {"ft", fourier_transform}, {"lu", gauss_seidel}, {"zeus", zeus}};
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; ++i) {
     if (strcmp(name, kernels[i].name) == 0) {
       return kernels[i].kernel;
@@ -391,7 +330,7 @@ int main(int count, char** arguments) {
   World world = {.iterations = count == 4 ? atoi(arguments[3]) : 0};
   const Kernel kernel = count == 4 ? kernel_of(arguments[1]) : NULL;
   if (!kernel || world.iterations < 1) {
-    stop("usage: kernels cg|ft|lu|zeus|rings|wiedemann CLASS ITERATIONS");
+    stop("usage: kernels cg|ft|lu|zeus CLASS ITERATIONS");
   }
   MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);

@@ -23,10 +23,7 @@ PAIRS = [
     ("zeus", "16", 10, 16, "zeusmp2-mhdblast-16"),
     ("zeus", "16", 10, 64, "zeusmp2-mhdblast-64"),
 ]
-CALLS = [
-    ("ft", "A", 6, 16, "npb-ft.A-16"),
-    ("ft", "A", 6, 256, "npb-ft.A-256"),
-]
+CALLS = [("ft", "A", 6, 16, "npb-ft.A-16")]
 
 
 def recorded_pairs(name: str) -> dict[tuple[int, int], tuple[float, float]]:

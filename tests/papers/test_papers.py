@@ -187,7 +187,7 @@ def test_placed_rows_are_reproduced(
     placed.save({key: each for key, each in committed.items() if key not in removed}, path)
     words = [sys.executable, FOLDER / "run.py", "--build", build_folder, "--placed", path]
     words += ["--only", placed.PLACED_TARGETS[0].name, "--only", placed.PLACED_TARGETS[-1].name]
-    subprocess.run(list(map(str, words)), check=True, timeout=200)
+    subprocess.run(list(map(str, words)), check=True, timeout=280)
     found = placed.load(path)
     for key in removed:
         assert found[key].answer == committed[key].answer
