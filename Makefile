@@ -41,7 +41,7 @@ demo: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target ranktree_demo
 	$(VENV)/bin/python tools/demo.py --build $(BUILD)
 
-## make test         every test: C++ by ctest, commands and MPI runs by pytest
+## make test         every test: C++ by ctest, commands and MPI runs by pytest (23 minutes on 2 cores, see CONTRIBUTING.md)
 test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
@@ -84,13 +84,15 @@ tsan: setup
 	$$(setarch -R true 2>/dev/null && echo setarch -R) build/tsan/bin/test_shared --gtest_brief=1
 
 ## make nompi        build and test core, io, hw, Python and the command line where no MPI can be seen
+# Without the long tests of objects that `make build` compiles by the same commands: `make test` runs those.
 nompi: setup
 	tools/without_mpi.sh $(MAKE) nompi-inside
 nompi-inside:
 	cmake --preset nompi -DRANKTREE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 	cmake --build build/nompi --parallel $(JOBS)
-	ctest --preset nompi --parallel 2
-	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests/topo tests/pattern tests/place
+	ctest --preset nompi --parallel 2 --exclude-regex '^(place|schedule|shared)$$'
+	RANKTREE_COMMAND=$(CURDIR)/build/nompi/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" \
+	  tests/topo tests/pattern tests/place
 
 ## make bench-gate  performance that noise cannot tip (instructions, costs, bytes) beside bench/gate/table.csv, in 4 minutes
 bench-gate: build
