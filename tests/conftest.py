@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -80,6 +81,13 @@ def ranktree(command: str) -> Callable[..., RunResult]:
 def mpi(request: pytest.FixtureRequest, mpi_builds: dict, build_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Mpi:
     """Each of Debian's MPIs in turn; skipped where the build is without it."""
     return needed_mpi(request.param, mpi_builds, build_folder, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def simgrid(build_folder: Path) -> None:
+    """Skips where SimGrid is missing."""
+    if shutil.which("smpirun") is None or not (build_folder / "lib/libranktree_platform.so").exists():
+        pytest.skip("SimGrid is not installed (Debian: simgrid, libsimgrid-dev), or was not when Ranktree was built")
 
 
 # Files of more than half a minute, the longest first: with a file a worker, one of these must not be the last to begin.

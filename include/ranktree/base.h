@@ -10,6 +10,9 @@
  * accepts NULL, frees them. Objects are immutable; several threads may read one at the same time. Strings and arrays
  * that an accessor returns belong to the object and live as long as it does.
  *
+ * Structures without a size are plain values: ranktree_error, ranktree_pair, ranktree_pin, ranktree_location, and those
+ * that accessors point to. Their members are fixed within an ABI, that is, while RANKTREE_API_VERSION is the same.
+ *
  * Options are structures whose first member is their size: call their init function, then change members. A program
  * that was compiled with an older header thus works with a newer library of the same ABI. NULL means the defaults,
  * which are those of the command line. Choices are enumerations; each has a function that reads its name as the command

@@ -39,7 +39,8 @@ RANKTREE_API ranktree_status ranktree_metric_parse(const char* name, ranktree_me
 RANKTREE_API ranktree_status ranktree_model_parse(const char* name, ranktree_model* model, ranktree_error* error);
 
 /** Reads a pattern: .npz as written by `ranktree trace`, Matrix Market .mtx, TreeMatch .mat, METIS .graph, Scotch .grf,
- * .csv, or Open MPI monitoring .prof, by the file's extension.
+ * .csv, or Open MPI monitoring .prof, by the file's extension; also matrices of numpy (.npy, and .npz with one array)
+ * and of scipy.sparse.save_npz (.npz), of numbers up to 2^53.
  *
  * \param metric what the one number of a pair is in formats that have only one: RANKTREE_METRIC_MESSAGES, or otherwise
  * what the file's comment states, bytes where it states nothing. Pass the metric of the placement.

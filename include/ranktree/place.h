@@ -49,6 +49,15 @@ typedef enum ranktree_preset {
   RANKTREE_PRESET_STRONG = 2   /**< "strong" */
 } ranktree_preset;
 
+/** What a plan minimises (docs/explanation/objectives.md). */
+typedef enum ranktree_objective {
+  RANKTREE_OBJECTIVE_DEFAULT = 0,    /**< as `ranktree map` without --objective: options.metric decides */
+  RANKTREE_OBJECTIVE_BYTES = 1,      /**< "bytes": hop-bytes */
+  RANKTREE_OBJECTIVE_MESSAGES = 2,   /**< "messages": hop-messages */
+  RANKTREE_OBJECTIVE_BOTTLENECK = 3, /**< "bottleneck": seconds of the most loaded link */
+  RANKTREE_OBJECTIVE_TIME = 4        /**< "time": the same plus the longest waiting of a rank */
+} ranktree_objective;
+
 typedef struct ranktree_place_options {
   size_t size; /**< of this structure; ranktree_place_options_init() sets it */
   ranktree_algorithm algorithm;
@@ -63,6 +72,10 @@ typedef struct ranktree_place_options {
   void* user;                     /**< the argument of keep_going */
   const ranktree_pin* pins;       /**< NULL (default): every rank may have any slot; "treematch" refuses pins */
   int pin_count;                  /**< number of pins, 0 by default */
+  ranktree_objective objective;   /**< another than the default requires RANKTREE_METRIC_SIZE, and no whole matrix */
+  const char* parameters;         /**< of links, for "bottleneck" and "time": a file of `ranktree calibrate`, or
+                                     "ethernet-1g", "ethernet-10g" or "infiniband-100g"; NULL (default): the machine's
+                                     own, where it has none, usual ones */
 } ranktree_place_options;
 
 /** Writes the defaults into a structure of `size` bytes; what ranktree_place_options_init() calls. */
@@ -80,13 +93,19 @@ RANKTREE_API ranktree_status ranktree_algorithm_parse(const char* name, ranktree
 /** Reads a name. \return as ranktree_algorithm_parse() */
 RANKTREE_API ranktree_status ranktree_preset_parse(const char* name, ranktree_preset* preset, ranktree_error* error);
 
+/** Reads a name. \return as ranktree_algorithm_parse() */
+RANKTREE_API ranktree_status ranktree_objective_parse(const char* name, ranktree_objective* objective,
+                                                      ranktree_error* error);
+
 /** Computes a plan: the one that `ranktree map` writes for the same machine, pattern and options. Leaves that
  * ranktree_topo_forbid() excluded are not used. Refuses a pattern that has traffic but none that options.metric counts,
- * and a cost beyond the range of a double.
+ * and a cost beyond the range of a double. Where options.objective is RANKTREE_OBJECTIVE_MESSAGES, load the pattern
+ * with RANKTREE_METRIC_MESSAGES.
  *
  * \param options NULL for the defaults
  * \param[out] plan to be freed with ranktree_plan_destroy()
- * \return RANKTREE_ERROR_MISMATCH where the ranks do not fit the machine, RANKTREE_ERROR_INPUT for wrong options
+ * \return RANKTREE_ERROR_MISMATCH where the ranks do not fit the machine, RANKTREE_ERROR_INPUT for wrong options and
+ * for parameters that are wrong, RANKTREE_ERROR_SYSTEM where the file of parameters cannot be read
  */
 RANKTREE_API ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
                                             const ranktree_place_options* options, ranktree_plan** plan,

@@ -154,6 +154,8 @@ struct PlaceOptions {
   std::chrono::milliseconds time_limit{0}; /**< 0: none */
   std::function<bool()> keep_going = {};   /**< false: keep the best so far; an exception stops the search */
   std::span<const ranktree_pin> pins = {}; /**< borrowed for the call */
+  ranktree_objective objective = RANKTREE_OBJECTIVE_DEFAULT;
+  std::string parameters = {}; /**< "": none */
 };
 
 /** The slot of each rank. */
@@ -180,7 +182,8 @@ class Plan {
   /** Host of a rank, "" when the machine has no nodes. Throws Error for a rank that it does not have. */
   [[nodiscard]] std::string host(int rank) const {
     const char* name = ranktree_plan_get_host(get(), rank);
-    if (name == nullptr) throw Error(RANKTREE_ERROR_INPUT, "plan: rank " + std::to_string(rank) + " is none of its ranks");
+    if (name == nullptr)
+      throw Error(RANKTREE_ERROR_INPUT, "plan: rank " + std::to_string(rank) + " is none of its ranks");
     return name;
   }
   /** PUs of a rank by operating-system number; empty out of range. Belongs to the plan. */
@@ -265,6 +268,8 @@ inline Plan place(const Topo& topo, const Pattern& pattern, const PlaceOptions& 
   }
   given.pins = options.pins.data();
   given.pin_count = static_cast<int>(options.pins.size());
+  given.objective = options.objective;
+  given.parameters = options.parameters.empty() ? nullptr : options.parameters.c_str();
   Plan plan(detail::value_of<ranktree_plan*>(
       [&](auto** made, auto* error) { return ranktree_place(topo.get(), pattern.get(), &given, made, error); }));
   if (question.thrown) std::rethrow_exception(question.thrown);

@@ -1,21 +1,22 @@
 """Ranktree: MPI programs that follow the machine.
 
 `ranktree.place(pattern, machine)` returns a `ranktree.Plan`. `Pattern`, `Machine`, `Plan` and `Report` show themselves
-in a notebook. Functions raise `ranktree.Error`, a `ValueError`, for wrong input. All are loaded at their first use.
+in a notebook. Functions raise `ranktree.Error`, a `ValueError`, for wrong input; it is an
+`OSError` as well where a file cannot be read or written. All are loaded at their first use.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ranktree._core import Error
+    from ranktree._core import Error, Slot
     from ranktree.notebook.machine import Machine
     from ranktree.notebook.pattern import Pattern
     from ranktree.notebook.plan import Plan
     from ranktree.notebook.report import Report
     from ranktree.placement import place
 
-__all__ = ["Error", "Machine", "Pattern", "Plan", "Report", "__version__", "place"]
+__all__ = ["Error", "Machine", "Pattern", "Plan", "Report", "Slot", "__version__", "place"]
 
 __version__: str
 
@@ -25,6 +26,7 @@ MODULES = {
     "Pattern": "ranktree.notebook.pattern",
     "Plan": "ranktree.notebook.plan",
     "Report": "ranktree.notebook.report",
+    "Slot": "ranktree._core",
     "place": "ranktree.placement",
 }
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 class Error(ValueError):
     pass
 
+class FileError(Error, OSError):
+    pass
+
 class Tree:
     """The machine as one tree; leaves are the places where one rank can sit."""
 
@@ -156,6 +159,11 @@ class Pattern:
 def load_pattern(path: str, format: str | None = None, metric: str | None = None) -> tuple[Pattern, list[str]]:
     """
     Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension when not given. metric (size, msg): what the one number of a format that has only one means.
+    """
+
+def load_matrix(path: str) -> numpy.ndarray | None:
+    """
+    The matrix in a .npy file, or in an .npz file with one array, as float64 or float32; None where the file is another.
     """
 
 def save_pattern(path: str, pattern: Pattern, format: str | None = None, metric: str = 'size') -> list[str]:
@@ -306,19 +314,14 @@ def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float64], dict(shape
 @overload
 def plan_matrix(tree: Tree, matrix: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Plan: ...
 
-def plan_by_objective(tree: Tree, pattern: Pattern, model: tuple[str, Parameters | None], algorithm: str = 'best', seed: int = 1, **keywords) -> tuple:
+def plan_by_objective(tree: Tree, pattern: Pattern, model: tuple[str, str | None], algorithm: str = 'best', seed: int = 1, **keywords) -> tuple:
     """
-    The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
+    The plan by a model (bytes, messages, bottleneck or time; a class of clusters or a file of parameters, or None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.
     """
 
-def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, Parameters | None]) -> dict:
+def limit_of(tree: Tree, pattern: Pattern, leaf_of: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], model: tuple[str, str | None]) -> dict:
     """
     What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.
-    """
-
-def parameters_of_class(name: str) -> Parameters | None:
-    """
-    Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.
     """
 
 def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', metric: str = 'size', seed: int = 1, **keywords) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:

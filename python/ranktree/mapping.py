@@ -1,7 +1,7 @@
 """What `ranktree map` does behind its options: the pattern, the search, and its result as a table or as JSON."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from ranktree import _core
 from ranktree.allocation import shown
 from ranktree.compare import Request, Result, compare
 from ranktree.interrupt import Interruption
-from ranktree.pattern import expand, load_matrix, natural_model, read, require_matrix
+from ranktree.objective import Model, planned
+from ranktree.pattern import expand, load_matrix, natural_model, read
 from ranktree.placement import square
 from ranktree.progress import LongWork
 from ranktree.report.inputs import METRICS
@@ -20,21 +21,6 @@ from ranktree.report.verdict import modelled, percent
 
 FORMAT, VERSION = "ranktree-map", 1
 Notify = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Model:
-    """The values of --objective and --parameters."""
-
-    objective: str | None = None
-    parameters: str | None = None
-
-    def measured(self) -> "_core.Parameters | None":
-        """The parameters of a class of machines or of a file."""
-        if self.parameters is None:
-            return None
-        usual = _core.parameters_of_class(self.parameters)
-        return usual if usual is not None else _core.load_parameters(self.parameters).parameters
 
 
 def seconds_text(seconds: float) -> str:
@@ -140,7 +126,6 @@ def load_expanded(
     """
     matrix = load_matrix(path) if whole else None
     if matrix is not None:
-        require_matrix(matrix, path)
         return square(matrix)
     traffic, warnings = read(path, metric="msg" if metric == "msg" else None)
     for warning in warnings:
@@ -199,17 +184,11 @@ def search(  # noqa: PLR0913, PLR0917  what is placed, how, and by which model
     """The plan, what cut the search short, if anything did, and, by an objective, what limits each placement."""
     pattern = request.pattern
     options = request.search(preset) | {"pins": pins}
-    limits: list[dict[str, Any]] = []
     with LongWork(
         f"placing {len(pattern) if isinstance(pattern, np.ndarray) else pattern.ranks:,} ranks", request.limit
     ):
-        if isinstance(pattern, np.ndarray):
-            plan = _core.plan_matrix(request.tree, pattern, algorithm, request.metric, request.seed, **options)
-        elif model.objective is None:
-            plan = _core.make_plan(request.tree, pattern, algorithm, request.metric, request.seed, **options)
-        else:
-            named = (model.objective, model.measured())
-            plan, limits = _core.plan_by_objective(request.tree, pattern, named, algorithm, request.seed, **options)
+        options |= {"algorithm": algorithm, "seed": request.seed}
+        plan, limits = planned(request.tree, pattern, request.metric, model, **options)
     stopped = None if not plan.stopped else "Ctrl-C" if interruption.requested else "the time limit"
     return plan, stopped, limits
 

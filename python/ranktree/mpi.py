@@ -165,8 +165,14 @@ class Level:
         self.roots = roots  # the roots of all parts with the same parent; None where this rank is no root
         self.type, self.index, self.count = Get_hlevel_info(comm)  # "Package", index of count with the same parent
 
-    def free(self) -> None:
-        """Frees the communicators. Collective over each; once is enough."""
+    def Free(self) -> None:
+        """Free the communicators. Collective over each; a second time does nothing.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            Where MPI returns an error.
+        """
         for comm in (self.roots, self.comm):
             if comm is not None and comm != MPI.COMM_NULL:
                 comm.Free()
@@ -177,7 +183,7 @@ class Level:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Frees the communicators."""
-        self.free()
+        self.Free()
 
     def __repr__(self) -> str:
         """For example: <Package 0 of 2, 4 ranks>."""
@@ -186,7 +192,7 @@ class Level:
 
 
 class Levels(Sequence[Level]):
-    """All levels that a rank belongs to, the widest first; freed at the end of a `with`, or by free()."""
+    """All levels that a rank belongs to, the widest first; freed at the end of a `with`, or by Free()."""
 
     def __init__(self, levels: Sequence[Level]) -> None:
         """Takes over the levels."""
@@ -210,10 +216,16 @@ class Levels(Sequence[Level]):
         """The widest first."""
         return iter(self._levels)
 
-    def free(self) -> None:
-        """Frees all levels, the deepest first, as every rank does: no two ranks wait for each other."""
+    def Free(self) -> None:
+        """Free all levels, the deepest first on every rank, so that no two ranks wait for each other.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            Where MPI returns an error.
+        """
         for level in reversed(self._levels):
-            level.free()
+            level.Free()
 
     def __enter__(self) -> Self:
         """The levels themselves."""
@@ -221,7 +233,7 @@ class Levels(Sequence[Level]):
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Frees all levels."""
-        self.free()
+        self.Free()
 
     def __repr__(self) -> str:
         """The levels as a list."""
@@ -242,6 +254,11 @@ def levels(comm: MPI.Intracomm, info: MPI.Info | None = None) -> Levels:
     -------
     Levels
         Those that this rank belongs to, the widest first.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     found: list[Level] = []
     parent, more = comm, True
@@ -269,6 +286,11 @@ def Hsplit(comm: MPI.Intracomm, key: int = 0, info: MPI.Info | None = None) -> M
     -------
     mpi4py.MPI.Intracomm or None
         This rank's part, None where it has none.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Comm_hsplit", comm, key, info_handle(info), ctypes.byref(made))
@@ -291,6 +313,11 @@ def Hsplit_with_roots(
     -------
     tuple
         This rank's part, and at rank 0 of each part the communicator of all of these; None where there is none.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     made, roots = HANDLE(MPI.COMM_NULL.handle), HANDLE(MPI.COMM_NULL.handle)
     call("Comm_hsplit_with_roots", comm, info_handle(info), ctypes.byref(made), ctypes.byref(roots))
@@ -315,6 +342,11 @@ def Hsplit_all(
     -------
     tuple of lists
         The communicators, the widest first, and the roots of each level (None where this rank is no root).
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     count = INT()
     made, roots = ((HANDLE * max(most + 1, 1))() for _ in range(2))
@@ -345,6 +377,11 @@ def Split_type(
     -------
     mpi4py.MPI.Intracomm or None
         This rank's part.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     made = HANDLE(MPI.COMM_NULL.handle)
     call("Comm_split_type", comm, split_type, key, info_handle(info), ctypes.byref(made))
@@ -363,6 +400,11 @@ def Get_hlevel_info(comm: MPI.Intracomm) -> tuple[str, int, int]:
     -------
     tuple
         Type, index among the parts of the same parent, and their number.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     count, index, length = INT(), INT(), INT()
     name = ctypes.create_string_buffer(MAX_TYPE)
@@ -385,6 +427,11 @@ def Get_min_hlevel(comm: MPI.Intracomm, ranks: Sequence[int]) -> str:
     -------
     str
         "Unknown" where the caller is not among them.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     name, length = ctypes.create_string_buffer(MAX_TYPE), INT()
     queried = (INT * max(len(ranks), 1))(*ranks)
@@ -406,6 +453,11 @@ def Get_location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
     -------
     list of tuple
         (type, number), outermost first.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     count = INT()
     names, numbers = (ctypes.c_char * MAX_TYPE * LONGEST_CHAIN)(), (ctypes.c_int64 * LONGEST_CHAIN)()
@@ -414,7 +466,18 @@ def Get_location(comm: MPI.Intracomm, rank: int) -> list[tuple[str, int]]:
 
 
 def Get_hw_resource_info() -> dict[str, bool]:
-    """The resources of this machine, and whether the caller is bound within one instance. Local. MPI 5.0 §9.1.2."""
+    """Return the resources of this machine. Local. MPI 5.0 §9.1.2.
+
+    Returns
+    -------
+    dict
+        True for each resource that the caller is bound within one instance of, by its name.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    """
     made = HANDLE(MPI.INFO_NULL.handle)
     check(function("Get_hw_resource_info")(ctypes.byref(made)), "Get_hw_resource_info", MPI.COMM_NULL)
     info = MPI.Info.fromhandle(made.value or 0)

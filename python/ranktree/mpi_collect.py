@@ -56,16 +56,44 @@ class Request:
         return self._handle.value is not None
 
     def Start(self) -> None:
-        """Begins a persistent operation that is not active. Collective over its communicator."""
+        """Begin a persistent operation that is not active. Collective over its communicator.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            Where the request is active, or not persistent.
+        """
         check(library_function("Start", POINTER)(ctypes.byref(self._handle)), "Start", MPI.COMM_NULL)
         self._in_flight = True
 
     def Wait(self) -> bool:
-        """Returns True when the operation is complete."""
+        """Return when the operation is complete.
+
+        Returns
+        -------
+        bool
+            True, as mpi4py's does.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            The operation's error.
+        """
         return self.Waitall([self])
 
     def Test(self) -> bool:
-        """Whether it is complete; makes progress."""
+        """Return whether the operation is complete; makes progress.
+
+        Returns
+        -------
+        bool
+            Also True for a request that is not active.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            The operation's error.
+        """
         done = INT()
         code = library_function("Test", POINTER, POINTER)(ctypes.byref(self._handle), ctypes.byref(done))
         if code != MPI.SUCCESS or done.value:
@@ -75,7 +103,23 @@ class Request:
 
     @classmethod
     def Waitall(cls, requests: Sequence["Request"]) -> bool:
-        """Returns True when all are complete, in whatever order they finish; raises the first error after that."""
+        """Return when all operations are complete, in whatever order they finish.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            Those that are not active count as complete.
+
+        Returns
+        -------
+        bool
+            True, as mpi4py's does.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            The first error, after all are complete.
+        """
         handles = (POINTER * max(len(requests), 1))(*(request._handle.value for request in requests))
         code = library_function("Waitall", INT, POINTER)(len(requests), handles)
         for request, handle in zip(requests, handles, strict=False):
@@ -85,7 +129,13 @@ class Request:
         return True
 
     def Free(self) -> None:
-        """Frees a persistent request that is not active; a second time does nothing."""
+        """Free a persistent request that is not active; a second time does nothing.
+
+        Raises
+        ------
+        mpi4py.MPI.Exception
+            Where the request is active.
+        """
         check(library_function("Request_free", POINTER)(ctypes.byref(self._handle)), "Request_free", MPI.COMM_NULL)
         self._end()
 
@@ -352,8 +402,45 @@ def arguments(signature: inspect.Signature, positional: tuple[Any, ...], named: 
 def describe_as(function: Callable[..., Any], name: str, text: str, signature: inspect.Signature) -> None:
     """Gives a made function what a written one has."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = text.format(name)
+    function.__doc__ = documentation(text.format(name), signature)
     cast(Any, function).__signature__ = signature
+
+
+# The parameters of all calls: their types, and what they are.
+DESCRIBED = {
+    "comm": ("mpi4py.MPI.Comm", "An intracommunicator or intercommunicator."),
+    "buf": ("buffer", "The data, sent by the root and received by the others."),
+    "sendbuf": ("buffer", "The data to send, as mpi4py takes it, or MPI.IN_PLACE."),
+    "recvbuf": ("buffer", "Where to receive, as mpi4py takes it."),
+    "root": ("int", "The rank of the root."),
+    "op": ("mpi4py.MPI.Op", "The reduction."),
+    "recvcounts": ("sequence of int, optional", "Elements of the result for each rank."),
+    "info": ("mpi4py.MPI.Info", "Hints for the operation."),
+}
+RETURNED = """
+Returns
+-------
+Request
+    Its buffers must not change until it is complete.
+"""
+RAISED = """
+Raises
+------
+mpi4py.MPI.Exception
+    Where MPI or Ranktree returns an error; its note has the reason.
+TypeError, ValueError
+    Where a buffer is none, or does not fit.
+"""
+
+
+def documentation(summary: str, signature: inspect.Signature) -> str:
+    """A docstring in numpydoc's form."""
+    lines = [summary, "", "Parameters", "----------"]
+    for name in signature.parameters:
+        kind, words = DESCRIBED[name]
+        lines += [f"{name} : {kind}", f"    {words}"]
+    returned = RETURNED if signature.return_annotation is Request else ""
+    return "\n".join(lines) + "\n" + returned + RAISED
 
 
 Bcast, Ibcast, Bcast_init = forms("Bcast", "pnhr", bcast)
@@ -376,5 +463,18 @@ Alltoall, Ialltoall, Alltoall_init = forms("Alltoall", "pnhpnh", alltoall)
 
 
 def Set_reproducible(comm: MPI.Comm, flag: bool = True) -> None:
-    """Reductions on comm whose bits depend on the number of ranks only, from here on. Collective over comm."""
+    """Make the bits of reductions on comm depend on the number of ranks only, from here on. Collective over comm.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        An intracommunicator.
+    flag : bool
+        False: the fastest variant may run again.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    """
     check(library_function("Comm_set_reproducible", HANDLE, INT)(comm.handle, int(flag)), "Comm_set_reproducible", comm)

@@ -27,7 +27,23 @@ INT, POINTER = ctypes.c_int, ctypes.c_void_p
 
 
 def message(comm: MPI.Intracomm) -> str:
-    """The reason of the last error of a call on comm, or a warning; empty when there is none. Local."""
+    """Return the reason of the last error of a call on a communicator, or a warning. Local.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+        An intracommunicator.
+
+    Returns
+    -------
+    str
+        Empty where there is none.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where comm is no communicator.
+    """
     length = INT()
     function = library_function("Comm_get_message", HANDLE, POINTER, INT, POINTER)
     function(comm.handle, ctypes.create_string_buffer(1), 1, ctypes.byref(length))

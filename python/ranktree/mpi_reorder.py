@@ -43,6 +43,13 @@ def Create_dist_graph(
     -------
     mpi4py.MPI.Distgraphcomm
         Its rank k owns vertex k.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
     """
     require_graph(sources, degrees, destinations, weights)
     made = HANDLE(MPI.COMM_NULL.handle)
@@ -83,6 +90,13 @@ def Create_dist_graph_adjacent(
     -------
     mpi4py.MPI.Distgraphcomm
         Its rank k owns vertex k.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
     """
     require_length("sourceweights", sourceweights, len(sources))
     require_length("destweights", destweights, len(destinations))
@@ -113,6 +127,13 @@ def Create_graph(
     -------
     mpi4py.MPI.Graphcomm or None
         None for ranks beyond the vertices.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
     """
     require_length("edges", edges, max(index, default=0))
     made = HANDLE(MPI.COMM_NULL.handle)
@@ -140,6 +161,13 @@ def Create_cart(
     -------
     mpi4py.MPI.Cartcomm or None
         None for ranks beyond the grid.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
     """
     require_length("periods", periods or None, len(dims))
     made = HANDLE(MPI.COMM_NULL.handle)
@@ -177,6 +205,13 @@ def Reorder(
     -------
     mpi4py.MPI.Intracomm
         Its rank k owns vertex k.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
+    ValueError
+        Where the lengths of lists do not fit together.
     """
     require_graph(sources, degrees, destinations, weights)
     made, rank = HANDLE(MPI.COMM_NULL.handle), INT()
@@ -199,6 +234,11 @@ def Get_reorder_info(comm: MPI.Intracomm) -> dict[str, str]:
     -------
     dict
         ranktree_reorder, ranktree_reorder_before, _after, and _reason where no rank has changed.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     made = HANDLE(MPI.INFO_NULL.handle)
     call("Comm_get_info", comm, ctypes.byref(made))
@@ -226,6 +266,11 @@ def Read_pattern(
     -------
     tuple of lists
         Sources, degrees, destinations and weights: all at rank 0, empty elsewhere.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     count, made = INT(), [ctypes.POINTER(INT)() for _ in range(4)]
     code = function("read_pattern")(
@@ -254,6 +299,11 @@ def Rebalance(comm: MPI.Intracomm, info: MPI.Info | None = None) -> tuple[MPI.In
     tuple or None
         The communicator and the new rank of each rank of comm; None where the gain does not exceed the cost, which
         message(comm) explains.
+
+    Raises
+    ------
+    mpi4py.MPI.Exception
+        Where MPI or Ranktree returns an error; its note has the reason.
     """
     made, ranks = HANDLE(MPI.COMM_NULL.handle), (INT * comm.size)()
     call("Comm_rebalance", comm, info_handle(info), ranks, ctypes.byref(made))

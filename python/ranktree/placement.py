@@ -21,7 +21,8 @@ import numpy as np
 from ranktree import _core
 from ranktree._core import compute_placement, evaluate, lower_bound, make_plan
 from ranktree.notebook.plan import Plan
-from ranktree.pattern import COLLECTIVE_MODELS, expand, load_matrix, natural_model, read, require_matrix
+from ranktree.objective import Model, planned
+from ranktree.pattern import COLLECTIVE_MODELS, expand, load_matrix, natural_model, read
 from ranktree.pins import pins_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ MAX_RANKS = 2**31 - 1
 
 def place(  # noqa: PLR0913  what is placed, where, and how
     pattern: Any,
-    machine: "Machine | _core.Tree | str" = "live",
+    machine: "Machine | str" = "live",
     *,
     algorithm: str = "best",
     preset: str = "default",
@@ -46,6 +47,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     pins: Mapping[int, int | str] | None = None,
     metric: str = "size",
     objective: str | None = None,
+    parameters: "str | os.PathLike[str] | None" = None,
     unit: str = "core",
     cost: str = "hops",
     collectives: str = "model",
@@ -81,7 +83,10 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     metric : {"size", "msg", "avg"}
         What counts: bytes, messages, or average bytes a message.
     objective : {"bytes", "messages", "bottleneck", "time"}, optional
-        In place of `metric`, for recorded patterns: docs/explanation/objectives.md.
+        In place of `metric`, for patterns of files and of `ranktree.Pattern`: docs/explanation/objectives.md.
+    parameters : str or os.PathLike, optional
+        For an objective, what links cost: a file of `ranktree calibrate`, or "ethernet-1g", "ethernet-10g" or
+        "infiniband-100g".
     unit : {"core", "pu"}
         What the slot of a rank is.
     cost : {"hops", "latency", "bandwidth"}
@@ -107,6 +112,8 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     ------
     ValueError
         One line that names what is wrong.
+    OSError
+        Where a file cannot be read.
     """
     # #lizard forgives the length: most of it is the description of the parameters
     texts = {"algorithm": algorithm, "preset": preset, "metric": metric, "unit": unit, "cost": cost}
@@ -117,12 +124,13 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         raise ValueError(f"keep_going: expected a function or None, found {keep_going!r}")
     require_whole("threads_per_rank", threads_per_rank, 1, 2**31 - 1)
     tree = tree_of(machine, unit, cost, network).bundle_leaves(threads_per_rank)
-    given = content(pattern, metric, whole=objective is None)
+    model = Model(objective, None if parameters is None else os.fspath(parameters))
+    given = content(pattern, model.loaded_metric(metric), whole=objective is None)
+    require_fitting(model, given, metric)
     require_whole("seed", seed, 0, 2**64 - 1)
     require_whole("threads", threads, 1, 2**31 - 1)
     options: dict[str, Any] = {
         "algorithm": algorithm,
-        "metric": metric,
         "seed": seed,
         "oversubscribe": oversubscribe,
         "preset": preset,
@@ -131,18 +139,23 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         "keep_going": keep_going,
         "pins": pins_of(tree, pins),
     }
-    if objective is not None:
-        if not isinstance(given, _core.Pattern) or metric != "size":
-            raise ValueError(f"objective: expected a recorded pattern and no metric, found '{objective}'")
-        del options["metric"]
+    return Plan(planned(tree, traffic_of(given, collectives), metric, model, **options)[0])
+
+
+def require_fitting(model: Model, given: Any, metric: str) -> None:
+    """An objective takes the place of the metric, and needs messages or bytes of pairs."""
+    if model.objective is None:
+        if model.parameters is not None:
+            raise ValueError("parameters: expected an objective beside it, found none")
+    elif not isinstance(given, _core.Pattern) or metric != "size":
+        raise ValueError(f"objective: expected a recorded pattern and no metric, found '{model.objective}'")
+
+
+def traffic_of(given: Any, collectives: str) -> "_core.Pattern | _core.Weights | np.ndarray":
+    """What the core places: pairs, in the form that `given` has them."""
     if isinstance(given, _core.Pattern):
-        expanded = expand(given, natural_model(given) if collectives == "model" else collectives)
-        if objective is not None:
-            return Plan(_core.plan_by_objective(tree, expanded, (objective, None), **options)[0])
-        return Plan(_core.make_plan(tree, expanded, **options))
-    if is_array(given):
-        return Plan(_core.plan_matrix(tree, square(given), **options))
-    return Plan(_core.make_plan(tree, weights_of(given), **options))
+        return expand(given, natural_model(given) if collectives == "model" else collectives)
+    return square(given) if is_array(given) else weights_of(given)
 
 
 def content(pattern: Any, metric: str, whole: bool = True) -> Any:
@@ -151,7 +164,6 @@ def content(pattern: Any, metric: str, whole: bool = True) -> Any:
         path = os.fspath(pattern)
         matrix = load_matrix(path) if whole and metric != "avg" else None
         if matrix is not None:
-            require_matrix(matrix, path)
             return matrix
         found, texts = read(path, metric="msg" if metric == "msg" else None)
         for text in texts:

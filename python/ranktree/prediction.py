@@ -45,7 +45,7 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     collective: str,
     ranks: int,
     size: int,
-    machine: "Machine | _core.Tree | str" = "live",
+    machine: "Machine | str" = "live",
     *,
     parameters: str | None = None,
     groups: int = 0,
@@ -89,6 +89,8 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     ------
     ValueError
         Where an argument or a file is wrong, or the machine has fewer slots than ranks.
+    OSError
+        Where a file cannot be read.
     """
     if ranks < 2:  # noqa: PLR2004  one rank communicates with no other
         raise ValueError(f"ranks: expected at least 2, found {ranks}")

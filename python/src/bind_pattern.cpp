@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bind.h"
@@ -25,6 +26,7 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/expand.h"
 #include "core/pattern/pattern.h"
+#include "io/numpy_matrix.h"
 #include "io/pattern_file.h"
 
 namespace nb = nanobind;
@@ -211,6 +213,21 @@ std::pair<Pattern, std::vector<std::string>> load_pattern(const std::string& pat
   return {std::move(loaded.pattern), std::move(loaded.warnings)};
 }
 
+// A numpy array that owns the values of a matrix.
+template <typename Number>
+nb::object square_of(std::vector<Number> values, Rank ranks) {
+  auto* kept = new std::vector<Number>(std::move(values));
+  const nb::capsule owner(kept, [](void* memory) noexcept { delete static_cast<std::vector<Number>*>(memory); });
+  const auto side = static_cast<std::size_t>(ranks);
+  return nb::cast(nb::ndarray<nb::numpy, Number, nb::ndim<2>>(kept->data(), {side, side}, owner));
+}
+
+nb::object load_matrix(const std::string& path) {
+  auto matrix = io::load_matrix(path);
+  if (!matrix) return nb::none();
+  return std::visit([&](auto& values) { return square_of(std::move(values), matrix->ranks); }, matrix->values);
+}
+
 std::vector<std::string> save_pattern(const std::string& path, const Pattern& self,
                                       const std::optional<std::string>& format, const std::string& metric) {
   return io::save_pattern(path, self, format_named(format), metric_named(metric));
@@ -266,6 +283,10 @@ void bind_pattern(nb::module_& module) {
       "load_pattern", &load_pattern, nb::arg("path"), nb::arg("format") = nb::none(), nb::arg("metric") = nb::none(),
       "Reads a pattern: (Pattern, warnings). Formats: npz, mtx, mat, metis, scotch, csv, prof; by extension when "
       "not given. metric (size, msg): what the one number of a format that has only one means.");
+  module.def("load_matrix", &load_matrix, nb::arg("path"),
+             nb::sig("def load_matrix(path: str) -> numpy.ndarray | None"),
+             "The matrix in a .npy file, or in an .npz file with one array, as float64 or float32; None where the file "
+             "is another.");
   module.def("save_pattern", &save_pattern, nb::arg("path"), nb::arg("pattern"), nb::arg("format") = nb::none(),
              nb::arg("metric") = "size",
              "Writes a pattern completely or not at all; returns warnings of what is lost.");

@@ -31,8 +31,8 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
-#include "core/predict/parameters.h"
 #include "core/topo/tree.h"
+#include "io/parameters_file.h"
 #include "io/plan_file.h"
 
 namespace nb = nanobind;
@@ -43,7 +43,6 @@ namespace {
 namespace pattern = ranktree::core::pattern;
 namespace objective = ranktree::core::objective;
 namespace place = ranktree::core::place;
-namespace predict = ranktree::core::predict;
 using ranktree::core::topo::Tree;
 
 pattern::Metric metric_of(const std::string& name) {
@@ -292,13 +291,15 @@ nb::dict dict_of(const objective::Limit& limit) {
   return dict;
 }
 
-// The objective, and what links cost.
-using NamedModel = std::pair<std::string, std::optional<predict::Parameters>>;
+// The objective, and what has the cost of links: a class of clusters or a file of parameters.
+using NamedModel = std::pair<std::string, std::optional<std::string>>;
 
 objective::Model model_of(const NamedModel& named) {
   const auto chosen = objective::objective_from_name(named.first);
   if (!chosen) refuse("objective: expected bytes, messages, bottleneck or time, found '" + named.first + "'");
-  return {*chosen, named.second};
+  objective::Model model{.objective = *chosen, .parameters = {}};
+  if (named.second) model.parameters = ranktree::io::parameters_named(*named.second);
+  return model;
 }
 
 // The plan, and what limits each row of its table.
@@ -379,15 +380,13 @@ void bind_place(nb::module_& module) {
              "rank j.");
   module.def("plan_matrix", &plan_matrix<float>, "tree"_a, "matrix"_a.noconvert(), "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a);
-  module.def("plan_by_objective", &plan_by_objective, "tree"_a, "pattern"_a, "model"_a, "algorithm"_a = "best",
-             "seed"_a = 1, "keywords"_a,
-             "The plan by a model (bytes, messages, bottleneck or time, with the cost of links or None) and, for each "
-             "placement of its table, the "
-             "resource that limits it. Keywords as make_plan.");
+  module.def(
+      "plan_by_objective", &plan_by_objective, "tree"_a, "pattern"_a, "model"_a, "algorithm"_a = "best", "seed"_a = 1,
+      "keywords"_a,
+      "The plan by a model (bytes, messages, bottleneck or time; a class of clusters or a file of parameters, or "
+      "None) and, for each placement of its table, the resource that limits it. Keywords as make_plan.");
   module.def("limit_of", &limit_of, "tree"_a, "pattern"_a, "leaf_of"_a, "model"_a,
              "What limits a placement given as a numpy array of one leaf a rank, by a model as in plan_by_objective.");
-  module.def("parameters_of_class", &objective::parameters_of_class, "name"_a,
-             "Usual parameters of a class of clusters: ethernet-1g, ethernet-10g, infiniband-100g; else None.");
   module.def("compute_placement", &compute_placement, "tree"_a, "pattern"_a, "algorithm"_a = "best",
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,10 +16,13 @@
 #include "capi/options.h"
 #include "capi/pattern_choices.h"
 #include "core/base/error.h"
+#include "core/objective/model.h"
+#include "core/objective/timed_plan.h"
 #include "core/place/engine.h"
 #include "core/place/plan.h"
 #include "core/topo/occupancy.h"
 #include "core/topo/tree.h"
+#include "io/parameters_file.h"
 #include "io/plan_file.h"
 #include "ranktree/base.h"
 #include "ranktree/launch.h"
@@ -31,6 +35,7 @@ namespace {
 namespace capi = ranktree::capi;
 using capi::guard;
 using capi::require;
+namespace objective_core = ranktree::core::objective;
 namespace place_core = ranktree::core::place;
 
 using ranktree::core::Error;
@@ -67,7 +72,17 @@ constexpr ranktree_place_options kDefaults{sizeof(ranktree_place_options),
                                            nullptr,
                                            nullptr,
                                            nullptr,
-                                           0};
+                                           0,
+                                           RANKTREE_OBJECTIVE_DEFAULT,
+                                           nullptr};
+
+using NamedObjective = capi::Named<ranktree_objective, objective_core::Objective>;
+constexpr std::array kObjectives{
+    NamedObjective{RANKTREE_OBJECTIVE_BYTES, "bytes", objective_core::Objective::kBytes},
+    NamedObjective{RANKTREE_OBJECTIVE_MESSAGES, "messages", objective_core::Objective::kMessages},
+    NamedObjective{RANKTREE_OBJECTIVE_BOTTLENECK, "bottleneck", objective_core::Objective::kBottleneck},
+    NamedObjective{RANKTREE_OBJECTIVE_TIME, "time", objective_core::Objective::kTime},
+};
 
 [[noreturn]] void refuse(const std::string& option, const std::string& expected, const std::string& found) {
   capi::refuse("options." + option, expected, found);
@@ -127,6 +142,33 @@ void read_pins(const ranktree_place_options& options, const ranktree::core::topo
   }
 }
 
+// Nothing: what options.metric counts decides.
+std::optional<objective_core::Model> model_of(const ranktree_place_options& options, const ranktree_pattern& pattern) {
+  if (capi::number_of(options.objective) == RANKTREE_OBJECTIVE_DEFAULT) {
+    if (options.parameters != nullptr) refuse("parameters", "options.objective beside it", "none");
+    return std::nullopt;
+  }
+  objective_core::Model model;
+  model.objective = capi::value_of(kObjectives, options.objective, "options.objective");
+  if (options.metric != RANKTREE_METRIC_SIZE) {
+    refuse("metric", "RANKTREE_METRIC_SIZE beside an objective", std::to_string(capi::number_of(options.metric)));
+  }
+  if (pattern.matrix) refuse("objective", "a pattern of pairs", "a whole matrix");
+  if (options.parameters != nullptr) model.parameters = ranktree::io::parameters_named(options.parameters);
+  return model;
+}
+
+place_core::Plan plan_of(const ranktree_topo& topo, const ranktree_pattern& pattern,
+                         const ranktree_place_options& options) {
+  place_core::PlanOptions read = plan_options(options);
+  read_pins(options, topo.tree, read);
+  const auto model = model_of(options, pattern);
+  if (pattern.matrix) return place_core::make_plan(topo.tree, *pattern.matrix, read);
+  const auto pairs = capi::expanded(pattern.pattern, options.collectives, "options.collectives");
+  return model ? objective_core::make_plan(topo.tree, pairs, read, *model)
+               : place_core::make_plan(topo.tree, pairs, read);
+}
+
 double bound_of(const ranktree_plan& plan) {
   if (plan.plan.bound) return *plan.plan.bound;
   throw Error(Fault::kUnsupported, "plan: expected a bound, found none: its file is older than bounds");
@@ -175,18 +217,20 @@ ranktree_status ranktree_preset_parse(const char* name, ranktree_preset* preset,
   });
 }
 
+ranktree_status ranktree_objective_parse(const char* name, ranktree_objective* objective, ranktree_error* error) {
+  return guard(error, [&] {
+    require(objective, "objective");
+    *objective = capi::choice_of(kObjectives, name, "objective");
+  });
+}
+
 ranktree_status ranktree_place(const ranktree_topo* topo, const ranktree_pattern* pattern,
                                const ranktree_place_options* options, ranktree_plan** plan, ranktree_error* error) {
   return guard(error, [&] {
     require(topo, "topo");
     require(pattern, "pattern");
     require(plan, "plan");
-    const ranktree_place_options chosen = capi::read_options(options, kDefaults);
-    place_core::PlanOptions read = plan_options(chosen);
-    read_pins(chosen, topo->tree, read);
-    const auto pairs = capi::expanded(pattern->pattern, chosen.collectives, "options.collectives");
-    *plan = new ranktree_plan{pattern->matrix ? place_core::make_plan(topo->tree, *pattern->matrix, read)
-                                              : place_core::make_plan(topo->tree, pairs, read)};
+    *plan = new ranktree_plan{plan_of(*topo, *pattern, capi::read_options(options, kDefaults))};
   });
 }
 

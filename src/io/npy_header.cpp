@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -42,8 +43,6 @@ class HeaderParser {
       }
     }
     if (keys_ != kAllKeys) refuse("its header lacks descr, fortran_order or shape");
-    // The order of dimensions has no meaning where there is only one.
-    if (dimensions_ > 1) refuse("expected one dimension, found " + std::to_string(dimensions_));
     return header_;
   }
 
@@ -82,8 +81,8 @@ class HeaderParser {
     const auto [stop, error] = std::from_chars(size.data(), size.data() + size.size(), header_.item_size);
     if (size.empty() || error != std::errc() || stop != size.data() + size.size() || header_.item_size > kWidest ||
         std::string_view("<>|=").find(word[0]) == std::string_view::npos ||
-        std::string_view("iufSU").find(word[1]) == std::string_view::npos) {
-      refuse("expected integers, floats, bytes or text, found type '" + std::string(word) + "'");
+        std::string_view("biufSU").find(word[1]) == std::string_view::npos) {
+      refuse("expected real numbers or text, found type '" + std::string(word) + "'");
     }
     header_.kind = word[1];
     header_.swapped = word[0] != kOwnOrder && (word[0] == '<' || word[0] == '>');
@@ -95,19 +94,24 @@ class HeaderParser {
     const std::string_view word = rest_.starts_with("True") ? "True" : "False";
     if (!rest_.starts_with(word)) refuse("its header is damaged: expected True or False");
     rest_.remove_prefix(word.size());
+    header_.by_columns = word == "True";
     keys_ |= kOrder;
   }
   void parse_shape() {
     need('(');
     header_.count = 1;
+    header_.shape.clear();
     while (!take(')')) {
       skip_blanks();
       std::uint64_t extent = 0;
       const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
       if (error != std::errc()) refuse("its header is damaged: expected a number in shape");
       rest_.remove_prefix(static_cast<std::size_t>(stop - rest_.data()));
-      header_.count = extent;
-      ++dimensions_;
+      if (extent != 0 && header_.count > std::numeric_limits<std::uint64_t>::max() / extent) {
+        refuse("its shape has more items than there can be");
+      }
+      header_.count *= extent;
+      header_.shape.push_back(extent);
       if (!take(',')) {
         need(')');
         break;
@@ -120,7 +124,6 @@ class HeaderParser {
   const std::string& place_;
   NpyHeader header_;
   unsigned keys_ = 0;
-  int dimensions_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Named arrays in one file: a zip of .npy members, as numpy.load, numpy.savez and numpy.savez_compressed know it.
 //
-// Only what patterns need: arrays of one dimension (or none) of integers, floats, bytes or text.
+// Only what patterns need: arrays of one dimension (or none) of integers, floats, bytes or text, and matrices.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,13 @@ namespace ranktree::io {
 
 // The header of a .npy member.
 struct NpyHeader {
-  char kind = 'i';       // numpy's letter: i, u, f, S, U
+  char kind = 'i';       // numpy's letter: b, i, u, f, S, U
   bool swapped = false;  // not in this machine's byte order
   std::size_t item_size = 0;
-  std::uint64_t count = 0;      // items
-  std::size_t data_offset = 0;  // offset of the first item within the member
+  std::uint64_t count = 0;           // items
+  std::vector<std::uint64_t> shape;  // of each dimension
+  bool by_columns = false;           // the first dimension runs fastest
+  std::size_t data_offset = 0;       // offset of the first item within the member
 };
 
 // Reads a header from the first bytes of a member, which holds `member_size` bytes in all. Throws Error(kInput), led by
@@ -34,13 +36,21 @@ class NpzReader {
   NpzReader(std::string_view bytes, std::string origin);
 
   [[nodiscard]] bool has(const std::string& name) const { return members_.contains(name + ".npy"); }
-  // The number of items, without decompressing them.
+  // The names of all arrays, sorted.
+  [[nodiscard]] std::vector<std::string> names() const;
+  // Of an array with any number of dimensions, without decompressing its items.
+  [[nodiscard]] NpyHeader header_of(const std::string& name) const;
+  // The whole member, its checksum verified: at most kLargestUnfolding times its stored bytes.
+  [[nodiscard]] std::string bytes(const std::string& name) const;
+  // How errors name an array.
+  [[nodiscard]] std::string place(const std::string& name) const;
+  // The number of items of an array of at most one dimension, without decompressing them.
   [[nodiscard]] std::uint64_t count(const std::string& name) const;
 
   // The array's items; its length must be `expected`. Integers: the file's dtype may be any integer whose values fit.
   [[nodiscard]] std::vector<std::int64_t> int64s(const std::string& name, std::uint64_t expected) const;
   [[nodiscard]] std::vector<std::int32_t> int32s(const std::string& name, std::uint64_t expected) const;
-  // Integers or floats; an integer beyond +-2^53 is refused.
+  // Integers, floats or truth values; an integer beyond +-2^53 is refused.
   [[nodiscard]] std::vector<double> doubles(const std::string& name, std::uint64_t expected) const;
   // True when both arrays exist and are stored in the very same bytes, so that comparing them decompressed is needless.
   [[nodiscard]] bool same(const std::string& one, const std::string& other) const;
@@ -66,7 +76,6 @@ class NpzReader {
   };
 
   [[noreturn]] void refuse(const std::string& text) const;
-  [[nodiscard]] std::string place(const std::string& name) const;
   [[nodiscard]] Directory find_directory() const;
   [[nodiscard]] Directory find_zip64_directory(std::size_t end) const;
   std::size_t read_member(std::size_t position);
@@ -74,7 +83,7 @@ class NpzReader {
   void check_overlaps(std::uint64_t directory) const;
   [[nodiscard]] const Member& find(const std::string& name) const;
   [[nodiscard]] std::string_view stored(const std::string& name, const Member& member) const;
-  [[nodiscard]] NpyHeader header_of(const std::string& name) const;
+  [[nodiscard]] NpyHeader list_header_of(const std::string& name) const;
   [[nodiscard]] Array array(const std::string& name, std::uint64_t expected, std::string_view kinds) const;
 
   std::string_view bytes_;

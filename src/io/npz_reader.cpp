@@ -7,13 +7,12 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "io/npy_items.h"
 #include "io/npz.h"
-#include "io/text.h"
 #include "io/zip_format.h"
 
 namespace ranktree::io {
@@ -75,67 +74,6 @@ std::uint32_t crc_of(std::string_view bytes) {
 
 [[noreturn]] void refuse_at(const std::string& place, const std::string& text) {
   throw core::Error(core::Fault::kInput, place + ": " + text);
-}
-
-template <typename Item>
-Item load_item(const char* bytes, bool swapped) {
-  char copy[sizeof(Item)];
-  std::memcpy(copy, bytes, sizeof(Item));
-  if (swapped) std::reverse(copy, copy + sizeof(Item));
-  Item item;
-  std::memcpy(&item, copy, sizeof(Item));
-  return item;
-}
-
-// Refuses an integer that the result cannot hold exactly.
-template <typename Result, typename Item>
-void check_item(Item item, const std::string& place, std::size_t index) {
-  bool fits = true;
-  if constexpr (std::is_integral_v<Result>) {
-    fits = std::in_range<Result>(item);
-  } else if constexpr (std::is_integral_v<Item>) {
-    fits = std::cmp_less_equal(item, static_cast<std::int64_t>(kLargestExact)) &&
-           std::cmp_greater_equal(item, -static_cast<std::int64_t>(kLargestExact));
-  }
-  if (!fits) {
-    refuse_at(place, "[" + std::to_string(index) + "]: " + std::to_string(item) + " is out of range");
-  }
-}
-
-template <typename Result, typename Item>
-void convert(std::string_view bytes, bool swapped, const std::string& place, std::vector<Result>& results) {
-  if constexpr (std::is_same_v<Result, Item>) {
-    if (!swapped) {
-      std::memcpy(results.data(), bytes.data(), bytes.size());
-      return;
-    }
-  }
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto item = load_item<Item>(bytes.data() + i * sizeof(Item), swapped);
-    if constexpr (std::is_integral_v<Item>) check_item<Result>(item, place, i);
-    results[i] = static_cast<Result>(item);  // NOLINT(bugprone-signed-char-misuse): int8 is a number here
-  }
-}
-
-template <typename Result>
-std::vector<Result> converted(const NpyHeader& header, std::string_view bytes, const std::string& place) {
-  bytes.remove_prefix(header.data_offset);
-  std::vector<Result> results(header.count);
-  if (results.empty()) return results;
-  const std::string type = header.kind + std::to_string(header.item_size);
-  if (type == "i8") return convert<Result, std::int64_t>(bytes, header.swapped, place, results), results;
-  if (type == "i4") return convert<Result, std::int32_t>(bytes, header.swapped, place, results), results;
-  if (type == "i2") return convert<Result, std::int16_t>(bytes, header.swapped, place, results), results;
-  if (type == "i1") return convert<Result, std::int8_t>(bytes, header.swapped, place, results), results;
-  if (type == "u8") return convert<Result, std::uint64_t>(bytes, header.swapped, place, results), results;
-  if (type == "u4") return convert<Result, std::uint32_t>(bytes, header.swapped, place, results), results;
-  if (type == "u2") return convert<Result, std::uint16_t>(bytes, header.swapped, place, results), results;
-  if (type == "u1") return convert<Result, std::uint8_t>(bytes, header.swapped, place, results), results;
-  if constexpr (std::is_floating_point_v<Result>) {
-    if (type == "f8") return convert<Result, double>(bytes, header.swapped, place, results), results;
-    if (type == "f4") return convert<Result, float>(bytes, header.swapped, place, results), results;
-  }
-  refuse_at(place, "items of type '" + type + "' are not supported");
 }
 
 void append_utf8(std::string& text, std::uint32_t point) {
@@ -318,10 +256,27 @@ NpyHeader NpzReader::header_of(const std::string& name) const {
   return read_npy_header(head, member.size, place(name));
 }
 
-std::uint64_t NpzReader::count(const std::string& name) const { return header_of(name).count; }
+std::vector<std::string> NpzReader::names() const {
+  constexpr std::string_view kEnd = ".npy";
+  std::vector<std::string> names;
+  for (const auto& [name, member] : members_) {
+    names.push_back(name.ends_with(kEnd) ? name.substr(0, name.size() - kEnd.size()) : name);
+  }
+  return names;
+}
+
+std::uint64_t NpzReader::count(const std::string& name) const { return list_header_of(name).count; }
+
+NpyHeader NpzReader::list_header_of(const std::string& name) const {
+  NpyHeader header = header_of(name);
+  if (header.shape.size() > 1) {
+    refuse_at(place(name), "expected one dimension, found " + std::to_string(header.shape.size()));
+  }
+  return header;
+}
 
 NpzReader::Array NpzReader::array(const std::string& name, std::uint64_t expected, std::string_view kinds) const {
-  Array array{header_of(name), {}};
+  Array array{list_header_of(name), {}};
   if (kinds.find(array.header.kind) == std::string_view::npos) {
     refuse_at(place(name), std::string("expected ") + (kinds == "iu" ? "integers" : "numbers") + ", found type '" +
                                array.header.kind + std::to_string(array.header.item_size) + "'");
@@ -330,34 +285,40 @@ NpzReader::Array NpzReader::array(const std::string& name, std::uint64_t expecte
     refuse_at(place(name),
               "expected " + std::to_string(expected) + " items, found " + std::to_string(array.header.count));
   }
+  array.bytes = bytes(name);
+  return array;
+}
+
+std::string NpzReader::bytes(const std::string& name) const {
   const Member& member = find(name);
   const std::string_view raw = stored(name, member);
-  array.bytes.resize(member.size);
+  std::string bytes;
   if (member.deflated) {
     Inflater inflater(raw);
-    if (inflater.fill(array.bytes.data(), array.bytes.size()) != array.bytes.size() || !inflater.finished()) {
+    bytes.resize(member.size);
+    if (inflater.fill(bytes.data(), bytes.size()) != bytes.size() || !inflater.finished()) {
       refuse_at(place(name), "its compressed bytes are damaged");
     }
   } else {
-    array.bytes = raw;
+    bytes = raw;
   }
-  if (crc_of(array.bytes) != member.crc) refuse_at(place(name), "its checksum (CRC-32) does not match its bytes");
-  return array;
+  if (crc_of(bytes) != member.crc) refuse_at(place(name), "its checksum (CRC-32) does not match its bytes");
+  return bytes;
 }
 
 std::vector<std::int64_t> NpzReader::int64s(const std::string& name, std::uint64_t expected) const {
   const Array found = array(name, expected, "iu");
-  return converted<std::int64_t>(found.header, found.bytes, place(name));
+  return items_of<std::int64_t>(found.header, found.bytes, place(name));
 }
 
 std::vector<std::int32_t> NpzReader::int32s(const std::string& name, std::uint64_t expected) const {
   const Array found = array(name, expected, "iu");
-  return converted<std::int32_t>(found.header, found.bytes, place(name));
+  return items_of<std::int32_t>(found.header, found.bytes, place(name));
 }
 
 std::vector<double> NpzReader::doubles(const std::string& name, std::uint64_t expected) const {
-  const Array found = array(name, expected, "iuf");
-  return converted<double>(found.header, found.bytes, place(name));
+  const Array found = array(name, expected, "biuf");
+  return items_of<double>(found.header, found.bytes, place(name));
 }
 
 bool NpzReader::same(const std::string& one, const std::string& other) const {

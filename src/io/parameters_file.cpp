@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/objective/model.h"
 #include "core/predict/modelled.h"
 #include "core/predict/parameters.h"
 #include "io/file.h"
@@ -146,5 +147,10 @@ void save_parameters(const std::string& path, const MeasuredParameters& measured
 }
 
 MeasuredParameters load_parameters(const std::string& path) { return read_parameters(read_file(path), path); }
+
+core::predict::Parameters parameters_named(const std::string& class_or_path) {
+  auto usual = core::objective::parameters_of_class(class_or_path);
+  return usual ? *std::move(usual) : load_parameters(class_or_path).parameters;
+}
 
 }  // namespace ranktree::io

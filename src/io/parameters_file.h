@@ -33,4 +33,7 @@ std::string source_text(const core::predict::Modelled& machine, const std::strin
 void save_parameters(const std::string& path, const MeasuredParameters& measured);
 MeasuredParameters load_parameters(const std::string& path);
 
+// Usual parameters of a class of clusters ("ethernet-1g", core/objective/model.h), else those of a file of that name.
+core::predict::Parameters parameters_named(const std::string& class_or_path);
+
 }  // namespace ranktree::io

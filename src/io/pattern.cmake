@@ -5,6 +5,8 @@ target_sources(
     file.cpp
     matrix_market.cpp
     npy_header.cpp
+    npy_items.cpp
+    numpy_matrix.cpp
     npz_reader.cpp
     npz_writer.cpp
     open_mpi_monitoring.cpp

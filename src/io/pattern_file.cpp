@@ -16,6 +16,8 @@
 #include "core/pattern/affinity.h"
 #include "core/pattern/pattern.h"
 #include "io/file.h"
+#include "io/npz.h"
+#include "io/numpy_matrix.h"
 #include "io/pattern_formats.h"
 
 namespace ranktree::io {
@@ -40,6 +42,7 @@ constexpr std::array<std::pair<std::string_view, PatternFormat>, 9> kExtensions{
      {".txt", PatternFormat::kCsv},
      {".prof", PatternFormat::kMonitoring}}};
 constexpr std::string_view kMonitoringEnd = ".prof";
+constexpr std::string_view kMatrixEnd = ".npy";  // read only
 
 // --- Open MPI monitoring: one file per rank
 
@@ -140,7 +143,8 @@ Pattern read_text(const std::string& path, PatternFormat format, MetricChoice me
     case PatternFormat::kMonitoring:
       break;
   }
-  return read_pattern_npz(bytes, path);
+  auto matrix = read_npz_matrix(NpzReader(bytes, path), path, metric, warnings);
+  return matrix ? std::move(*matrix) : read_pattern_npz(bytes, path);
 }
 
 std::string written(const Pattern& pattern, PatternFormat format, Metric metric, Warnings& warnings) {
@@ -184,6 +188,10 @@ LoadedPattern load_pattern(const std::string& path, std::optional<PatternFormat>
   LoadedPattern loaded;
   if (!format && !pattern_format_from_path(path) && !is_there(path) && !rank_files(path).empty()) {
     format = PatternFormat::kMonitoring;
+  }
+  if (!format && path.ends_with(kMatrixEnd)) {
+    loaded.pattern = read_npy_matrix(read_file(path), path, metric, loaded.warnings);
+    return loaded;
   }
   const PatternFormat chosen = chosen_format(path, format);
   if (chosen == PatternFormat::kMonitoring) {

@@ -25,7 +25,8 @@ struct LoadedPattern {
   std::vector<std::string> warnings;  // what the format cannot hold, or is known to count wrongly; one line each
 };
 
-// Reads and validates a pattern. Without `format`, the extension of the path decides. For Open MPI monitoring `path` is
+// Reads and validates a pattern. Without `format`, the extension of the path decides; .npy files and .npz files of
+// matrices (io/numpy_matrix.h) are read as well. For Open MPI monitoring `path` is
 // any of the files F.RANK.prof, their common prefix F, or one file with all of them joined. For formats with one number
 // per pair, `metric` is the meaning of that number; by default the file's own comment decides, else it is size. Throws
 // Error naming file and place.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Mpi
+from tests.helpers.mpis import Mpi
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -2,9 +2,11 @@
 
 import json
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HERE = Path(__file__).resolve().parent
@@ -27,6 +29,17 @@ CASES = [
     {"collectives": "flat", "seed": "7"},
     {"algorithm": "treematch"},
     {"algorithm": "round-robin"},
+    {"objective": "bytes"},
+    {"objective": "messages"},
+    {"objective": "bottleneck", "unit": "pu"},
+    {"objective": "time", "seed": "3"},
+]
+# In C++ as well; the file has the cost of links.
+OBJECTIVES = [
+    {"objective": "messages"},
+    {"objective": "bottleneck", "parameters": "ethernet-1g"},
+    {"objective": "time"},
+    {"objective": "time", "parameters": "parameters.json"},
 ]
 
 
@@ -92,6 +105,97 @@ def test_the_same_plan(
         assert (tmp_path / "cxx.json").read_text(encoding="utf-8") == expected
 
 
+@pytest.mark.parametrize("case", OBJECTIVES, ids=lambda case: " ".join(case.values()))
+@pytest.mark.parametrize("name", ["app.csv", "app.mtx", "app.npy"])
+def test_the_same_plan_by_an_objective(  # noqa: PLR0913, PLR0917
+    name: str, case: dict[str, str], programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """From C, C++, Python and the command line, of files with both numbers and with one."""
+    import ranktree  # noqa: PLC0415  the package of the build tree
+
+    given = written(pattern, tmp_path / name)
+    (tmp_path / "parameters.json").write_text(PARAMETERS, encoding="ascii")
+    case = {key: str(tmp_path / value) if value.endswith(".json") else value for key, value in case.items()}
+    run(command, "map", given, "--machine", MACHINE, "-o", tmp_path / "cli.json", *options_of(case))
+    run(programs["cc"], given, tmp_path / "c.json", f"machine={MACHINE}", *(f"{k}={v}" for k, v in case.items()))
+    run(programs["c++"], given, tmp_path / "cxx.json", MACHINE, *case.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranktree.place(given, MACHINE, **case).save(tmp_path / "python.json")
+    expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+    for made in ("c", "cxx", "python"):
+        assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
+
+
+def written(pattern: Path, path: Path) -> Path:
+    """The bytes of a pattern in a file of another format."""
+    if path.suffix == pattern.suffix:
+        return pattern
+    from ranktree.pattern import load, save  # noqa: PLC0415  the package of the build tree
+
+    if path.suffix == ".mtx":
+        save(str(path), load(pattern))
+        return path
+    found = load(pattern)
+    matrix = np.zeros((found.ranks, found.ranks))
+    matrix[np.repeat(np.arange(found.ranks), np.diff(found.indptr)), found.indices] = found.bytes
+    np.save(path, matrix)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("parameters=ethernet-1g",), "wrong input: options.parameters: expected options.objective beside it"),
+        (("objective=time", "metric=msg"), "wrong input: options.metric: expected RANKTREE_METRIC_SIZE beside"),
+        (("objective=time", "parameters=/no.json"), "/no.json"),
+        (("objective=speed",), "expected 'bytes', 'messages', 'bottleneck' or 'time', found 'speed'"),
+    ],
+)
+def test_wrong_objectives_are_refused(
+    words: tuple, reason: str, programs: dict[str, Path], pattern: Path, tmp_path: Path
+) -> None:
+    """With a status and one line, and no plan."""
+    command = [programs["cc"], pattern, tmp_path / "plan.json", f"machine={MACHINE}", *words]
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 1
+    assert reason in result.stderr
+    assert not (tmp_path / "plan.json").exists()
+
+
+MATRICES = ["c.npy", "float.npy", "columns.npy", "swapped.npy", "whole.npz", "csr.npz", "csc.npz", "coo.npz"]
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices_of_numpy_and_scipy_are_loaded_by_all(
+    name: str, programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """With the same plan, which is also that of the same numbers as text."""
+    import ranktree  # noqa: PLC0415  the package of the build tree
+
+    whole = np.load(written(pattern, tmp_path / "c.npy"))
+    path = tmp_path / name
+    form = path.stem
+    if form == "whole":
+        np.savez_compressed(path, whole)
+    elif path.suffix == ".npy":
+        changed = {"c": whole, "float": np.float32(whole), "columns": np.asfortranarray(whole)}
+        np.save(path, changed[form] if form in changed else whole.astype(">i4"))
+    else:
+        scipy_sparse = pytest.importorskip("scipy.sparse")
+        scipy_sparse.save_npz(path, getattr(scipy_sparse, f"{form}_array")(whole))
+    run(command, "map", path, "--machine", MACHINE, "-o", tmp_path / "cli.json")
+    run(programs["cc"], path, tmp_path / "c.json", f"machine={MACHINE}")
+    run(programs["c++"], path, tmp_path / "cxx.json", MACHINE)
+    run(programs["cc"], written(pattern, tmp_path / "a.mtx"), tmp_path / "text.json", f"machine={MACHINE}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ranktree.place(path, MACHINE).save(tmp_path / "python.json")
+    expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+    for made in ("c", "cxx", "python", "text"):
+        assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
+
+
 def test_a_unit_and_a_metric_change_the_plan(programs: dict[str, Path], pattern: Path, tmp_path: Path) -> None:
     """So the options of the test above are no decoration."""
     plans = set()
@@ -121,7 +225,7 @@ def test_the_same_costs_and_networks(
         assert (tmp_path / "c.json").read_text(encoding="utf-8") == expected
 
 
-@pytest.mark.parametrize("launcher", ["openmpi4", "openmpi5", "mpich", "slurm", "cray", "flux", "generic"])
+@pytest.mark.parametrize("launcher", ["openmpi4", "openmpi5", "mpich", "intel", "slurm", "cray", "flux", "generic"])
 def test_the_same_launch(
     launcher: str, programs: dict[str, Path], pattern: Path, ranktree: Callable, tmp_path: Path
 ) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.collect.test_collect_calls import run
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served, skip_if_overdrawn
+from tests.helpers.collect_programs import run
 from tests.helpers.mpis import Mpi
 
 OURS = ["messages:binomial:groups=1", "messages:flat:groups=2", "shared:binomial"]

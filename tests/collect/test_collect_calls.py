@@ -1,6 +1,5 @@
 """Collectives carried out by schedules have the results of the native ones."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -8,27 +7,10 @@ import pytest
 
 from tests.helpers import known_bugs
 from tests.helpers.collect_log import served
+from tests.helpers.collect_programs import run
 from tests.helpers.mpis import Mpi
 
 MOST_KEPT = 8192  # bytes, with a communicator that has not been tuned
-
-
-def run(  # noqa: PLR0913
-    mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
-) -> str:
-    """Runs a test program, which must print ok."""
-    logged = {} if log is None else {"RANKTREE_COLL_LOG": str(log)}
-    done = subprocess.run(
-        mpi.launch(ranks, *program),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, **mpi.yielding_variables(ranks), "RANKTREE_COLL": rule, **logged},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("ok"), done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -61,6 +61,21 @@ class Mpi:
         """The same, as variables of programs for which nothing else is preloaded."""
         return {"LD_PRELOAD": ":".join(found)} if (found := self.yielding(ranks)) else {}
 
+    @property
+    def has_extensions(self) -> bool:
+        """Whether its mpi.h declares calls of its own, MPIX_...: Intel's does not, nor does the standard ABI's."""
+        return self.family != "intel" and self.abi != "standard"
+
+    @property
+    def has_mpif(self) -> bool:
+        """Whether gfortran can use its mpif.h and `use mpi`: of the wheels, Intel's only."""
+        return self.family == "intel" or not self.is_wheel
+
+    @property
+    def has_f08(self) -> bool:
+        """Whether gfortran can use its mpi_f08."""
+        return bool(self.mpifort)
+
     def launch(self, ranks: int, *program: object) -> list[str]:
         """The command that starts so many ranks of a program."""
         return [self.mpiexec, *OPTIONS.get(self.family, []), "-n", str(ranks), *map(str, program)]

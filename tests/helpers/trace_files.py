@@ -1,7 +1,6 @@
 """Pattern files read with numpy only, and the traffic that the programs expect."""
 
 import json
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -135,16 +134,3 @@ def check(trace: Trace, expected: Record) -> None:
     assert trace.totals == total_of(expected.pairs)
     assert trace.record.calls == expected.calls
     assert trace.record.unattributed == expected.unattributed
-
-
-def skip_if_untraced_fails(mpi, words: list[str], text: str) -> None:
-    """Skips where the MPI cannot run the program untraced either; `text` marks the line of output with the reason."""
-    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
-    if result.returncode != 0:
-        reason = next((line for line in result.stderr.splitlines() if text in line), f"exit code {result.returncode}")
-        pytest.skip(f"{mpi.name} cannot run {Path(words[-1]).name} untraced: {reason}")
-
-
-def skip_without_spawn(mpi) -> None:
-    """Debian's MPICH 4.0 has a PMI that starts no processes."""
-    skip_if_untraced_fails(mpi, mpi.launch(1, mpi.program("trace_spawn")), "Error in spawn call")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.scripts import load
-from tests.simulate.conftest import simgrid  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "bench" / "papers"

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,13 +13,6 @@ INSIDE = {
     "Node": {"latency_s": 4e-7, "bandwidth_bytes_per_s": 4e9},
     "Package": {"latency_s": 1e-7, "bandwidth_bytes_per_s": 5e9},
 }
-
-
-@pytest.fixture(scope="session")
-def simgrid(build_folder: Path) -> None:
-    """Skips where SimGrid is missing."""
-    if shutil.which("smpirun") is None or not (build_folder / "lib/libranktree_platform.so").exists():
-        pytest.skip("SimGrid is not installed (Debian: simgrid, libsimgrid-dev), or was not when Ranktree was built")
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import known_bugs
 from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, mpi4py_variables, needed_mpi
-from tests.helpers.trace_files import read_trace, skip_without_spawn
+from tests.helpers.trace_files import read_trace
 
 OTHER = {"openmpi": "mpich", "mpich": "openmpi"}
 
@@ -192,7 +193,7 @@ def test_quiet_prints_nothing(ranktree, mpi, output):
 
 
 def test_unattributed_calls_are_shown_even_when_quiet(ranktree, mpi, output):
-    skip_without_spawn(mpi)
+    known_bugs.skip(mpi, "no-spawn")
     result = ranktree("trace", "-q", "-o", output, *mpi.launch(1, mpi.program("trace_spawn")))
     assert result.returncode == 0, result.stderr
     expected = "not attributed: 1 MPI_Comm_spawn, 2 MPI_Send outside MPI_COMM_WORLD"

@@ -14,6 +14,7 @@ MODULES = (
     ("ranktree", "notebook/pattern.py", ["Pattern"]),
     ("ranktree", "notebook/machine.py", ["Machine"]),
     ("ranktree", "notebook/plan.py", ["Plan"]),
+    ("ranktree", "_core.pyi", ["Slot"]),
     ("ranktree", "notebook/report.py", ["Report"]),
     ("ranktree.pattern", "pattern.py", ["load", "read", "load_matrix"]),
     ("ranktree.prediction", "prediction.py", ["predict"]),
@@ -28,6 +29,7 @@ HEAD = """`import ranktree` needs numpy, `import ranktree.mpi` mpi4py.
 The collectives of `ranktree.mpi` (`Bcast`, `Ibcast`, `Bcast_init`, `Reduce`, ...) have mpi4py's names and buffer
 arguments, with the communicator in front: `ranktree.mpi.Allreduce(comm, sendbuf, recvbuf, op=MPI.SUM)`. Nonblocking
 forms return a `ranktree.mpi.Request`."""
+MADE_BY_CALLS = {"Plan", "Level", "Levels", "Request"}  # no user calls their constructors
 HELPERS = {"integers", "require_graph", "require_length", "weight_list"}
 
 
@@ -62,7 +64,9 @@ def described(node: ast.FunctionDef | ast.ClassDef, module: str) -> Iterator[str
         return
     yield docstring(node)
     for each in node.body:
-        public = isinstance(each, ast.FunctionDef) and (not each.name.startswith("_") or each.name == "__init__")
+        public = isinstance(each, ast.FunctionDef) and (
+            not each.name.startswith("_") or (each.name == "__init__" and node.name not in MADE_BY_CALLS)
+        )
         if public:
             yield from function(each, node.name if each.name == "__init__" else f"{node.name}.{each.name}")
 

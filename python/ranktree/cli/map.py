@@ -103,14 +103,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     choice(algorithm, ALGORITHMS, "--algorithm")
     choice(metric, METRICS, "--metric")
     check_objective(objective, metric, parameters, comparison)
-    if objective == "messages":
-        metric = "msg"
     from rich.console import Console  # noqa: PLC0415  numpy and rich take longer to import than --help may
 
     from ranktree import _core, mapping  # noqa: PLC0415
     from ranktree.compare import Request, comparison_table  # noqa: PLC0415
     from ranktree.forbid import without  # noqa: PLC0415
     from ranktree.interrupt import Interruption  # noqa: PLC0415
+    from ranktree.objective import Model  # noqa: PLC0415
     from ranktree.pattern import COLLECTIVE_MODELS, named_after  # noqa: PLC0415
     from ranktree.usable_machine import usable_machine  # noqa: PLC0415
 
@@ -130,6 +129,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if threads_per_rank > 1:
         tree = tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
+    model = Model(objective, parameters)
+    metric = model.loaded_metric(metric)
     whole = metric != "avg" and not comparison and objective is None
     expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
     mapping.fit_hosts(expanded, tree, note)
@@ -137,9 +138,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested
         )
-        plan, stopped, limits = mapping.search(
-            request, algorithm, preset, interruption, pins, mapping.Model(objective, parameters)
-        )
+        plan, stopped, limits = mapping.search(request, algorithm, preset, interruption, pins, model)
         plan.described = described
         if output is not None:
             _core.save_plan(output, plan)

@@ -20,7 +20,7 @@ class Machine:
     """A machine as a tree of levels; its slots are the places of one rank each."""
 
     def __init__(
-        self, machine: "str | _core.Tree" = "live", network: str | None = None, unit: str = "core", cost: str = "hops"
+        self, machine: str = "live", network: str | None = None, unit: str = "core", cost: str = "hops"
     ) -> None:
         """Load a machine.
 
@@ -34,13 +34,17 @@ class Machine:
             What the slot of a rank is.
         cost : {"hops", "latency", "bandwidth"}
             What the distance of two slots is.
+
+        Raises
+        ------
+        ValueError
+            Where the description, an option or a file is wrong.
+        OSError
+            Where a file cannot be read.
         """
-        self.text = machine if isinstance(machine, str) else "machine"
+        self.text = machine
         self.cost = cost
-        if network is not None and isinstance(machine, str):
-            machine = _core.load_machine(machine, network).with_metric(cost)
-            machine = machine.cut_at("Core") if unit == "core" else machine
-        self.tree: _core.Tree = tree_of(machine, unit, cost)
+        self.tree: _core.Tree = tree_of(machine, unit, cost, network)
 
     @property
     def levels(self) -> list[str]:
@@ -67,7 +71,13 @@ class Machine:
         return self.tree.leaf_count
 
     def distances(self) -> npt.NDArray[np.float64]:
-        """The cost between every two slots."""
+        """Return the cost between every two slots.
+
+        Returns
+        -------
+        numpy.ndarray
+            Square, of doubles.
+        """
         slots = np.arange(len(self))
         if self.tree.network is not None:
             return np.array([[self.tree.distance(a, b) for b in slots.tolist()] for a in slots.tolist()])
@@ -76,7 +86,13 @@ class Machine:
         return np.asarray(found.reshape(len(self), len(self)), dtype=np.float64)
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """The tree as a directed graph from the root: nodes have `kind`, `name`, leaves also `slot` and `pus`."""
+        """Return the tree as a directed graph from the root.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes have `kind` and `name`, leaves also `slot` and `pus`.
+        """
         from networkx import DiGraph  # noqa: PLC0415  an optional package
 
         graph = DiGraph()
@@ -91,7 +107,13 @@ class Machine:
         return graph
 
     def plot(self) -> Picture:
-        """A row a level."""
+        """Draw the machine, a row a level.
+
+        Returns
+        -------
+        Picture
+            SVG that a notebook shows and save() writes.
+        """
         return levels(self.shape, f"{self.text}: {len(self)} slots")
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+import ranktree.pattern
 from ranktree import _core
 from ranktree import pattern as files
 from ranktree.notebook.machine import Machine
@@ -30,7 +31,7 @@ class Pattern:
     Collective calls that a trace keeps as calls count as the messages that the traced MPI sends for them.
     """
 
-    def __init__(self, core: "_core.Pattern", name: str = "pattern", collectives: str = "model") -> None:
+    def __init__(self, core: "ranktree.pattern.Pattern", name: str = "pattern", collectives: str = "model") -> None:
         """Wrap a pattern of `ranktree.pattern`; load() and from_matrix() are shorter.
 
         Parameters
@@ -41,10 +42,15 @@ class Pattern:
             Its name in titles and reports.
         collectives : {"model", "openmpi", "mpich", "flat", "none"}
             How collective calls become pairs; "model": as the MPI that was traced.
+
+        Raises
+        ------
+        ValueError
+            For another name of a model.
         """
         model = files.natural_model(core) if collectives == "model" else collectives
-        self.recorded: _core.Pattern = core
-        self.traffic: _core.Pattern = files.expand(core, model)
+        self.recorded: ranktree.pattern.Pattern = core
+        self.traffic: ranktree.pattern.Pattern = files.expand(core, model)
         self.name = name
         self.collectives = collectives
 
@@ -68,6 +74,13 @@ class Pattern:
         -----
         UserWarning
             For what the format cannot hold.
+
+        Raises
+        ------
+        ValueError
+            Where the content of the file is wrong: one line that names file and place.
+        OSError
+            Where the file cannot be read.
         """
         core, texts = files.read(str(path))
         for text in texts:
@@ -91,6 +104,11 @@ class Pattern:
         -------
         Pattern
             Of point-to-point traffic.
+
+        Raises
+        ------
+        ValueError
+            Where an entry is no finite number of at least 0, or the matrix is not square.
         """
         ranks, sizes = pairs_of(amounts)
         counts = pairs_of(messages)[1] if messages is not None else {}
@@ -131,6 +149,11 @@ class Pattern:
         -------
         scipy.sparse.csr_array
             Square, of doubles.
+
+        Raises
+        ------
+        ValueError
+            For another amount.
         """
         from scipy.sparse import csr_array  # noqa: PLC0415  an optional package
 
@@ -138,7 +161,13 @@ class Pattern:
         return csr_array((self.amounts(amount), self.traffic.indices, self.traffic.indptr), shape=shape)
 
     def to_networkx(self) -> "networkx.DiGraph":
-        """A directed graph; edges have `bytes`, `messages`, and `weight`, which equals bytes."""
+        """Return a directed graph; edges have `bytes`, `messages`, and `weight`, which equals bytes.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Its nodes are the ranks, those without traffic too.
+        """
         from networkx import DiGraph  # noqa: PLC0415  an optional package
 
         graph = DiGraph()
@@ -167,12 +196,17 @@ class Pattern:
         -------
         Plan
             The slot of each rank; it knows this pattern and the machine.
+
+        Raises
+        ------
+        ValueError
+            One line that names what is wrong.
         """
         from ranktree.notebook.plan import Plan  # noqa: PLC0415  plans know patterns
         from ranktree.placement import place  # noqa: PLC0415
 
         where = machine if isinstance(machine, Machine) else Machine(machine)
-        core = place(self.recorded, where.tree, metric=metric, collectives=self.collectives, **options)
+        core = place(self.recorded, where, metric=metric, collectives=self.collectives, **options)
         return Plan(core.core, pattern=self, machine=where)
 
     def plot(self, amount: str = "bytes") -> Picture:
@@ -187,6 +221,11 @@ class Pattern:
         -------
         Picture
             SVG that a notebook shows and save() writes.
+
+        Raises
+        ------
+        ValueError
+            For another amount.
         """
         title = f"{self.name}: {amount} from rank (row) to rank (column), logarithmic"
         return heat_map(self.ranks, self.senders, self.receivers, self.amounts(amount), title)
@@ -202,7 +241,23 @@ class Pattern:
         return np.asarray(self.traffic.indices)
 
     def amounts(self, amount: str) -> npt.NDArray[np.float64]:
-        """Bytes or messages of each pair."""
+        """Return bytes or messages of each pair, in the order of `senders` and `receivers`.
+
+        Parameters
+        ----------
+        amount : {"bytes", "messages"}
+            What to return.
+
+        Returns
+        -------
+        numpy.ndarray
+            Doubles.
+
+        Raises
+        ------
+        ValueError
+            For another amount.
+        """
         if amount not in AMOUNTS:
             raise ValueError(f"amount: expected {' or '.join(AMOUNTS)}, found '{amount}'")
         return np.asarray(getattr(self.traffic, amount))

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranktree import _core
+from ranktree._core import Slot
 
 if TYPE_CHECKING:
     from ranktree.notebook.machine import Machine
@@ -40,6 +41,13 @@ class Plan:
         -------
         Plan
             Without a permutation: a file has hosts and PUs only.
+
+        Raises
+        ------
+        ValueError
+            Where the content of the file is wrong.
+        OSError
+            Where the file cannot be read.
         """
         return cls(_core.load_plan(str(path)))
 
@@ -49,7 +57,7 @@ class Plan:
         return self.core.permutation
 
     @property
-    def slots(self) -> "list[_core.Slot]":
+    def slots(self) -> list[Slot]:
         """`host` and `pus` of each rank."""
         return self.core.slots
 
@@ -129,7 +137,13 @@ class Plan:
         return self.core.stopped
 
     def to_json(self) -> str:
-        """The text of its file, as docs/reference/formats/plan.md specifies it."""
+        """Return the text of its file.
+
+        Returns
+        -------
+        str
+            JSON as docs/reference/formats/plan.md specifies it.
+        """
         return self.core.to_json()
 
     def save(self, path: str | Path) -> None:
@@ -139,11 +153,27 @@ class Plan:
         ----------
         path : str or os.PathLike
             The file, for `ranktree emit` and `ranktree run`.
+
+        Raises
+        ------
+        OSError
+            Where the file cannot be written.
         """
         self.core.save(str(path))
 
     def report(self) -> "Report":
-        """The report of this plan. ValueError for a plan whose pattern is not known."""
+        """Return the report of this plan.
+
+        Returns
+        -------
+        Report
+            Of the plan, its pattern, and its machine where that is known.
+
+        Raises
+        ------
+        ValueError
+            For a plan whose pattern is not known.
+        """
         from ranktree.notebook.report import Report  # noqa: PLC0415  loaded where it is used
 
         if self.pattern is None:
@@ -151,7 +181,13 @@ class Plan:
         return Report(self.pattern, plan=self, machine=self.machine)
 
     def plot(self) -> "Picture":
-        """The cost of every placement that was compared, and the lower bound."""
+        """Draw the cost of every placement that was compared, and the lower bound.
+
+        Returns
+        -------
+        Picture
+            SVG that a notebook shows and save() writes.
+        """
         from ranktree.notebook.pictures import bar_chart  # noqa: PLC0415  loaded where it is used
 
         before = "traced" if any(row.placement == "traced" for row in self.costs) else "identity"

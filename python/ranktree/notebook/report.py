@@ -41,6 +41,13 @@ class Report:
             Measured runs of `ranktree compare` (docs/reference/formats/runs.md).
         log : str or os.PathLike, optional
             The log of collectives' variants.
+
+        Raises
+        ------
+        ValueError
+            Where a file is wrong, or the inputs do not fit each other.
+        OSError
+            Where a file cannot be read.
         """
         shown = pattern if isinstance(pattern, Pattern) else Pattern.load(pattern)
         placed = plan if isinstance(plan, Plan) or plan is None else Plan.load(plan)
@@ -87,7 +94,18 @@ class Report:
         return as_html(self.document)
 
     def save(self, path: str | Path) -> None:
-        """Writes the page."""
+        """Write the page.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; one that exists is replaced.
+
+        Raises
+        ------
+        OSError
+            Where the file cannot be written.
+        """
         Path(path).write_text(self.html, encoding="utf-8")
 
     def __repr__(self) -> str:

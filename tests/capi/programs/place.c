@@ -50,6 +50,11 @@ static void emit(int argc, char** argv, const ranktree_plan* plan) {
   ranktree_launch_destroy(launch);
 }
 
+/* What the one number of a pair is in files that have only one. */
+static ranktree_metric number_of_files(const ranktree_place_options* options) {
+  return options->objective == RANKTREE_OBJECTIVE_MESSAGES ? RANKTREE_METRIC_MESSAGES : options->metric;
+}
+
 int main(int argc, char** argv) {
   ranktree_place_options options;
   ranktree_pattern* pattern = NULL;
@@ -61,7 +66,11 @@ int main(int argc, char** argv) {
   check(ranktree_algorithm_parse(option(argc, argv, "algorithm", "best"), &options.algorithm, &error));
   check(ranktree_preset_parse(option(argc, argv, "preset", "default"), &options.preset, &error));
   options.seed = strtoull(option(argc, argv, "seed", "1"), NULL, 10);
-  check(ranktree_pattern_load(argv[1], options.metric, &pattern, &error));
+  options.parameters = option(argc, argv, "parameters", NULL);
+  if (option(argc, argv, "objective", NULL) != NULL) {
+    check(ranktree_objective_parse(option(argc, argv, "objective", NULL), &options.objective, &error));
+  }
+  check(ranktree_pattern_load(argv[1], number_of_files(&options), &pattern, &error));
   check(ranktree_place(topo, pattern, &options, &plan, &error));
   check(ranktree_plan_save(plan, argv[2], &error));
   emit(argc, argv, plan);

@@ -53,8 +53,8 @@ def check_splits() -> None:
     for comm in (made_roots[0], made[0], reversed_part, by_type, roots, with_roots, part):
         if comm is not None:
             comm.Free()
-    levels.free()
-    levels.free()
+    levels.Free()
+    levels.Free()
     expect(all(level.comm == MPI.COMM_NULL for level in levels), "freed communicators")
 
 

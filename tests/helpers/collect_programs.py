@@ -1,0 +1,25 @@
+"""Test programs of collectives under a rule of RANKTREE_COLL."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.helpers.mpis import Mpi
+
+
+def run(  # noqa: PLR0913
+    mpi: Mpi, ranks: int, *program: object, rule: str = "native", timeout: int = 150, log: Path | None = None
+) -> str:
+    """Runs a test program, which must print ok."""
+    logged = {} if log is None else {"RANKTREE_COLL_LOG": str(log)}
+    done = subprocess.run(
+        mpi.launch(ranks, *program),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**os.environ, **mpi.yielding_variables(ranks), "RANKTREE_COLL": rule, **logged},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("ok"), done.stdout + done.stderr
+    return done.stdout
