@@ -131,6 +131,18 @@ def test_another_release_of_the_same_major_version_has_its_whole_version_in_its_
     assert names == ["openmpi5", "openmpi5_0_12"]
 
 
+def test_mpiicx_alone_is_found(configure: Callable, tmp_path: Path) -> None:
+    """A script of Intel's name around the wheel's wrapper for gcc: icx itself is no free package."""
+    folder = tmp_path / "oneapi"
+    folder.mkdir()
+    root = wheel("intelmpi").parent
+    (folder / "mpiicx").write_text(f'#!/bin/sh\nI_MPI_ROOT={root} exec {root}/bin/mpicc "$@"\n', encoding="utf-8")
+    (folder / "mpiicx").chmod(0o755)
+    found = configure(folder)
+    assert found.mpis() == FOUND["intelmpi"]
+    assert f"{folder}/mpiicx" in found.text
+
+
 CRAY = """#!/bin/sh
 # Stands in for Cray's compiler driver: its options come by --cray-print-opts, other words go to the compiler.
 case $1 in
