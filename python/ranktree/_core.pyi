@@ -146,7 +146,7 @@ class Pattern:
     @property
     def metadata(self) -> dict:
         """
-        A dict: complete, program, mpi, source, hosts, missing, unattributed. Set to change it.
+        A dict: complete, program, launch, mpi, source, hosts, missing, unattributed. Set to change it.
         """
 
     @metadata.setter

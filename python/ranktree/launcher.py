@@ -87,8 +87,15 @@ def find_starter(words: Sequence[str]) -> int:
 
 def take_apart(words: Sequence[str]) -> LaunchCommand:
     """The parts of a launcher's command line. ValueError names what cannot be understood."""
+    family, version = identify(words[find_starter(words)])
+    command = read_words(words, family, version)
+    check_program(command)
+    return command
+
+
+def read_words(words: Sequence[str], family: str, version: tuple[int, ...]) -> LaunchCommand:
+    """The parts of the command of a launcher of a known family, without a look at this machine."""
     start = find_starter(words)
-    family, version = identify(words[start])
     command = LaunchCommand(list(words[:start]), words[start], family, version)
     rest = list(words[start + 1 :])
     while rest and rest[0].startswith("-") and len(rest[0]) > 1:
@@ -101,7 +108,6 @@ def take_apart(words: Sequence[str]) -> LaunchCommand:
         command.options.append(option_from(rest[: count + 1], family))
         rest = rest[count + 1 :]
     command.program = rest
-    check_program(command)
     return command
 
 

@@ -1,6 +1,7 @@
 """A launcher's command made to follow a plan: the caller's options stay, placement comes from the plan."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,14 @@ def conflict(command: LaunchCommand, option: Option) -> bool:
     if command.family == "slurm" and option.name in {"c", "cpus-per-task"}:
         return option.values[:1] != ("1",)
     return option.name in PLACEMENT[command.family]
+
+
+def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
+    """The command's words without the options that place or bind ranks, which a plan replaces; and those options."""
+    kept = [option for option in command.options if not conflict(command, option)]
+    dropped = [shlex.join(option.words) for option in command.options if conflict(command, option)]
+    words = [command.starter, *(word for option in kept for word in option.words), *command.program]
+    return [*command.prefix, *words], dropped
 
 
 def binds_nothing(option: Option) -> bool:

@@ -47,11 +47,16 @@ def wanted(pattern: Path, metric: str, keys: Sequence[str], command: Command) ->
     """Checks before the run what the ranks would only be silent about."""
     if metric not in METRICS:
         raise ValueError(f"--metric: expected one of {', '.join(METRICS)}, found '{metric}'")
+    require_as_many_ranks(pattern, command)
+    return Reorder(pattern, metric, tuple(keys))
+
+
+def require_as_many_ranks(pattern: Path, command: Command) -> None:
+    """A pattern of as many ranks as the command starts, as far as its options show."""
     ranks = _core.load_pattern(str(pattern))[0].ranks
     started = count_of(command)
     if started is not None and started != ranks:
         raise ValueError(f"{pattern}: a pattern of {ranks} ranks; the command starts {started}")
-    return Reorder(pattern, metric, tuple(keys))
 
 
 def wrong_setting(keys: Sequence[str]) -> str | None:

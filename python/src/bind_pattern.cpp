@@ -175,6 +175,7 @@ nb::dict metadata(const Pattern& self) {
   nb::dict item;
   item["complete"] = self.metadata.complete;
   item["program"] = self.metadata.program;
+  item["launch"] = self.metadata.launch;
   item["mpi"] = self.metadata.mpi;
   item["source"] = self.metadata.source;
   item["hosts"] = self.metadata.hosts;
@@ -196,6 +197,7 @@ void set_metadata(Pattern& self, const nb::dict& item) {
   pattern::Metadata changed = self.metadata;
   take(item, "complete", changed.complete);
   take(item, "program", changed.program);
+  take(item, "launch", changed.launch);
   take(item, "mpi", changed.mpi);
   take(item, "source", changed.source);
   take(item, "hosts", changed.hosts);
@@ -267,7 +269,7 @@ void bind_class(nb::module_& module) {
       .def_prop_ro("sent", &sent, "Point-to-point messages by communicator, call and bucket of sizes, one dict each.")
       .def_prop_ro("communicators", &communicators, "(members, remote members) of each, as ranks of MPI_COMM_WORLD.")
       .def_prop_rw("metadata", &metadata, &set_metadata,
-                   "A dict: complete, program, mpi, source, hosts, missing, unattributed. Set to change it.")
+                   "A dict: complete, program, launch, mpi, source, hosts, missing, unattributed. Set to change it.")
       .def("__len__", [](const Pattern& self) { return self.indices.size(); })
       .def("__repr__", [](const Pattern& self) {
         return "<Pattern of " + std::to_string(self.ranks) + " ranks, " + std::to_string(self.indices.size()) +

@@ -100,6 +100,15 @@ bool is_instruction_cache(const std::string& word) {
   return word.size() >= 3 && (word[0] == 'L' || word[0] == 'l') && word[1] >= '1' && word[1] <= '3' && word[2] == 'i';
 }
 
+// "Cluster, Switch, Node, ..., PU", from the outside in.
+std::string all_kinds() {
+  std::string names;
+  for (int number = 0; number <= static_cast<int>(Kind::kPu); ++number) {
+    names += (names.empty() ? "" : ", ") + std::string(core::topo::kind_name(static_cast<Kind>(number)));
+  }
+  return names;
+}
+
 // hwloc takes the first letters of a level's word for its kind: "nod:4" would become NUMA nodes without an error.
 void refuse_unknown_words(const std::string& description) {
   for (const std::string& level : split(without_attributes(description), ' ')) {
@@ -111,7 +120,8 @@ void refuse_unknown_words(const std::string& description) {
     }
     const std::string_view nearest = core::topo::nearest_kind(word);
     refuse(description, "'" + word + "' is no kind of level" +
-                            (nearest.empty() ? "" : "; the nearest is '" + std::string(nearest) + "'"));
+                            (nearest.empty() ? "; the kinds are " + all_kinds()
+                                             : "; the nearest is '" + std::string(nearest) + "'"));
   }
 }
 

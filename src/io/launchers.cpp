@@ -59,8 +59,15 @@ constexpr std::string_view kScript = R"SCRIPT(#!/bin/sh
 @RANK@
 planned=
 map=$(dirname -- "$0")/@MAP@
+# Hydra lets the other ranks wait in MPI_Init for one that has failed; PMI's own request ends them. sh knows no
+# descriptors of two digits.
+abort_hydra() {
+  case ${PMI_FD:-} in '' | *[!0-9]*) return ;; esac
+  command -v bash >/dev/null && bash -c 'printf "cmd=abort exitcode=3\n" >&"$0"' "$PMI_FD"
+}
 refuse() {
   echo "ranktree: rank ${rank:-?}: $1" >&2
+  abort_hydra
   exit 3
 }
 case $rank in '' | *[!0-9]*) refuse "no launcher's rank variable is set" ;; esac

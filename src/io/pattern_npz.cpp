@@ -46,11 +46,17 @@ bool any(const std::vector<double>& values) {
 
 std::string metadata_text(const Pattern& pattern) {
   const Metadata& metadata = pattern.metadata;
-  const json value{{"format", kFormat},           {"version", kVersion},
-                   {"ranks", pattern.ranks},      {"complete", metadata.complete},
-                   {"program", metadata.program}, {"mpi", metadata.mpi},
-                   {"source", metadata.source},   {"hosts", metadata.hosts},
-                   {"missing", metadata.missing}, {"unattributed", metadata.unattributed}};
+  const json value{{"format", kFormat},
+                   {"version", kVersion},
+                   {"ranks", pattern.ranks},
+                   {"complete", metadata.complete},
+                   {"program", metadata.program},
+                   {"launch", metadata.launch},
+                   {"mpi", metadata.mpi},
+                   {"source", metadata.source},
+                   {"hosts", metadata.hosts},
+                   {"missing", metadata.missing},
+                   {"unattributed", metadata.unattributed}};
   // Text from outside (a command line) may not be UTF-8; it must not make a trace unreadable.
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -85,6 +91,7 @@ void read_metadata(const NpzReader& file, const std::string& origin, Pattern& pa
   Metadata& metadata = pattern.metadata;
   take(value, "complete", metadata.complete, place);
   take(value, "program", metadata.program, place);
+  take(value, "launch", metadata.launch, place);
   take(value, "mpi", metadata.mpi, place);
   take(value, "source", metadata.source, place);
   take(value, "hosts", metadata.hosts, place);

@@ -87,3 +87,14 @@ def test_intel_needs_the_program(ranktree, make_plan, tmp_path: Path) -> None:
     result = ranktree("emit", make_plan(SLOTS), "-l", "intel", "-o", tmp_path / "out")
     assert result.returncode == 1
     assert "write the program after --" in result.stderr
+
+
+def test_json_names_files_and_command(ranktree, make_plan, tmp_path: Path) -> None:
+    words = ("emit", make_plan(SLOTS), "-l", "openmpi4", "-o", tmp_path / "out")
+    printed = ranktree(*words, "--", "./app", "a b").stdout.strip()
+    found = json.loads(ranktree(*words, "--force", "--json", "--", "./app", "a b").stdout)
+    assert (found["format"], found["version"], found["launcher"]) == ("ranktree-emit", 1, "openmpi4")
+    assert sorted(found["files"]) == sorted(str(path) for path in (tmp_path / "out").iterdir())
+    assert found["command"] == printed
+    assert found["words"] == shlex.split(printed)
+    assert found["words"][-2:] == ["./app", "a b"]

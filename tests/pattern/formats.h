@@ -46,6 +46,7 @@ inline core::pattern::Pattern full_pattern() {
   core::pattern::Metadata& metadata = pattern.metadata;
   metadata.complete = false;
   metadata.program = "./app --name \"\xc3\xa9t\xc3\xa9\"";
+  metadata.launch = {"mpirun", "-n", "7", "./app", "--name", "\"\xc3\xa9t\xc3\xa9\""};
   metadata.mpi = "Open MPI v4.1.4";
   metadata.source = "ranktree trace";
   metadata.hosts = {"a", "a", "a", "b", "b", "b", "b"};

@@ -80,6 +80,7 @@ TEST(RoundTrip, NpzKeepsEverything) {
   EXPECT_EQ(found.collectives[1].bytes, 0.5);
   EXPECT_EQ(found.metadata.complete, false);
   EXPECT_EQ(found.metadata.program, pattern.metadata.program);
+  EXPECT_EQ(found.metadata.launch, pattern.metadata.launch);
   EXPECT_EQ(found.metadata.mpi, pattern.metadata.mpi);
   EXPECT_EQ(found.metadata.source, pattern.metadata.source);
   EXPECT_EQ(found.metadata.hosts, pattern.metadata.hosts);

@@ -258,3 +258,14 @@ def test_open_mpis_own_monitoring_is_read(ranktree, tmp_path: Path) -> None:
         assert "ranks=3" in lines[0]
         assert [line for line in lines if line.endswith("p2p")] == ["0,1,3,300,p2p"]
         assert any(line.endswith("collective") for line in lines)
+
+
+def test_json_names_what_was_written(ranktree, calls_npz: Path, pairs_csv: Path, tmp_path: Path) -> None:
+    found = json.loads(ranktree("convert", pairs_csv, "-o", tmp_path / "out.npz", "--json").stdout)
+    assert (found["format"], found["version"], found["file_format"]) == ("ranktree-convert", 1, "npz")
+    assert (found["file"], found["collectives"], found["warnings"]) == (str(tmp_path / "out.npz"), None, [])
+    assert (found["ranks"], found["pairs"], found["messages"], found["bytes"]) == (5, 4, 12, 2**53 + 68)
+    found = json.loads(ranktree("convert", calls_npz, "-o", tmp_path / "out.csv", "--json").stdout)
+    assert (found["file_format"], found["collectives"], found["collective_kinds"]) == ("csv", "openmpi", 0)
+    assert (found["messages"], found["bytes"]) == (20, 2000)
+    assert "1 kinds of collective calls expanded" in found["warnings"][0]

@@ -1,6 +1,7 @@
 """The report's document: every figure against a computation of its own on the pairs."""
 
 import json
+import shlex
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,83 @@ def test_the_command_that_was_measured_runs_the_plan(tmp_path: Path) -> None:
     document = report(tmp_path / "app.npz", machine=MACHINE, run=words)
     (command,) = [each["command"] for each in document["commands"] if each["what"] == "run by the plan"]
     assert command == " ".join(words)
+
+
+def command_of(document: dict, what: str) -> str:
+    """One of the commands that reproduce a report."""
+    (command,) = [each["command"] for each in document["commands"] if each["what"] == what]
+    return str(command)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "launch", "by_plan"),
+    [
+        (
+            "Open MPI v4.1.4",
+            ["env", "A=1 2", "mpirun", "-np", "30", "--map-by", "node", "-x", "B", "./app", "-n"],
+            "env 'A=1 2' mpirun -np 30 -x B ./app -n",
+        ),
+        ("MPICH Version: 4.0.2", ["mpiexec.mpich", "-n", "30", "-ppn", "8", "./app"], "mpiexec.mpich -n 30 ./app"),
+        ("Open MPI v5.0.11", ["srun", "-n30", "-m", "cyclic", "./app"], "srun -n30 ./app"),
+        ("Open MPI v4.1.4", ["./app"], "mpirun -n 30 ./stencil"),
+        ("Open MPI v4.1.4", [], "mpirun -n 30 ./stencil"),
+    ],
+)
+def test_commands_have_the_words_that_were_traced(tmp_path: Path, mpi: str, launch: list, by_plan: str) -> None:
+    path = tmp_path / "app.npz"
+    save_stencil(path, (6, 5), hosts=4, mpi=mpi, launch=launch)
+    document = report(path, machine=MACHINE)
+    expected = shlex.join(launch) if launch else "mpirun -n 30 ./stencil"
+    assert command_of(document, "record the pattern") == f"ranktree trace -o {path} -- {expected}"
+    assert command_of(document, "run by the plan") == f"ranktree run --plan plan.json -- {by_plan}"
+    assert document["program"]["launch"] == launch
+
+
+def test_a_simulated_trace_is_simulated_again(tmp_path: Path) -> None:
+    save_stencil(tmp_path / "app.npz", (6, 5), mpi="SMPI Version 3.32")
+    document = report(tmp_path / "app.npz", machine=MACHINE)
+    assert command_of(document, "record the pattern").startswith("ranktree trace --simulate --np 30 -o ")
+    assert command_of(document, "run by the plan").startswith(f"ranktree simulate --machine '{MACHINE}' --np 30 --plan")
+
+
+def test_hosts_restrict_the_machine(tmp_path: Path) -> None:
+    """As `map` takes them: real hosts in place of the described ones; unknown ones are refused."""
+    save_stencil(tmp_path / "app.npz", (4, 4), hosts=2)
+    document = report(tmp_path / "app.npz", machine="node:2 core:8", hosts="m[0-1]")
+    assert document["machine"]["nodes"] == ["m0", "m1"]
+    assert "--hosts 'm[0-1]'" in command_of(document, "compute the plan")
+    assert "--hosts 'm[0-1]'" in command_of(document, "make this report")
+    (tmp_path / "hosts").write_text("m0\nm1\n", encoding="ascii")
+    again = report(tmp_path / "app.npz", machine="node:2 core:8", hostfile=str(tmp_path / "hosts"))
+    assert again["levels"] == document["levels"]
+    with pytest.raises(ValueError, match="expected 2 hosts"):
+        report(tmp_path / "app.npz", machine="node:2 core:8", hosts="m[0-2]")
+
+
+def test_hosts_of_other_names_are_the_nodes_in_order(tmp_path: Path) -> None:
+    """As `map` compares: the placement that was traced, on the nodes that the machine has."""
+    save_stencil(tmp_path / "app.npz", (6, 5), hosts=4)
+    document = report(tmp_path / "app.npz", machine="node:4 core:8", hosts="m[0-3]")
+    assert document["levels"]["before"] == "traced"
+    assert any("on its nodes in order (m0, m1, m2, m3)" in note for note in document["notes"])
+    assert document["machine"]["placements"][0]["name"] == "traced"
+
+
+def test_the_limiting_resource_is_that_of_map(tmp_path: Path) -> None:
+    """Two nodes, and one pair of ranks that exchanges data between them."""
+    ends = np.array([0, 4]), np.array([4, 0])
+    pattern = _core.Pattern.from_pairs(8, *ends, np.array([1.0, 1.0]), np.array([8e9, 1e9]))
+    _core.save_pattern(str(tmp_path / "a.npz"), pattern)
+    document = report(tmp_path / "a.npz", machine="node:2 core:4")
+    before = document["limits"][0]
+    assert (before["placement"], before["label"]) == ("identity", "current rank order")
+    tree = _core.load_machine("node:2 core:4").cut_at("Core")
+    _, limits = _core.plan_by_objective(tree, pattern, ("time", None), "best", 1)
+    expected = next(each for each in limits if each["placement"] == "identity")
+    assert expected == {name: before[name] for name in expected}
+    assert before["resource"].startswith("node n")
+    assert before["sentence"] in as_text(document)
+    assert report(tmp_path / "a.npz")["limits"] == []
 
 
 def test_hosts_that_do_not_fit_are_named(tmp_path: Path) -> None:

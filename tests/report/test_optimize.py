@@ -23,10 +23,10 @@ from ranktree.optimize.candidates import (
     gain_of,
     reorderings,
     used_slots,
-    without_placement,
     worth_measuring,
 )
 from ranktree.optimize.steps import Result, Wishes, conclude
+from ranktree.rewrite import without_placement
 from ranktree.runs.document import Series, document
 from ranktree.where.hosts import hosts_in
 from ranktree.where.machine import machine_of

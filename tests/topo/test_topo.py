@@ -204,7 +204,11 @@ def test_map_knows_the_switches_of_a_network(ranktree: Callable, tmp_path: Path)
         ("nod:4 core:2", "'nod' is no kind of level; the nearest is 'Node'"),
         ("node:4 pakage:2 core:2", "'pakage' is no kind of level; the nearest is 'Package'"),
         ("switches:2 node:2 core:2", "'switches' is no kind of level; the nearest is 'Switch'"),
-        ("node:2 xyzzy:2", "'xyzzy' is no kind of level"),
+        (
+            "node:2 rack:2",
+            "'rack' is no kind of level; the kinds are Cluster, Switch, Node, Group, Package, Die, NUMANode, L5Cache, "
+            "L4Cache, L3Cache, L2Cache, L1Cache, Core, PU",
+        ),
     ],
 )
 def test_unknown_words_are_refused_with_the_nearest_kind(ranktree: Callable, description: str, text: str) -> None:

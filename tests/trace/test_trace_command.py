@@ -1,7 +1,9 @@
 """`ranktree trace`: what it refuses before the run, the environment of the ranks, its output."""
 
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -185,6 +187,20 @@ def test_one_line_summarises_the_trace(ranktree, mpi, output):
     line = f"ranktree: {output}: 2 ranks, 2 pairs, 20 messages, 80 bytes, 2 collective calls\n"
     assert result.stderr == line
     assert result.stdout == ""
+
+
+def test_the_launchers_words_are_recorded_and_printed_as_json(ranktree, mpi, output):
+    words = mpi.launch(2, mpi.program("trace_ends"))
+    result = ranktree("trace", "-q", "--json", "-o", output, "--", *words)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    assert (found["format"], found["version"], found["file"]) == ("ranktree-trace", 1, str(output))
+    assert (found["ranks"], found["pairs"], found["messages"], found["bytes"]) == (2, 2, 20, 80)
+    assert (found["collective_calls"], found["complete"], found["missing"]) == (2, True, [])
+    assert found["launch"] == list(map(str, words))
+    assert read_trace(output).metadata["launch"] == found["launch"]
+    report = json.loads(ranktree("report", output, "--json").stdout)
+    assert report["commands"][0]["command"] == f"ranktree trace -o {output} -- {shlex.join(map(str, words))}"
 
 
 def test_quiet_prints_nothing(ranktree, mpi, output):

@@ -1,15 +1,17 @@
 """`ranktree convert`: patterns from one file format to another."""
 
+import json as json_format
 import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 from ranktree import pattern as patterns
-from ranktree.cli.options import Argument, BadParameter, Option
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 
 EXAMPLE = "ranktree convert app.npz -o app.mtx"
 
+FORMAT, VERSION = "ranktree-convert", 1
 FORMATS = "npz, mtx, mat, metis, scotch, csv, prof"
 
 
@@ -61,6 +63,7 @@ def command(
             "(default: kept in npz, model otherwise)"
         ),
     ] = None,
+    json: Annotated[bool, Option("--json", help="print JSON about what was written")] = False,
 ) -> None:
     """Convert a pattern between file formats: npz, mtx, mat, metis, scotch, csv, prof."""
     to_name = output_format.value if output_format else patterns.pattern_format(str(output))
@@ -69,6 +72,7 @@ def command(
     pattern, warnings = patterns.read(source, source_format, metric)
     if collectives is None and to_name != Format.NPZ and pattern.collectives:
         collectives = Collectives.MODEL
+    model = None
     if collectives is not None:
         model = collective_model(pattern, collectives)
         if pattern.collectives and to_name != Format.NPZ:
@@ -79,3 +83,13 @@ def command(
     warnings += patterns.save(str(output), pattern, to_name, metric or Metric.SIZE)
     for warning in warnings:
         print(f"ranktree: warning: {warning}", file=sys.stderr)
+    if json:
+        written = {"file": str(output), "file_format": str(to_name), "collectives": model, **sums(pattern)}
+        echo(json_format.dumps({"format": FORMAT, "version": VERSION, **written, "warnings": warnings}))
+
+
+def sums(pattern: patterns.Pattern) -> dict[str, int | float]:
+    """What a pattern holds."""
+    amounts = {"messages": float(pattern.messages.sum()), "bytes": float(pattern.bytes.sum())}
+    whole = {name: int(value) if value.is_integer() else value for name, value in amounts.items()}
+    return {"ranks": pattern.ranks, "pairs": len(pattern), **whole, "collective_kinds": len(pattern.collectives)}

@@ -111,6 +111,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     from ranktree.interrupt import Interruption  # noqa: PLC0415
     from ranktree.objective import Model  # noqa: PLC0415
     from ranktree.pattern import COLLECTIVE_MODELS, named_after  # noqa: PLC0415
+    from ranktree.traced_hosts import fit_hosts  # noqa: PLC0415
     from ranktree.usable_machine import usable_machine  # noqa: PLC0415
 
     choice(collectives, COLLECTIVE_MODELS, "--collectives")
@@ -126,14 +127,13 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     if choice(unit, UNITS, "--unit") == "core":
         tree = tree.cut_at("Core")
     tree = without(tree, forbid or [])
-    if threads_per_rank > 1:
-        tree = tree.bundle_leaves(threads_per_rank)
+    tree = tree.bundle_leaves(threads_per_rank)
     pins = [(rank, leaf_of(tree, place, f"--pin {rank}={place}")) for rank, place in wanted.items()]
     model = Model(objective, parameters)
     metric = model.loaded_metric(metric)
     whole = metric != "avg" and not comparison and objective is None
     expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
-    mapping.fit_hosts(expanded, tree, note)
+    fit_hosts(expanded, tree, note)
     with named_after(pattern), Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested

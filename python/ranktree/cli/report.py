@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+from ranktree.allocation import HostFile, Hosts
 from ranktree.cli.options import Argument, BadParameter, Option, echo
 
 EXAMPLE = "ranktree report app.npz --plan plan.json --machine cluster.json -o report.html"
@@ -13,6 +14,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     plan: Annotated[str | None, Option("--plan", "-p", help="written by `ranktree map`")] = None,
     machine: Annotated[str | None, Option(help="as for `ranktree map`; without --plan, places on it")] = None,
     network: Annotated[str | None, Option(help="as `ranktree map` takes it")] = None,
+    hosts: Hosts = None,
+    hostfile: HostFile = None,
     runs: Annotated[str | None, Option(help="measured times, from `ranktree optimize` or `compare`")] = None,
     log: Annotated[str | None, Option(help="from `ranktree run --collectives-log`")] = None,
     collectives: Annotated[str, Option(help="model (of the traced MPI), openmpi, mpich, flat, none")] = "model",
@@ -42,6 +45,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
         plan,
         machine,
         network,
+        hosts,
+        str(hostfile) if hostfile is not None else None,
         runs,
         log,
         collectives,

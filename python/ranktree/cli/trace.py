@@ -4,12 +4,14 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from ranktree import _core
 from ranktree.child import become_result, run_through
-from ranktree.cli.options import Argument, BadParameter, Option
+from ranktree.cli.options import Argument, BadParameter, Option, echo
 from ranktree.cli.output import require_writable
 from ranktree.shared_files import ranks_without
 from ranktree.shim import Command, choose, handed_on, read_command, with_shim
@@ -18,6 +20,16 @@ from ranktree.simulate.tracing import trace_simulated
 INTERSPERSED = False
 EXAMPLE = "ranktree trace -o app.npz -- mpirun -n 64 ./app"
 NO_TRACE = 1
+FORMAT, VERSION = "ranktree-trace", 1
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What follows a trace: the launcher's words, which the ranks do not see, go into the file; a line or JSON."""
+
+    launch: Sequence[str] = ()
+    quiet: bool = False
+    json: bool = False
 
 
 def command(
@@ -43,20 +55,24 @@ def command(
     ] = False,
     ranks: Annotated[int | None, Option("--np", min=1, help="Ranks to simulate.")] = None,
     quiet: Annotated[bool, Option("--quiet", "-q", help="No line about a complete trace.")] = False,
+    as_json: Annotated[
+        bool, Option("--json", help="Print JSON about the trace, one line, after the program's own output.")
+    ] = False,
 ) -> None:
     """Run a launcher's command with tracing on; the program is unchanged, its exit code and signals pass through."""
     if recover is not None:
         if words:
             raise BadParameter("--recover runs no program: leave the command out")
-        recover_only(recover, output or recover)
+        recover_only(recover, output or recover, Closing(json=as_json))
         return
     if simulated != (ranks is not None):
         raise BadParameter("expected both or neither of --simulate and --np")
     if not words:
         raise BadParameter("needs a launcher's command (or --recover APP.npz)")
     output = output or default_output(words)
-    result = trace_without_run(words, output, ranks, quiet) if ranks else trace(words, output, mpi, quiet)
-    become_result(result)
+    if ranks:
+        become_result(trace_without_run(words, output, ranks, Closing((), quiet, as_json)))
+    become_result(trace(words, output, mpi, Closing(words, quiet, as_json)))
 
 
 def default_output(words: list[str]) -> Path:
@@ -64,7 +80,7 @@ def default_output(words: list[str]) -> Path:
     return Path(f"ranktree-{Path(read_command(words).parts[0].program[0]).name}.npz")
 
 
-def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
+def trace(words: list[str], output: Path, mpi: str | None, closing: Closing) -> int:
     """Runs the command; returns its exit code, or NO_TRACE where it came to a good end without a trace."""
     path = check_output(output)
     parts = parts_folder(path)
@@ -74,10 +90,10 @@ def trace(words: list[str], output: Path, mpi: str | None, quiet: bool) -> int:
     before = identity(path)
     result = run_through(arguments, os.environ)
     if identity(path) != before and path.exists():
-        notify(path, quiet)
         leftover(parts)
+        close(path, closing)
         return result
-    if recover_after(path, parts):
+    if recover_after(path, parts, closing):
         return result
     name_absent(started, shim.path)
     return result or NO_TRACE
@@ -92,12 +108,12 @@ def name_absent(started: Command, library: Path) -> None:
         note(f"rank {rank} on {host}{more} has no {library}: install it there or use a shared folder")
 
 
-def trace_without_run(words: list[str], output: Path, ranks: int, quiet: bool) -> int:
+def trace_without_run(words: list[str], output: Path, ranks: int, closing: Closing) -> int:
     """Simulates the program; its records are put together afterwards."""
     path = check_output(output)
     parts = parts_folder(path)
     result = trace_simulated(words, path, ranks)
-    return result if recover_after(path, parts, quiet) else result or NO_TRACE
+    return result if recover_after(path, parts, closing) else result or NO_TRACE
 
 
 def check_output(output: Path) -> Path:
@@ -128,33 +144,33 @@ def identity(path: Path) -> tuple[int, int] | None:
     return status.st_ino, status.st_mtime_ns
 
 
-def recover_only(recover: Path, output: Path) -> None:
+def recover_only(recover: Path, output: Path, closing: Closing) -> None:
     """Makes the pattern of a run whose `ranktree trace` did not live to do it."""
     parts = parts_folder(Path(os.path.abspath(recover)))  # noqa: PTH100
     if not parts.is_dir():
         raise ValueError(f"{parts}: no such folder: nothing to recover")
-    put_together(parts, output)
+    put_together(parts, output, closing)
 
 
-def recover_after(path: Path, parts: Path, quiet: bool = False) -> bool:
+def recover_after(path: Path, parts: Path, closing: Closing) -> bool:
     """Makes the pattern from what the ranks left behind; false when they left nothing."""
     if not parts.is_dir() or not any(parts.iterdir()):
         leftover(parts)
         note(f"{path}: no trace was made: no rank came through MPI_Init")
         return False
     try:
-        put_together(parts, path, quiet)
+        put_together(parts, path, closing)
     except (ValueError, OSError, RuntimeError) as error:
         note(f"{path}: no trace was made: {error}; the ranks' records are in {parts}")
         return False
     return True
 
 
-def put_together(parts: Path, output: Path, quiet: bool = False) -> None:
+def put_together(parts: Path, output: Path, closing: Closing) -> None:
     """Writes the pattern and removes the parts."""
     found = _core.recover_trace(str(parts), str(output))
     shutil.rmtree(parts)
-    notify(output, quiet)
+    close(output, closing)
     if not found["complete"]:
         missing = f", nothing from {ranks_text(found['missing'])}" if found["missing"] else ""
         note(f"{output}: partial: not every rank came through MPI_Finalize{missing}")
@@ -171,23 +187,55 @@ def ranks_text(ranks: list[int]) -> str:
     return f"{'rank' if len(ranks) == 1 else 'ranks'} {_core.cpu_list(list(ranks))}"
 
 
-def notify(path: Path, quiet: bool) -> None:
-    """One line about a trace; what could not be attributed is printed even when nothing else is."""
-    import numpy  # noqa: PLC0415 - after the run, which need not wait for it
+def close(path: Path, closing: Closing) -> None:
+    """Records the launcher's command in a new pattern and reports what it holds."""
+    pattern, _ = _core.load_pattern(str(path))
+    if closing.launch:
+        try:
+            # Words that are no UTF-8 must not make a trace unreadable.
+            launch = [os.fsencode(word).decode("utf-8", "replace") for word in closing.launch]
+            pattern.metadata = {"launch": launch}
+            _core.save_pattern(str(path), pattern)
+        except (ValueError, OSError, RuntimeError) as error:
+            note(f"{path}: the launcher's command is not recorded: {error}")
+    recorded = as_document(path, pattern)
+    notify(path, recorded, closing.quiet)
+    if closing.json:
+        echo(json.dumps(recorded))
 
-    with numpy.load(path) as arrays:
-        totals = {name: int(arrays[name].sum()) for name in ("messages", "bytes", "call_count") if name in arrays}
-        pairs = len(arrays["indices"])
-        metadata = json.loads(bytes(arrays["metadata"]))
-    unattributed = metadata["unattributed"]
+
+def as_document(path: Path, pattern: "_core.Pattern") -> dict[str, Any]:
+    """For `--json` (docs/reference/settings.md)."""
+    metadata = pattern.metadata
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "file": str(path),
+        "ranks": pattern.ranks,
+        "pairs": len(pattern),
+        "messages": int(pattern.messages.sum()),
+        "bytes": int(pattern.bytes.sum()),
+        "collective_calls": int(sum(kind["calls"] for kind in pattern.collectives)),
+        "complete": metadata["complete"],
+        "missing": metadata["missing"],
+        "not_attributed": metadata["unattributed"],
+        "mpi": metadata["mpi"],
+        "hosts": sorted(set(metadata["hosts"])),
+        "program": metadata["program"],
+        "launch": metadata["launch"],
+    }
+
+
+def notify(path: Path, recorded: dict[str, Any], quiet: bool) -> None:
+    """One line about a trace; what could not be attributed is printed even when nothing else is."""
     words = [
-        f"{metadata['ranks']} {'rank' if metadata['ranks'] == 1 else 'ranks'}",
-        f"{pairs} pairs",
-        f"{totals.get('messages', 0)} messages",
-        f"{totals.get('bytes', 0)} bytes",
-        f"{totals.get('call_count', 0)} collective calls",
+        f"{recorded['ranks']} {'rank' if recorded['ranks'] == 1 else 'ranks'}",
+        f"{recorded['pairs']} pairs",
+        f"{recorded['messages']} messages",
+        f"{recorded['bytes']} bytes",
+        f"{recorded['collective_calls']} collective calls",
     ]
-    lost = ", ".join(f"{count:g} {call}" for call, count in sorted(unattributed.items()))
+    lost = ", ".join(f"{count:g} {call}" for call, count in sorted(recorded["not_attributed"].items()))
     if not quiet:
         note(f"{path}: {', '.join(words)}" + (f"; not attributed: {lost}" if lost else ""))
     elif lost:

@@ -1,6 +1,6 @@
 """`ranktree tune`: measures what the models propose beside the native calls, and keeps what was faster as rules."""
 
-import json
+import json as json_format
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from ranktree.model import seconds_text, size_text, sizes_of
 
 EXAMPLE = "ranktree tune -o rules.json -- mpirun -n 16"
 
+FORMAT, VERSION = "ranktree-tune", 1
 COLLECTIVES = "bcast,reduce,allreduce,barrier,gather,scatter,allgather,reduce_scatter,alltoall"
 DOUBLE = 8  # bytes; the least that is measured
 NODE = "Node"
@@ -59,7 +60,7 @@ def launched(words: Sequence[str], bench: Path, parameters: str | None) -> Launc
         if parameters is None:
             parameters = str(Path(folder) / "parameters.json")
             found = printed([*calibrate, "--seconds", CALIBRATION], "ranktree-parameters")
-            _core.save_parameters(parameters, json.dumps(found))
+            _core.save_parameters(parameters, json_format.dumps(found))
         known = _core.load_parameters(parameters).parameters.matched(hierarchy.given_levels, across)
     return Launch([*words, str(bench)], places, hierarchy, known)
 
@@ -132,7 +133,7 @@ def rules_of(
 def decisions_of(collective: str, found: Sequence[tuple[int, int, dict[str, Any] | None]]) -> Iterator[str]:
     """What `auto` begins with: one for each power of two that a measured size stands for. `found` as for rules_of."""
     for size, end, best in found:
-        variant = best["variant"] if best else NATIVE
+        variant = choice_of(best)
         sizes = [size]
         while collective != "barrier" and 2 * sizes[-1] < end:
             sizes.append(2 * sizes[-1])
@@ -177,6 +178,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     mpi: Annotated[str | None, Option("--mpi", envvar="RANKTREE_MPI", help="which MPI's program to start")] = None,
     cache: Cache = None,
     no_cache: NoCache = False,
+    as_json: Annotated[bool, Option("--json", help="print JSON at the end, in place of the lines")] = False,
 ) -> None:
     """Find which collectives have a faster variant than the native call, and write them down as rules.
 
@@ -196,6 +198,8 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     launch = launched(words, program, parameters)
     rules: list[dict[str, Any]] = []
     base_rules: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    show = (lambda _: None) if as_json else echo
     decisions: list[str] = []
     for name in names:
         found, base_found = [], []
@@ -208,15 +212,40 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
             best = winner(lines, margin)
             found.append((size, end, best))
             base_found.append((size, end, winner(lines, margin, partial(_core.open_mpi_has, name))))
-            echo(summary(name, size, lines, best))
+            results.append({"collective": name, "bytes": size, "choice": choice_of(best), "variants": lines})
+            show(summary(name, size, lines, best))
         rules += rules_of(launch, name, found)
         decisions += decisions_of(name, found)
         base_rules += rules_of(launch, name, base_found)
     _core.save_rules(output, launch.places["mpi"], launch.places["machine"], rules)
-    echo(f"{output}: {len(rules)} rule(s)")
+    show(f"{output}: {len(rules)} rule(s)")
     if folder is not None:
         keep(launch, decisions, folder)
-        echo(f"{folder}: {len(decisions)} decision(s) that --collectives auto begins with")
+        show(f"{folder}: {len(decisions)} decision(s) that --collectives auto begins with")
     if open_mpi is not None:
         _core.write_file(open_mpi, _core.open_mpi_rules(base_rules, Path(open_mpi).suffix == ".json"))
-        echo(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")
+        show(f"{open_mpi}: {len(base_rules)} rule(s) for Open MPI")
+    if as_json:
+        files = {"rules": output, "open_mpi": open_mpi, "decisions": str(folder) if folder is not None else None}
+        echo(json_format.dumps(as_document(launch, results, rules, files), indent=1))
+
+
+def choice_of(best: dict[str, Any] | None) -> str:
+    """The winner's variant, else the native call."""
+    return str(best["variant"]) if best else NATIVE
+
+
+def as_document(
+    launch: Launch, results: list[dict[str, Any]], rules: list[dict[str, Any]], files: dict[str, str | None]
+) -> dict[str, Any]:
+    """For `--json`: the measured variants of each collective and size, seconds as `ranktree bench` has them."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "mpi": launch.places["mpi"],
+        "ranks": launch.ranks,
+        "nodes": launch.nodes,
+        "results": results,
+        "rules": rules,
+        "files": files,
+    }

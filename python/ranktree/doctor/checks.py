@@ -34,6 +34,7 @@ CHECKS = (
     python,
     mpis.launchers,
     mpis.libraries,
+    mpis.simulation,
     mpis.as_root,
     mpis.slurm,
     environment.scheduler,

@@ -6,6 +6,7 @@ from pathlib import Path
 from ranktree import helpers
 from ranktree.doctor.system import NOTE, OK, PROBLEM, WARNING, Finding, System
 from ranktree.launcher import STARTERS, identify
+from ranktree.simulate.tools import PACKAGES
 
 KINDS = {
     "trace": "libranktree_preload_{}.so",
@@ -22,26 +23,30 @@ AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 def libraries(_: System) -> Iterator[Finding]:
     """Each MPI that something was built for: what there is, and whether its MPI can be loaded."""
-    names = sorted({name for pattern in KINDS.values() for name in names_of(pattern)})
+    names = sorted({name for pattern in KINDS.values() for name in names_of(pattern)} - {SIMULATED})
     if not names:
         yield Finding("libraries", PROBLEM, f"none is built in {helpers.LIBRARY_FOLDER}", BUILD)
     for name in names:
         there = [kind for kind, pattern in KINDS.items() if (helpers.LIBRARY_FOLDER / pattern.format(name)).exists()]
         helper = helpers.built().get(name)
         text = helpers.library_text(helper) if helper else ""
-        serves = f"{', '.join(there)}; {of_which(name, text)}"
+        product = helpers.product(text) or "version unknown: ranktree-ranks is missing"
         if helper and not text:
             mend = "put the folder of its libmpi into LD_LIBRARY_PATH"
             yield Finding(f"libraries for {name}", WARNING, f"{', '.join(there)}; its MPI cannot be loaded", mend)
         else:
-            yield Finding(f"libraries for {name}", OK, serves)
+            yield Finding(f"libraries for {name}", OK, f"{', '.join(there)}; {product}")
 
 
-def of_which(name: str, text: str) -> str:
-    """The MPI that libraries serve; SimGrid's has no helper program."""
-    if name == SIMULATED:
-        return "SimGrid's SMPI, for `ranktree simulate`"
-    return helpers.product(text) or "version unknown: ranktree-ranks is missing"
+def simulation(system: System) -> Iterator[Finding]:
+    """SimGrid, whose SMPI stands in for an MPI in simulations only."""
+    serves = "`ranktree simulate` and `ranktree trace --simulate`"
+    if SIMULATED not in names_of(KINDS["trace"]):
+        yield Finding("simulation", NOTE, f"not built: {serves} need SimGrid", f"{PACKAGES}, then build again")
+    elif system.program("smpirun") is None:
+        yield Finding("simulation", WARNING, f"smpirun is not on PATH: {serves} need it", PACKAGES)
+    else:
+        yield Finding("simulation", OK, f"SimGrid's SMPI serves {serves}")
 
 
 def names_of(pattern: str) -> list[str]:

@@ -1,15 +1,12 @@
 """What may make a launch faster, ranked by what it saves on the model: plans, and other orders of the ranks."""
 
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ranktree import _core
-from ranktree.launcher import LaunchCommand
 from ranktree.pattern import expand, natural_model
-from ranktree.rewrite import conflict
 
 MOST_MEASURED = 2
 METRICS = ("size", "msg")
@@ -97,11 +94,3 @@ def worth_measuring(found: Sequence[Candidate], worthwhile: float) -> list[Candi
         if each.gain >= worthwhile and each.slots not in known:
             chosen.append(each)
     return chosen[:MOST_MEASURED]
-
-
-def without_placement(command: LaunchCommand) -> tuple[list[str], list[str]]:
-    """The command's words without the options that place or bind ranks, which a plan replaces; and those options."""
-    kept = [option for option in command.options if not conflict(command, option)]
-    dropped = [shlex.join(option.words) for option in command.options if conflict(command, option)]
-    words = [command.starter, *(word for option in kept for word in option.words), *command.program]
-    return [*command.prefix, *words], dropped

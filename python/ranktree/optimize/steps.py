@@ -18,12 +18,12 @@ from ranktree.allocation import Allocation
 from ranktree.cli.run import placing, with_libraries
 from ranktree.launch_files import write_files
 from ranktree.launcher import LaunchCommand, take_apart
-from ranktree.optimize.candidates import Candidate, candidates, reorderings, without_placement, worth_measuring
+from ranktree.optimize.candidates import Candidate, candidates, reorderings, worth_measuring
 from ranktree.report.document import build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
 from ranktree.report.verdict import percent
-from ranktree.rewrite import launcher_for
+from ranktree.rewrite import launcher_for, without_placement
 from ranktree.runs.document import Series, document, save
 from ranktree.runs.interleave import Measurement, compiled, measure
 from ranktree.runs.process import run_once, tail
@@ -31,7 +31,7 @@ from ranktree.shim import choose, read_command
 from ranktree.usable_machine import nodes_of, usable_machine
 from ranktree.where import launch as where
 from ranktree.where.machine import machine_of
-from ranktree.world import Reorder
+from ranktree.world import Reorder, require_as_many_ranks
 
 FORMAT, VERSION = "ranktree-optimize", 1
 BEFORE = "before"
@@ -88,6 +88,8 @@ class Result:
 def optimize(wishes: Wishes, result: Result, notify: Notify) -> None:
     """Fills the result step by step, so that what is there when something fails can be kept."""
     command = take_apart(wishes.words)
+    if wishes.pattern is not None:
+        require_as_many_ranks(wishes.pattern, read_command(wishes.words))
     pattern = wishes.pattern or traced(wishes, notify)
     tree, machine = machine_for(wishes, command, notify)
     recorded, _ = _core.load_pattern(str(pattern))
@@ -235,25 +237,24 @@ def unmeasured(best: Candidate, worthwhile: float) -> str:
 
 def recommend(wishes: Wishes, result: Result, words: list[str], best: Candidate) -> None:
     """plan.json, the launcher's own files, and the command that uses the plan; for another order the command alone."""
+    plan = wishes.folder / "plan.json"
+    result.command = run_words(wishes, words, best, plan)
     if best.reorders:
-        result.command = run_words(wishes, words, best)
         return
     from ranktree.cli.emit import command_line  # noqa: PLC0415  queries the core for its launchers when imported
 
-    plan = wishes.folder / "plan.json"
     shutil.copyfile(best.path, plan)
     launched = take_apart(words)
     folder = (wishes.folder / "launcher").absolute()
     launch = _core.make_launch(best.plan, launcher_for(launched, best.slots), str(folder), launched.program)
     result.files += [plan, *write_files(folder, launch["files"], force=True)]
-    result.command = ["ranktree", "run", "--plan", str(plan), "--", *words]
     result.emitted = command_line(launch, launched.program)
 
 
-def run_words(wishes: Wishes, words: list[str], best: Candidate) -> list[str]:
+def run_words(wishes: Wishes, words: list[str], best: Candidate, plan: Path) -> list[str]:
     """The command that runs the program by a candidate. `words`: the launcher's without its own placement."""
     if not best.reorders:
-        return ["ranktree", "run", "--plan", str(best.path), "--", *words]
+        return ["ranktree", "run", "--plan", str(plan), "--", *words]
     metric = [] if best.plan.metric == "size" else ["--metric", best.plan.metric]
     return ["ranktree", "run", "--reorder", str(pattern_path(wishes)), *metric, "--", *wishes.words]
 
@@ -271,7 +272,7 @@ def write_report(
         runs=str(runs) if result.runs is not None else None,
         output=str(page),
         worthwhile=wishes.worthwhile,
-        run=run_words(wishes, words, best),
+        run=result.command or run_words(wishes, words, best, best.path),
     )
     page.write_text(as_html(build(request)), encoding="utf-8")
     result.files.append(page)

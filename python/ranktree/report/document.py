@@ -8,6 +8,8 @@ from typing import Any
 from ranktree.report import decisions, places, traffic
 from ranktree.report.cells import heat_map
 from ranktree.report.inputs import WORTHWHILE, Inputs, Request, gather
+from ranktree.report.launch import Launch
+from ranktree.report.limits import limits
 from ranktree.report.verdict import verdict
 
 FORMAT, VERSION = "ranktree-report", 1
@@ -36,6 +38,7 @@ def assemble(inputs: Inputs) -> dict[str, Any]:
         "machine": places.machine(inputs, pairs),
         "crossing": places.crossing(inputs, pairs),
         "links": places.links(inputs, pairs),
+        "limits": limits(inputs),
         "node_traffic": places.node_traffic(inputs, pairs),
         "top_pairs": traffic.top_pairs(inputs, pairs),
         "message_sizes": traffic.message_sizes(inputs, pairs),
@@ -58,6 +61,7 @@ def program(inputs: Inputs) -> dict[str, Any]:
     return {
         "ranks": inputs.recorded.ranks,
         "command": metadata["program"],
+        "launch": list(metadata["launch"]),
         "mpi": metadata["mpi"],
         "source": metadata["source"],
         "hosts": sorted(set(metadata["hosts"])),
@@ -69,28 +73,27 @@ def program(inputs: Inputs) -> dict[str, Any]:
 def commands(inputs: Inputs) -> list[dict[str, str]]:
     """What reproduces the report, in order."""
     request = inputs.request
-    program_words = inputs.recorded.metadata["program"]
+    launch = Launch.of(inputs.recorded)
     steps = []
     if "trace" in inputs.recorded.metadata["source"]:
-        start = f"mpirun -n {inputs.recorded.ranks} {program_words or './app'}"
-        steps.append(("record the pattern", f"ranktree trace -o {shlex.quote(request.pattern)} -- {start}"))
+        steps.append(("record the pattern", launch.traced(request.pattern)))
     plan = request.plan
-    if request.machine is not None or request.network is not None:
+    if request.source is not None:
         plan = plan or "plan.json"
         words = ["ranktree", "map", request.pattern, *machine_words(request), *placing_words(inputs), "-o", plan]
         steps.append(("compute the plan", shlex.join(words)))
     if request.run:
         steps.append(("run by the plan", shlex.join(request.run)))
     elif plan is not None:
-        start = f"mpirun -n {inputs.recorded.ranks} {program_words or './app'}"
-        steps.append(("run by the plan", f"ranktree run --plan {shlex.quote(plan)} -- {start}"))
+        steps.append(("run by the plan", launch.by_plan(plan, request.source)))
     steps.append(("make this report", shlex.join(report_words(request))))
     return [{"what": what, "command": command} for what, command in steps]
 
 
 def machine_words(request: Request) -> list[str]:
     """--machine and what goes with it."""
-    named = {"machine": request.machine, "network": request.network, "unit": request.unit, "cost": request.cost}
+    names = ("machine", "network", "hosts", "hostfile", "unit", "cost")
+    named = {name: getattr(request, name) for name in names}
     return [
         word
         for name, value in named.items()

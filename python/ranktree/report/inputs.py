@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from ranktree import _core
+from ranktree.allocation import allocation
 from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
+from ranktree.traced_hosts import Notify, fit_hosts
+from ranktree.usable_machine import usable_machine
 
 WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
@@ -25,6 +28,8 @@ class Request:
     plan: str | None = None
     machine: str | None = None
     network: str | None = None
+    hosts: str | None = None
+    hostfile: str | None = None
     runs: str | None = None
     log: str | None = None
     collectives: str = "model"
@@ -35,6 +40,11 @@ class Request:
     output: str | None = None
     worthwhile: float = WORTHWHILE
     run: Sequence[str] = ()  # the command that runs the program by the plan, where it is known
+
+    @property
+    def source(self) -> str | None:
+        """What names the machine; None where nothing does."""
+        return self.machine or self.network or ("live" if self.hosts or self.hostfile else None)
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,7 @@ class Inputs:
     recorded: _core.Pattern
     traffic: _core.Pattern  # collective calls as pairs
     model: str  # of the collectives
+    tree: _core.Tree | None = None
     shape: Shape | None = None
     plan: _core.Plan | None = None
     before: Placed | None = None
@@ -72,8 +83,10 @@ def gather(request: Request) -> Inputs:
     """Reads every file and places the ranks where a machine but no plan is given. ValueError names what is wrong."""
     recorded, warnings = read(request.pattern)
     plan = _core.load_plan(request.plan) if request.plan is not None else None
-    inputs = combine(request, recorded, plan, load_tree(request))
-    inputs.notes[:0] = warnings
+    notes = list(warnings)
+    tree = load_tree(request, notes.append)
+    inputs = combine(request, recorded, plan, tree)
+    inputs.notes[:0] = notes
     if request.runs is not None:
         inputs.runs = runs.load(request.runs)
     if request.log is not None:
@@ -86,7 +99,9 @@ def combine(
 ) -> Inputs:
     """The same of what is already loaded; the request's names only appear in messages and commands."""
     model = natural_model(recorded) if request.collectives == "model" else request.collectives
-    inputs = Inputs(request, recorded, expand(recorded, model), model, plan=plan)
+    inputs = Inputs(request, recorded, expand(recorded, model), model, tree, plan=plan)
+    if tree is not None:
+        fit_hosts(inputs.traffic, tree, inputs.notes.append)
     if plan is not None:
         require_fitting(plan, recorded, request)
     elif tree is not None:
@@ -97,11 +112,15 @@ def combine(
     return inputs
 
 
-def load_tree(request: Request) -> "_core.Tree | None":
-    """The machine as `map` takes it; None where none is named."""
-    if request.machine is None and request.network is None:
+def load_tree(request: Request, notify: Notify) -> "_core.Tree | None":
+    """The machine as `map` takes it; None where none is named. A plan from elsewhere is shown on the whole machine."""
+    if request.source is None:
         return None
-    tree = _core.load_machine(request.machine or "live", request.network).with_metric(request.cost)
+    named = request.hosts is not None or request.hostfile is not None
+    hostfile = Path(request.hostfile) if request.hostfile is not None else None
+    allowed = allocation(request.hosts, hostfile) if named or request.plan is None else None
+    tree, _ = usable_machine(request.machine, request.network, allowed, notify)
+    tree = tree.with_metric(request.cost)
     return tree.cut_at("Core") if request.unit == "core" else tree
 
 
@@ -134,7 +153,7 @@ def add_placements(inputs: Inputs, tree: "_core.Tree | None") -> None:
     inputs.after = Placed("plan", "plan", slot_numbers(inputs.shape, planned, inputs.request))
     names = [row.placement for row in plan.costs]
     if "traced" in names:
-        found = traced_slots(tree, inputs.shape, list(inputs.recorded.metadata["hosts"]))
+        found = traced_slots(tree, inputs.shape, list(inputs.traffic.metadata["hosts"]))
         inputs.before = Placed("traced", "traced placement", found)
     elif "identity" in names:
         slots = _core.compute_placement(tree, inputs.traffic, "identity", plan.metric)
@@ -180,7 +199,7 @@ def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request
     for rank, (host, pus) in enumerate(planned):
         if (host, pus[0]) not in owner:
             where = f"{host or 'this machine'} PU {pus[0]}"
-            raise ValueError(f"{request.plan}: rank {rank} is on {where}, which {request.machine} does not have")
+            raise ValueError(f"{request.plan}: rank {rank} is on {where}, which {request.source} does not have")
         found.append(owner[host, pus[0]])
     return np.array(found, dtype=np.int64)
 
@@ -188,9 +207,10 @@ def slot_numbers(shape: Shape, planned: Sequence[tuple[str, list[int]]], request
 def check_traffic(inputs: Inputs, plan: "_core.Plan") -> None:
     """Notes what a reader would otherwise take for granted: traced hosts that do not fit, a plan of other traffic."""
     names = [row.placement for row in plan.costs]
-    if inputs.recorded.metadata["hosts"] and "traced" not in names:
+    noted = any("current rank order" in note for note in inputs.notes)
+    if inputs.recorded.metadata["hosts"] and "traced" not in names and not noted:
         inputs.notes.append(
-            "the hosts of the trace are not hosts of the machine: the comparison is with the current rank order"
+            "the hosts of the trace are not hosts of the plan: the comparison is with the current rank order"
         )
     _, _, weights = _core.graph(inputs.traffic, plan.metric)
     expected, found = float(weights.sum()) / 2, float(sum(plan.costs[0].weight)) if plan.costs else 0.0

@@ -68,7 +68,7 @@ def machine(inputs: Inputs, pairs: Pairs) -> dict[str, Any] | None:
     if shape is None:
         return None
     return {
-        "source": inputs.request.machine or inputs.request.network,
+        "source": inputs.request.source,
         "kinds": shape.kinds,
         "nodes": shape.nodes,
         "slots": shape.slots,

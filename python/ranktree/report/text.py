@@ -77,6 +77,8 @@ def links(document: dict[str, Any]) -> Iterator[str]:
     rows = [[link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]]
     if rows:
         yield from columns("most loaded links", ["link", *names], rows)
+    for limit in document["limits"]:
+        yield f"  limit of the {limit['sentence']}"
 
 
 def nodes(document: dict[str, Any]) -> Iterator[str]:

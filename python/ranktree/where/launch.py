@@ -74,7 +74,7 @@ def read(text: str, command: LaunchCommand) -> Found:
     """The ranks and hosts in what our programs printed."""
     document = helper_document(text)
     version = ".".join(map(str, command.version))
-    mpi = document["mpi"] if document else f"{command.starter} {version}".strip()
+    mpi = document["mpi"] if document else f"{NAMES[command.family]} {version}".strip()
     found = Found(command.launcher, version, mpi, verify.places(text), hosts_in(text))
     add_usable(found, document)
     return found

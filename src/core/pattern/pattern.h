@@ -100,12 +100,13 @@ struct Communicator {
 using Unattributed = std::map<std::string, double>;
 
 struct Metadata {
-  bool complete = true;            // false: a rank died or aborted and the file holds what was recovered
-  std::string program;             // the command line, empty when imported
-  std::string mpi;                 // MPI_Get_library_version's first line, empty when imported
-  std::string source;              // "ranktree trace", "Matrix Market", "Open MPI monitoring", ...
-  std::vector<std::string> hosts;  // host of each rank, empty when unknown
-  std::vector<Rank> missing;       // ranks whose records are absent (complete == false)
+  bool complete = true;             // false: a rank died or aborted and the file holds what was recovered
+  std::string program;              // the command line, empty when imported
+  std::vector<std::string> launch;  // the launcher's command, word by word; empty when unknown
+  std::string mpi;                  // MPI_Get_library_version's first line, empty when imported
+  std::string source;               // "ranktree trace", "Matrix Market", "Open MPI monitoring", ...
+  std::vector<std::string> hosts;   // host of each rank, empty when unknown
+  std::vector<Rank> missing;        // ranks whose records are absent (complete == false)
   Unattributed unattributed;
 };
 

@@ -47,6 +47,7 @@ function linksSection(report) {
     names.map((name) => [report.machine.placements.find((each) => each.name === name).label, link[name][unit], KIND_OF[name]]), most, text));
   return section("links", "Loaded links",
     html("p", {}, "What leaves and enters each object of the machine, both directions together."),
+    ...report.limits.map((limit) => html("p", { class: "limit" }, `Limit of the ${limit.sentence}.`)),
     table(`${unit} over each link`, ["link", "placement", "", unit], rows, { id: "links-table" }));
 }
 

@@ -1,0 +1,57 @@
+"""The commands that start the program of a pattern again: as it was traced, and by a plan."""
+
+import shlex
+from dataclasses import dataclass
+
+from ranktree import _core
+from ranktree.launcher import FAMILY_MARKS, STARTERS, read_words
+from ranktree.rewrite import without_placement
+
+SIMULATED = "SMPI"
+MARKS = FAMILY_MARKS | {"MPICH": "mpich"}  # also as MPI_Get_library_version has them
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How the program of a pattern was started."""
+
+    ranks: int
+    program: str  # its command line; empty where it is not recorded
+    words: tuple[str, ...]  # the launcher's command; none in patterns of other sources and of older versions
+    mpi: str
+
+    @classmethod
+    def of(cls, recorded: "_core.Pattern") -> "Launch":
+        """As far as the pattern has it."""
+        metadata = recorded.metadata
+        return cls(recorded.ranks, metadata["program"] or "./app", tuple(metadata["launch"]), metadata["mpi"])
+
+    def traced(self, pattern: str) -> str:
+        """The command that records the pattern."""
+        output = f"-o {shlex.quote(pattern)}"
+        if self.mpi.startswith(SIMULATED):
+            return f"ranktree trace --simulate --np {self.ranks} {output} -- {self.program}"
+        return f"ranktree trace {output} -- {shlex.join(self.words) or self.usual()}"
+
+    def by_plan(self, plan: str, machine: str | None) -> str:
+        """The command that runs the program by a plan, without the options that the plan replaces."""
+        if self.mpi.startswith(SIMULATED):
+            named = shlex.join(["--machine", machine or "MACHINE", "--np", str(self.ranks), "--plan", plan])
+            return f"ranktree simulate {named} -- {self.program}"
+        return f"ranktree run --plan {shlex.quote(plan)} -- {self.without_placement()}"
+
+    def without_placement(self) -> str:
+        """The launcher's command by its recorded words, without a look at this machine; its family by the MPI."""
+        starters = [word for word in self.words if STARTERS.match(word.rpartition("/")[2])]
+        if not starters:
+            return self.usual()
+        slurm = starters[0].rpartition("/")[2].startswith("srun")
+        family = "slurm" if slurm else next((name for mark, name in MARKS.items() if mark in self.mpi), "openmpi")
+        try:
+            return shlex.join(without_placement(read_words(self.words, family, ()))[0])
+        except ValueError:
+            return shlex.join(self.words)
+
+    def usual(self) -> str:
+        """A command that starts as many ranks."""
+        return f"mpirun -n {self.ranks} {self.program}"
