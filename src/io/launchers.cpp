@@ -83,7 +83,7 @@ case $host in
   *) [ "$host" = "${here%%.*}" ] && planned=yes ;;
 esac
 [ "$planned" = yes ] || refuse "expected host $host, found $here"
-reason=$(taskset -pc "$pus" $$ 2>&1) || refuse "cannot bind to PUs $pus on $here: $reason"
+reason=$(taskset -pc "$pus" $$ 2>&1 >/dev/null) || refuse "cannot bind to PUs $pus on $here: $reason"
 bound=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "/proc/$$/status")
 [ "$bound" = "$pus" ] || refuse "expected PUs $pus on $here, bound to $bound"
 exec "$@"

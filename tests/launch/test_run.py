@@ -119,8 +119,6 @@ def test_the_wrapper_fails_with_3_on_the_wrong_host(ranktree, make_plan, where, 
 @two_pus
 def test_a_rank_that_cannot_be_placed_ends_the_run_at_once(ranktree, make_plan, mpiexec, tmp_path) -> None:
     """The other ranks would run for minutes; in an MPI program they would wait in MPI_Init."""
-    if mpiexec == "mpiexec.mpich":
-        pytest.skip("Hydra lets the other processes run when one fails before its MPI_Init")
     plan = make_plan([(HERE, [0]), (HERE, [1000])])
     emitted = ranktree("emit", plan, "-l", "generic", "-o", tmp_path / "out")
     assert emitted.returncode == 0, emitted.stderr
@@ -129,6 +127,20 @@ def test_a_rank_that_cannot_be_placed_ends_the_run_at_once(ranktree, make_plan, 
     result = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=30, check=False)
     assert result.returncode == 3
     assert result.stderr.count("ranktree: rank 1: cannot bind to PUs 1000") == 1
+    if mpiexec == "mpiexec.mpich":
+        assert result.stderr.count("\n") == 1
+
+
+def test_pus_that_this_node_does_not_have_are_refused_before_the_launch(
+    ranktree, make_plan, where, mpiexec, tmp_path
+) -> None:
+    """Launchers report them in many lines, or not at all."""
+    plan = make_plan([(HERE, [PUS[0]]), (HERE, [1000])])
+    for check in ([], ["--verify"]):
+        result = ranktree("run", "--plan", plan, *check, "--", mpiexec, "-n", 2, where, env=environment(), cwd=tmp_path)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr.startswith(f"ranktree: {plan}: rank 1 is on PU 1000 of {HERE}, which has PUs ")
+        assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("own", [[], ["-K"], ["--kill-on-bad-exit=0"]], ids=["default", "short", "long"])

@@ -4,6 +4,7 @@ collectives served."""
 import os
 import shlex
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from ranktree.usable_machine import launchable
 
 INTERSPERSED = False
 EXAMPLE = "ranktree run --plan plan.json -- mpirun -n 64 ./app"
+ONLINE = Path("/sys/devices/system/cpu/online")
 Collectives = Annotated[
     str | None,
     Option(
@@ -256,6 +258,7 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
     """The command by the plan of a file."""
     placed = launchable(_core.load_plan(str(plan)), str(plan))
     slots = _core.plan_slots(placed)
+    require_pus_here(slots, plan)
     launched = take_apart(words)
     kept = kept_options(launched, slots)
 
@@ -265,6 +268,25 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
         return rewrite(launched, launch, kept, program), environment(os.environ, launch)
 
     return PlacedLaunch(launched, slots, prepare)
+
+
+def require_pus_here(slots: verify.Slots, plan: Path) -> None:
+    """Refuses PUs of this node that it does not have. Launchers report them in many lines, or not at all."""
+    own = [
+        each for each in enumerate(slots) if _core.same_host(each[1][0] or socket.gethostname(), socket.gethostname())
+    ]
+    if not own or not ONLINE.is_file():
+        return
+    tree = _core.load_machine("live")  # shows PUs that are emulated, which the kernel does not
+    there = {*verify.numbers(ONLINE.read_text(encoding="ascii").strip())}
+    there.update(pu for leaf in range(tree.leaf_count) for pu in tree.pus(leaf))
+    for rank, (host, pus) in own:
+        absent = sorted(set(pus) - there)
+        if absent:
+            raise ValueError(
+                f"{plan}: rank {rank} is on PU {_core.cpu_list(absent)} of {host or 'this node'}, which has PUs "
+                f"{_core.cpu_list(sorted(there))}"
+            )
 
 
 def run_placed(words: Sequence[str], source: Source, check: Check, folder: Path | None, show: bool) -> int:
