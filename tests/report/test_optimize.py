@@ -283,6 +283,38 @@ def test_on_a_cluster_the_plan_is_verified_and_measured(
     assert found["result"] == "too few runs"
 
 
+MIB = 1048576
+LEAST_GAIN = 1.15  # 1.44 was measured on a busy machine
+
+
+@pytest.mark.timeout(900)
+def test_on_a_cluster_the_recommended_command_is_measured_faster(
+    cluster: MiniCluster, ranktree: Callable, build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rings of neighbours dealt round robin: every token crosses nodes until a plan, or another order, prevents it."""
+    for name, value in {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **OPENMPI}.items():
+        monkeypatch.setenv(name, value)
+    program = build_folder / "bin" / "rings_openmpi"
+    if not program.exists():
+        pytest.skip("the build has no Open MPI")
+    words = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node", program,
+             "--bytes", MIB, "--iterations", 2]  # fmt: skip
+    options = ["--machine", "node:4 core:4", "--hosts", "n[0-3]", "--verify-hosts", "--runs", 5]
+    options += ["--metric-regex", "([0-9.]+) s an iteration", "-o", tmp_path / "out", "--json"]
+    result = ranktree("optimize", *options, "--", *words, cwd=tmp_path, timeout=850)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["result"] == "faster", found["sentence"]
+    comparison = found["runs"]["comparison"]
+    assert comparison["ratio"] > LEAST_GAIN
+    assert comparison["low"] > 1
+    assert found["sentence"].startswith(f"{comparison['ratio']:.2f}x faster (95 % interval ")
+    assert found["command"][:2] == ["ranktree", "run"]
+    again = ranktree(*found["command"][1:], cwd=tmp_path, timeout=100)
+    assert again.returncode == 0, again.stderr
+    assert "s an iteration" in again.stdout
+
+
 def test_other_orders_of_ranks_are_candidates(tmp_path: Path) -> None:
     """Ranks dealt round robin that talk to their neighbours: an order without a relaunch saves as much as a plan."""
     tree = _core.load_machine("node:4 core:4").cut_at("Core")
