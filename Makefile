@@ -8,8 +8,7 @@ PRESET := $(notdir $(BUILD))
 # Two compilers at a time where memory or cores are few; all cores elsewhere.
 JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
-# The files begin in the order of tests/conftest.py, not in that of their number of tests.
-PYTEST ?= -q -rs -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST ?= -q -rs -n 3 --dist loadfile
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 

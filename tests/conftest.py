@@ -13,8 +13,7 @@ import pytest
 
 from tests.helpers.mpis import DEBIAN, WHEELS, Mpi, RunResult, needed_mpi, read_builds
 
-HERE = Path(__file__).resolve().parent
-FORTRAN_INCLUDES = HERE / "fortran"
+FORTRAN_INCLUDES = Path(__file__).resolve().parent / "fortran"
 # Open MPI 5 sleeps for a second in MPI_Init where it finds no network of libfabric's for this transport.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # The package beside the command under test, where the build has one: Python keeps the first that anything imports.
@@ -90,13 +89,6 @@ def simgrid(build_folder: Path) -> None:
         pytest.skip("SimGrid is not installed (Debian: simgrid, libsimgrid-dev), or was not when Ranktree was built")
 
 
-# Files of more than half a minute, the longest first: with a file a worker, one of these must not be the last to begin.
-LONG = (
-    "install/test_install.py",
-    "install/test_doctor_build.py",
-    "collect/test_collect_calls.py",
-)
-
 # What a test needs, by the fixtures and parameters it has; `slow` and `smoke_on` are written at the tests.
 LABELS = {
     "launch": {"mpi", "any_mpi", "mpiexec", "compiled", "made", "mpi_builds"},
@@ -106,16 +98,8 @@ LABELS = {
 }
 
 
-def begins(item: pytest.Item) -> int:
-    """When the file of a test begins: the long ones first, then the others as they were found."""
-    name = item.path.relative_to(HERE).as_posix()
-    return LONG.index(name) if name in LONG else len(LONG)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Labels tests, so that `-m` can choose them; workers of xdist begin with the long files."""
-    if hasattr(config, "workerinput"):
-        items.sort(key=begins)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Labels tests, so that `-m` can choose them."""
     for item in items:
         names = set(getattr(item, "fixturenames", ()))
         for label, fixtures in LABELS.items():
