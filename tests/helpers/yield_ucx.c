@@ -9,11 +9,19 @@ enum { kIdleCalls = 20 };
 
 unsigned ucp_worker_progress(void* worker);
 
+// UCX is in the program's own scope, or was loaded by a Python module into a scope that RTLD_NEXT does not search.
+static void* find_next(void) {
+  void* const found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (found) return found;
+  void* const ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+  return ucp ? dlsym(ucp, "ucp_worker_progress") : NULL;
+}
+
 unsigned ucp_worker_progress(void* worker) {
   static unsigned (*next)(void*);
   static __thread int idle;
   // ISO C has no conversion from void* to a function; POSIX has this one.
-  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (!next) *(void**)&next = find_next();
   const unsigned done = next(worker);
   if (done) {
     idle = 0;
