@@ -89,6 +89,25 @@ def simgrid(build_folder: Path) -> None:
         pytest.skip("SimGrid is not installed (Debian: simgrid, libsimgrid-dev), or was not when Ranktree was built")
 
 
+@pytest.fixture(scope="session")
+def simulated_program(simgrid: None, command: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a source by `ranktree simulate --compile`, once for all tests."""
+    folder = tmp_path_factory.mktemp("simulated")
+    known: dict[Path, Path] = {}
+
+    def compile_(source: Path, *options: object) -> Path:
+        if source not in known:
+            program = folder / f"{source.stem}_{len(known)}"
+            language = {".c": "cc", ".cpp": "c++"}.get(source.suffix, "f90")
+            words = [command, "simulate", "--compile", "--", language, "-O1", source, "-o", program, *options]
+            environment = {**os.environ, "TMPDIR": str(folder)}
+            subprocess.run(list(map(str, words)), check=True, timeout=120, env=environment, cwd=folder)
+            known[source] = program
+        return known[source]
+
+    return compile_
+
+
 # What a test needs, by the fixtures and parameters it has; `slow` and `smoke_on` are written at the tests.
 LABELS = {
     "launch": {"mpi", "any_mpi", "mpiexec", "compiled", "made", "mpi_builds"},

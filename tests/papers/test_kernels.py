@@ -8,8 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.simulate.conftest import simgrid, simulated_program  # noqa: F401
-
 ROOT = Path(__file__).resolve().parents[2]
 REAL = ROOT / "tests" / "pattern" / "data" / "real"
 NEAR = 0.05
