@@ -69,11 +69,12 @@ void convert(std::string_view bytes, bool swapped, const std::string& place, std
 // A number of 16 bits (IEEE 754 binary16).
 double half(std::uint16_t bits) {
   constexpr int kFractionBits = 10, kBias = 15, kInfinite = 31;
-  const int exponent = (bits >> 10U) & 0x1fU;
-  const double fraction = (bits & 0x3ffU) + (exponent == 0 ? 0 : 1 << kFractionBits);
-  const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+  const std::uint32_t wide = bits;
+  const auto exponent = static_cast<int>((wide >> 10U) & 0x1fU);
+  const double fraction = (wide & 0x3ffU) + (exponent == 0 ? 0U : 0x400U);
+  const double sign = (wide & 0x8000U) != 0 ? -1 : 1;
   if (exponent != kInfinite) return sign * std::ldexp(fraction, std::max(exponent, 1) - kBias - kFractionBits);
-  const bool infinite = (bits & 0x3ffU) == 0;
+  const bool infinite = (wide & 0x3ffU) == 0;
   return sign * (infinite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN());
 }
 

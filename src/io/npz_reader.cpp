@@ -259,6 +259,7 @@ NpyHeader NpzReader::header_of(const std::string& name) const {
 std::vector<std::string> NpzReader::names() const {
   constexpr std::string_view kEnd = ".npy";
   std::vector<std::string> names;
+  names.reserve(members_.size());
   for (const auto& [name, member] : members_) {
     names.push_back(name.ends_with(kEnd) ? name.substr(0, name.size() - kEnd.size()) : name);
   }

@@ -126,6 +126,7 @@ Pattern pattern_of(const WholeMatrix& matrix, const std::string& origin, MetricC
 Rank ranks_of_sparse(const NpzReader& file, const std::string& origin) {
   const auto shape = file.int64s("shape", 2);
   std::vector<std::uint64_t> extents;
+  extents.reserve(shape.size());
   for (const std::int64_t extent : shape)
     extents.push_back(static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 0)));
   return side_of(extents, origin);
