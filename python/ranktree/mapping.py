@@ -1,6 +1,5 @@
 """What `ranktree map` does behind its options: the pattern, the search, and its result as a table or as JSON."""
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -17,9 +16,9 @@ from ranktree.placement import square
 from ranktree.progress import LongWork
 from ranktree.report.inputs import METRICS
 from ranktree.report.verdict import modelled, percent
+from ranktree.usable_machine import Notify
 
 FORMAT, VERSION = "ranktree-map", 1
-Notify = Callable[[str], None]
 
 
 def seconds_text(seconds: float) -> str:

@@ -1,13 +1,12 @@
 """The hosts of a trace on a machine that lacks them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ranktree import _core
 from ranktree.allocation import shown
-
-Notify = Callable[[str], None]
+from ranktree.usable_machine import Notify
 
 
 def fit_hosts(traffic: "_core.Pattern | np.ndarray", tree: _core.Tree, notify: Notify) -> None:

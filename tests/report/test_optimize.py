@@ -248,18 +248,25 @@ def cluster(build_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield made
 
 
-@pytest.mark.timeout(600)
-def test_on_a_cluster_the_plan_is_verified_and_measured(
-    cluster: MiniCluster, ranktree: Callable, build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ranks dealt round robin: both plans save on the model, are verified, and run in turn with the command."""
+@pytest.fixture
+def rings_command(
+    cluster: MiniCluster, build_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int], list[Any]]:
+    """The command that starts rings with messages of so many bytes, ranks dealt round robin."""
     for name, value in {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **OPENMPI}.items():
         monkeypatch.setenv(name, value)
     program = build_folder / "bin" / "rings_openmpi"
     if not program.exists():
         pytest.skip("the build has no Open MPI")
-    words = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node", program,
-             "--bytes", 131072, "--iterations", 2]  # fmt: skip
+    launch = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node"]
+    return lambda size: [*launch, program, "--bytes", size, "--iterations", 2]
+
+
+@pytest.mark.timeout(600)
+def test_on_a_cluster_the_plan_is_verified_and_measured(
+    rings_command: Callable[[int], list[Any]], ranktree: Callable, tmp_path: Path
+) -> None:
+    """Ranks dealt round robin: both plans save on the model, are verified, and run in turn with the command."""
     options = [
         "--machine",
         "node:4 core:4",
@@ -269,7 +276,9 @@ def test_on_a_cluster_the_plan_is_verified_and_measured(
         "--runs",
         2,
     ]
-    result = ranktree("optimize", *options, "-o", tmp_path / "out", "--json", "--", *words, cwd=tmp_path, timeout=550)
+    result = ranktree(
+        "optimize", *options, "-o", tmp_path / "out", "--json", "--", *rings_command(131072), cwd=tmp_path, timeout=550
+    )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     whats = {f"{kind} for {what}" for kind in ("plan", "reordering") for what in ("bytes", "messages")}
@@ -289,19 +298,12 @@ LEAST_GAIN = 1.15  # 1.44 was measured on a busy machine
 
 @pytest.mark.timeout(900)
 def test_on_a_cluster_the_recommended_command_is_measured_faster(
-    cluster: MiniCluster, ranktree: Callable, build_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rings_command: Callable[[int], list[Any]], ranktree: Callable, tmp_path: Path
 ) -> None:
     """Rings of neighbours dealt round robin: every token crosses nodes until a plan, or another order, prevents it."""
-    for name, value in {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **OPENMPI}.items():
-        monkeypatch.setenv(name, value)
-    program = build_folder / "bin" / "rings_openmpi"
-    if not program.exists():
-        pytest.skip("the build has no Open MPI")
-    words = [cluster.state / "mpirun", "-np", 16, "--hostfile", cluster.state / "hostfile", "--map-by", "node", program,
-             "--bytes", MIB, "--iterations", 2]  # fmt: skip
     options = ["--machine", "node:4 core:4", "--hosts", "n[0-3]", "--verify-hosts", "--runs", 5]
     options += ["--metric-regex", "([0-9.]+) s an iteration", "-o", tmp_path / "out", "--json"]
-    result = ranktree("optimize", *options, "--", *words, cwd=tmp_path, timeout=850)
+    result = ranktree("optimize", *options, "--", *rings_command(MIB), cwd=tmp_path, timeout=850)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert found["result"] == "faster", found["sentence"]

@@ -272,15 +272,16 @@ def placing(words: Sequence[str], plan: Path, place: Path) -> PlacedLaunch:
 
 def require_pus_here(slots: verify.Slots, plan: Path) -> None:
     """Refuses PUs of this node that it does not have. Launchers report them in many lines, or not at all."""
-    own = [
-        each for each in enumerate(slots) if _core.same_host(each[1][0] or socket.gethostname(), socket.gethostname())
-    ]
-    if not own or not ONLINE.is_file():
+    if not ONLINE.is_file():
+        return
+    here = socket.gethostname()
+    online = {*verify.numbers(ONLINE.read_text(encoding="ascii").strip())}
+    own = [(rank, host, pus) for rank, (host, pus) in enumerate(slots) if _core.same_host(host or here, here)]
+    if all(online.issuperset(pus) for _, _, pus in own):
         return
     tree = _core.load_machine("live")  # shows PUs that are emulated, which the kernel does not
-    there = {*verify.numbers(ONLINE.read_text(encoding="ascii").strip())}
-    there.update(pu for leaf in range(tree.leaf_count) for pu in tree.pus(leaf))
-    for rank, (host, pus) in own:
+    there = online.union(pu for leaf in range(tree.leaf_count) for pu in tree.pus(leaf))
+    for rank, host, pus in own:
         absent = sorted(set(pus) - there)
         if absent:
             raise ValueError(

@@ -70,9 +70,8 @@ def command(
     if not words:
         raise BadParameter("needs a launcher's command (or --recover APP.npz)")
     output = output or default_output(words)
-    if ranks:
-        become_result(trace_without_run(words, output, ranks, Closing((), quiet, as_json)))
-    become_result(trace(words, output, mpi, Closing(words, quiet, as_json)))
+    closing = Closing(() if ranks else words, quiet, as_json)
+    become_result(trace_without_run(words, output, ranks, closing) if ranks else trace(words, output, mpi, closing))
 
 
 def default_output(words: list[str]) -> Path:

@@ -12,8 +12,8 @@ from ranktree.allocation import allocation
 from ranktree.pattern import expand, named_after, natural_model, read
 from ranktree.report.shape import Shape, of_slots, of_tree
 from ranktree.runs import document as runs
-from ranktree.traced_hosts import Notify, fit_hosts
-from ranktree.usable_machine import usable_machine
+from ranktree.traced_hosts import fit_hosts
+from ranktree.usable_machine import Notify, usable_machine
 
 WORTHWHILE = 0.02  # a smaller gain is within what a second run would differ by
 METRICS = {"size": "bytes", "msg": "messages", "avg": "bytes a message"}
