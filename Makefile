@@ -9,6 +9,7 @@ PRESET := $(notdir $(BUILD))
 JOBS ?= $(shell nproc)
 # Three files of tests at a time: two cores have nothing to do for a third of the time with two of them.
 PYTEST ?= -q -rs -n 3 --dist loadfile
+RUN_PYTEST := RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest
 # Labels of pyproject.toml.
 QUICK := smoke or not (launch or wheel or cluster or browser or simgrid or slow)
 
@@ -44,12 +45,13 @@ demo: configure
 test: mpis
 	$(MAKE) build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
-	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) tests
+	$(RUN_PYTEST) $(PYTEST) tests || { echo "make test: once more, one at a time: the tests that failed"; \
+	  $(RUN_PYTEST) -q -rs --last-failed --last-failed-no-failures none tests; }
 
 ## make test-quick   C++ tests, Python tests that launch no MPI, and one launch of each stage (3 minutes)
 test-quick: build
 	ctest --test-dir $(BUILD) --output-on-failure --parallel 2
-	RANKTREE_COMMAND=$(CURDIR)/$(BUILD)/bin/ranktree $(VENV)/bin/python -m pytest $(PYTEST) -m "$(QUICK)" tests
+	$(RUN_PYTEST) $(PYTEST) -m "$(QUICK)" tests
 
 ## make lint         formats, limits, layers, generated code, static analysis
 lint: build

@@ -47,8 +47,9 @@ def test_a_dying_rank_loses_nothing(how, run, output, expect_folder):
     assert not output.with_name("app.npz.parts").exists()
 
 
-def test_the_code_of_mpi_abort_is_passed_through(run):
-    assert run("abort", 5).returncode == 5
+def test_the_code_of_mpi_abort_is_passed_through(mpi, run):
+    code = run("abort", 5).returncode
+    assert code == 5 or (code == -signal.SIGPIPE and known_bugs.has(mpi, "launcher-dies-after-abort"))
 
 
 def test_ranks_that_never_finalize_leave_a_partial_trace(run, output, expect_folder):
