@@ -120,7 +120,8 @@ def output_of(start: Start, variables: dict[str, object], program: list[object])
         list(map(str, words)), env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
     )
     if result.returncode != 0:
-        raise BenchError((result.stderr or result.stdout).strip().splitlines()[-1][:200])
+        lines = [line for line in (result.stdout + result.stderr).splitlines() if re.search(r"\w", line)]
+        raise BenchError(f"exit code {result.returncode}: {' / '.join(lines[-2:])[:300]}")
     return result.stdout
 
 

@@ -24,6 +24,7 @@ using Step = TuningEntry::Step;
 constexpr double kMicro = 1e-6;
 constexpr double kOfTrialCall = 100e-9;  // seconds that it takes longer than a call that is passed through
 constexpr double kOfReading = 30e-9;     // of the clock
+constexpr double kShare = 0.02;          // of the time, for trials
 
 Candidate candidate(core::schedule::Algorithm algorithm) {
   Choice choice{.variant = Variant::kMessages};
@@ -43,12 +44,12 @@ struct Program {
   int readings = 0;
 
   explicit Program(double seconds_between = 0) : between(seconds_between) {
-    entry.start(true);
+    entry.start({});
     entry.add({candidate(core::schedule::Algorithm::kBinomial), candidate(core::schedule::Algorithm::kChain)});
     entry.propose(true, std::nullopt);
   }
 
-  [[nodiscard]] double allowed() const { return 1e-3 + 0.02 * now; }
+  [[nodiscard]] double allowed() const { return 1e-3 + kShare * now; }
 
   // Calls that take `seconds`, whatever their variant.
   void make_calls(int calls, const std::function<double()>& seconds) {
@@ -69,7 +70,7 @@ struct Program {
     if (!turn.timed) return;
     const bool shares = turn.reads_clock ? entry.record(begin, now, number) : entry.record(0, 0, 0);
     if (!shares) return;
-    entry.agreed(allowed() - charged, true);
+    entry.agreed({.allowed = allowed() - charged, .share = kShare});
     charged += entry.charge();
   }
 };

@@ -59,13 +59,14 @@ class Ranks {
     double native_between = 0;  // of other collective calls
     double share = 0.02;        // of the time, for trials
     double grace = 1e-3;        // seconds
+    double agreement = 0;       // seconds of each
   };
   Ranks(int ranks, std::vector<Candidate> candidates, const Use& use)
       : use_(use),
         candidates_(std::move(candidates)),
         entries_(static_cast<std::size_t>(ranks), TuningEntry(use.bytes, true)) {
-    follow(entries_[0].start(true));
-    for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start(true);
+    follow(entries_[0].start({}));
+    for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].start({});
   }
 
   void make_calls(int calls, const Clock& clock) {
@@ -78,6 +79,7 @@ class Ranks {
   double seconds = 0;         // of the slowest rank, all calls
   double native_seconds = 0;  // had all been native
   double worst = 0;           // the most that had been lost beyond what was allowed at some moment, seconds
+  double worst_charge = 0;    // the most that had been charged beyond what was allowed, seconds
   int timed = 0;
   int agreements = 0;
   int decisions = 0;
@@ -118,12 +120,15 @@ class Ranks {
       ASSERT_EQ(own.size(), most.size());
       for (std::size_t i = 0; i < most.size(); ++i) most[i] = std::max(most[i], own[i]);
     }
-    const double left = allowed() - charged_;
+    now_ += use_.agreement;
+    charged_ += use_.agreement;
+    const TuningEntry::Funds funds{allowed() - charged_, use_.agreement, 0, use_.share};
     for (TuningEntry& entry : entries_) std::copy(most.begin(), most.end(), entry.unagreed().begin());
     std::vector<Step> steps;
-    for (TuningEntry& entry : entries_) steps.push_back(entry.agreed(left, true));
+    for (TuningEntry& entry : entries_) steps.push_back(entry.agreed(funds));
     for (const Step step : steps) ASSERT_EQ(step, steps[0]);
     charged_ += entries_[0].charge();
+    worst_charge = std::max(worst_charge, charged_ - allowed());
     for (std::size_t rank = 1; rank < entries_.size(); ++rank) entries_[rank].charge();
     follow(steps[0]);
   }
@@ -149,7 +154,7 @@ class Ranks {
 TEST(TuningEntry, WithoutCandidatesNothingIsTried) {
   for (const bool valid : {true, false}) {
     TuningEntry entry(8, true);
-    ASSERT_EQ(entry.start(true), Step::kPropose);
+    ASSERT_EQ(entry.start({}), Step::kPropose);
     entry.add(valid ? std::vector<Candidate>{} : kBoth);
     EXPECT_EQ(entry.propose(valid, std::nullopt), Step::kDecide);
     EXPECT_TRUE(entry.winner_is_native());
@@ -252,7 +257,7 @@ TEST(TuningEntry, ALoadThatGrowsDecidesNothing) {
 TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
   const auto decided = [](std::size_t known, double own) {
     TuningEntry entry(8, true);
-    entry.start(true);
+    entry.start({});
     entry.add({kBoth[0]});
     EXPECT_EQ(entry.propose(true, known), Step::kDecide);
     EXPECT_EQ(entry.winner_is_native(), known == 0);
@@ -261,7 +266,7 @@ TEST(TuningEntry, WhatIsKnownIsUsedAtOnceAndConfirmed) {
       const TuningEntry::Turn turn = entry.next();
       const double begin = now;
       now += turn.choice->variant == Variant::kNative ? 10 * kMicro : own;
-      if (turn.timed && entry.record(begin, now, call)) entry.agreed(1, true);
+      if (turn.timed && entry.record(begin, now, call)) entry.agreed({.allowed = 1, .share = 0.02});
     }
     return entry.winner_is_native();
   };
@@ -280,6 +285,34 @@ TEST(TuningEntry, SomeNanosecondsAreNoReason) {
   EXPECT_EQ(winner(400 * kNano, 300 * kNano), Variant::kNative);
   EXPECT_EQ(winner(400 * kNano, 250 * kNano), Variant::kMessages);
   EXPECT_EQ(winner(40000 * kNano, 36000 * kNano), Variant::kMessages);
+}
+
+// On a busy machine ranks wait for a processor at each agreement.
+TEST(TuningEntry, SlowAgreementsLeaveTimeForTrials) {
+  Ranks ranks(2, kBoth, {.agreement = 5e-3});
+  ranks.make_calls(2'000'000, seconds_of(20 * kMicro, 10 * kMicro, 15 * kMicro));
+  EXPECT_TRUE(ranks.entry().winner() == kOne);
+  EXPECT_LE(ranks.worst, 0);
+  EXPECT_LE(ranks.worst_charge, 5e-3);  // one agreement more
+}
+
+TEST(TuningEntry, AProposalWaitsForAsManyCallsAsTheAccountNeeds) {
+  constexpr double kMissing = 10e-3;
+  TuningEntry entry(8, true);
+  double now = 0;
+  std::uint64_t calls = 0;
+  std::vector<double> agreed_at;
+  ASSERT_EQ(entry.start({.missing_for_proposal = kMissing, .share = 0.02}), Step::kPostpone);
+  for (Step step = Step::kPostpone; step != Step::kPropose;) {
+    const TuningEntry::Turn turn = entry.next();
+    now += 10 * kMicro;
+    if (!turn.timed || !entry.record(now - 10 * kMicro, now, ++calls)) continue;
+    agreed_at.push_back(now);
+    step = entry.agreed({.agreement = 1e-3, .missing_for_proposal = kMissing - 0.02 * now, .share = 0.02});
+  }
+  ASSERT_EQ(agreed_at.size(), 2);  // one to know how long calls take
+  EXPECT_GE(agreed_at[1], kMissing / 0.02);
+  EXPECT_LE(agreed_at[1], 1.2 * kMissing / 0.02);
 }
 
 TEST(TuningEntry, AgreementsAreFewBesideTheCalls) {

@@ -150,7 +150,7 @@ bool can_afford(CommunicatorState& state, MPI_Comm comm) {
   constexpr std::uint32_t kMostCalls = 1U << 28U;
   Process& process = *state.process;
   const Budget budget = state.agreements.agree(comm, process.account, process.in_flight, {});
-  state.unaffordable = !budget.covers(Account::SetUp::kCommunicator);
+  state.unaffordable = budget.missing(Account::SetUp::kCommunicator) > 0;
   if (!state.unaffordable) return true;
   state.waiting.left = state.waited;
   state.waited = std::min(4 * state.waited, kMostCalls);

@@ -70,7 +70,7 @@ Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_fligh
   std::copy_n(values.begin() + kHeader, samples.size(), samples.begin());
   const double step = -values[1];
   if (charges) account.charge(Account::Cost::kAgreements, step);
-  Budget budget{.allowed = -values[0], .set_up = {}};
+  Budget budget{.allowed = -values[0], .agreement = step, .set_up = {}};
   for (std::size_t i = 0; i < Account::kSetUps; ++i) {
     const double known = values.at(2 + i);
     const double guess = kGuesses.at(i).steps * step + kGuesses.at(i).seconds;

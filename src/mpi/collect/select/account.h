@@ -54,9 +54,11 @@ class Account {
 // What ranks have agreed on, equal on all of them.
 struct Budget {
   double allowed = 0;                             // seconds: of the rank that may spend least
+  double agreement = 0;                           // seconds that one takes
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
-  [[nodiscard]] bool covers(Account::SetUp what) const {
-    return allowed - Account::kGrace >= set_up.at(static_cast<std::size_t>(what));
+  // Seconds until it covers the set-up; at most 0 where it does.
+  [[nodiscard]] double missing(Account::SetUp what) const {
+    return set_up.at(static_cast<std::size_t>(what)) - (allowed - Account::kGrace);
   }
 };
 

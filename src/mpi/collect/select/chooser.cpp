@@ -112,6 +112,9 @@ class Selector final : public Chooser {
   [[nodiscard]] Account::SetUp next_set_up() const {
     return has_first_kind_ ? Account::SetUp::kKind : Account::SetUp::kFirstKind;
   }
+  [[nodiscard]] TuningEntry::Funds funds(const Budget& budget) const {
+    return {budget.allowed, budget.agreement, budget.missing(next_set_up()), Account::kShare};
+  }
   [[nodiscard]] std::optional<std::size_t> known_for(const Kind& kind, const std::vector<Candidate>& candidates) const;
   void keep(const Tried& tried);
   void reserve_one();
@@ -342,7 +345,7 @@ void Selector::end(const Decision& decision) {
   if (!entry.record(decision.started, end, calls)) return;
   const Choice* const before = &entry.winner();
   const Budget budget = agree(entry.unagreed());
-  const TuningEntry::Step step = entry.agreed(budget.allowed, budget.covers(next_set_up()));
+  const TuningEntry::Step step = entry.agreed(funds(budget));
   context_.process().account.charge(Account::Cost::kTrials, entry.charge());
   if (step != TuningEntry::Step::kDecide && before != &entry.winner()) {
     log_.decision(tried_[decision.entry]->kind, entry);
@@ -401,7 +404,7 @@ bool Selector::begin_tuning(const Kind& kind) {
     return false;
   }
   add(kind, std::move(made));
-  follow(tried_.size() - 1, tried_.back()->entry.start(budget.covers(next_set_up())));
+  follow(tried_.size() - 1, tried_.back()->entry.start(funds(budget)));
   return true;
 }
 

@@ -143,11 +143,11 @@ void TuningEntry::keep_observed() {
   const Block seen = block(0, winner_);
   const double judged = calls_ - unjudged();
   by_elapsed_ = 2 * seen.times.in_calls >= seen.times.elapsed;
-  const double elapsed = seen.times.elapsed / judged;
-  rate_ = by_elapsed_ ? elapsed : seen.times.in_calls / judged;
+  elapsed_ = seen.times.elapsed / judged;
+  rate_ = by_elapsed_ ? elapsed_ : seen.times.in_calls / judged;
   const bool stream = by_elapsed_ && 2 * samples_[3] < calls_;
   const double calls =
-      std::min(kBlockSeconds / std::max(elapsed, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
+      std::min(kBlockSeconds / std::max(elapsed_, 1e-9), static_cast<double>(stream ? kInStream : kIsolated));
   block_calls_ = std::max(1U, static_cast<std::uint32_t>(calls));
   contestants_[winner_].measured = rate_;
 }
@@ -176,17 +176,21 @@ void TuningEntry::keep_pairs() {
 
 double TuningEntry::charge() { return std::exchange(uncharged_, 0); }
 
-TuningEntry::Step TuningEntry::agreed(double allowed, bool can_propose) {
+TuningEntry::Step TuningEntry::agreed(const Funds& funds) {
   if (batch_ == 0) {
     keep_observed();
     calls_ = 0;
-    if (!proposed_) return can_propose ? Step::kPropose : postpone();
-    return to_test_.empty() ? begin_round(allowed) : plan(allowed);
+    if (!proposed_) return propose_or_postpone(funds);
+    return to_test_.empty() ? begin_round(funds) : plan(funds);
   }
   keep_pairs();
   calls_ = 0;
   samples_.clear();
-  return judge(allowed);
+  return judge(funds);
+}
+
+TuningEntry::Step TuningEntry::propose_or_postpone(const Funds& funds) {
+  return funds.missing_for_proposal <= 0 ? Step::kPropose : postpone(funds.missing_for_proposal, funds);
 }
 
 void TuningEntry::add(const std::vector<core::predict::Candidate>& candidates) {
@@ -207,7 +211,7 @@ TuningEntry::Step TuningEntry::propose(bool valid, std::optional<std::size_t> kn
 }
 
 // Where another variant is in use, the native call challenges it first.
-TuningEntry::Step TuningEntry::begin_round(double allowed) {
+TuningEntry::Step TuningEntry::begin_round(const Funds& funds) {
   to_test_.clear();
   for (std::size_t i = 0; i < contestants_.size(); ++i) {
     if (i != winner_ && (i == 0 || (contestants_[i].failures < kFailures && !only_confirms_))) to_test_.push_back(i);
@@ -215,7 +219,7 @@ TuningEntry::Step TuningEntry::begin_round(double allowed) {
   only_confirms_ = false;
   round_calls_ = 0;
   begin_test();
-  return plan(allowed);
+  return plan(funds);
 }
 
 void TuningEntry::begin_test() {
@@ -228,10 +232,10 @@ void TuningEntry::begin_test() {
   lost_ = 0;
 }
 
-TuningEntry::Step TuningEntry::judge(double allowed) {
+TuningEntry::Step TuningEntry::judge(const Funds& funds) {
   const Verdict verdict = test_.verdict();
   const std::size_t challenger = to_test_.front();
-  if (verdict == Verdict::kUndecided && !is_settled_enough()) return plan(allowed);
+  if (verdict == Verdict::kUndecided && !is_settled_enough()) return plan(funds);
   Contestant& judged = contestants_[challenger];
   judged.dropped = verdict != Verdict::kFaster;
   if (verdict == Verdict::kFaster) {
@@ -248,7 +252,7 @@ TuningEntry::Step TuningEntry::judge(double allowed) {
   }
   to_test_.erase(to_test_.begin());
   begin_test();
-  return plan(allowed);
+  return plan(funds);
 }
 
 // Among variants of Ranktree that are about as fast, and behind a decision, nothing is gained by many more pairs.
@@ -262,13 +266,14 @@ double TuningEntry::loss_of_pair() const {
   return std::max(contestants_[to_test_.front()].measured - rate_, 0.0) * block_calls_;
 }
 
-TuningEntry::Step TuningEntry::plan(double allowed) {
+TuningEntry::Step TuningEntry::plan(const Funds& funds) {
   while (!to_test_.empty()) {
-    if (!measured_) return plan_first(allowed);
+    if (!measured_) return plan_first(funds);
     const double loss = loss_of_pair();
     const double cost = loss + overhead_of_pair(block_calls_);
-    if (cost <= allowed / 2) {
-      const double most = allowed / 2 / cost;
+    const double half = (funds.allowed - funds.agreement) / 2;
+    if (cost <= half) {
+      const double most = half / cost;
       const auto pairs =
           std::min(next_batch_, static_cast<std::uint32_t>(std::min(most, static_cast<double>(kMostBatch))));
       next_batch_ = std::min(2 * next_batch_, kMostBatch);
@@ -277,7 +282,7 @@ TuningEntry::Step TuningEntry::plan(double allowed) {
       begin_batch(pairs, loss * pairs);
       return Step::kContinue;
     }
-    if (contestants_[to_test_.front()].measured < kHopeless * rate_) return postpone();
+    if (contestants_[to_test_.front()].measured < kHopeless * rate_) return postpone(2 * (cost - half), funds);
     Contestant& hopeless = contestants_[to_test_.front()];
     hopeless.dropped = true;
     ++hopeless.failures;
@@ -287,12 +292,13 @@ TuningEntry::Step TuningEntry::plan(double allowed) {
   return settle();
 }
 
-TuningEntry::Step TuningEntry::plan_first(double allowed) {
+TuningEntry::Step TuningEntry::plan_first(const Funds& funds) {
   const double unknown = std::min(kWorst * rate_ + kWorstSeconds, std::max(kWorstOfLong * rate_, kTimeSlices));
   const double worst = to_test_.front() == 0 ? 0 : unknown;
   const std::uint32_t least = std::min(kFirstCalls, block_calls_);
-  if (worst * least + overhead_of_pair(least) > allowed) return postpone();
-  const double most = worst > 0 ? allowed / 2 / worst : block_calls_;
+  const double missing = worst * least + overhead_of_pair(least) + funds.agreement - funds.allowed;
+  if (missing > 0) return postpone(missing, funds);
+  const double most = worst > 0 ? (funds.allowed - funds.agreement) / 2 / worst : block_calls_;
   calls_ = static_cast<std::uint32_t>(std::min(most, static_cast<double>(block_calls_)));
   begin_batch(1, worst * calls_);
   return Step::kContinue;
@@ -308,9 +314,12 @@ void TuningEntry::begin_batch(std::uint32_t pairs, double loss) {
   uncharged_ += loss + pairs * overhead_of_pair(calls_);
 }
 
-// Until the account covers the next step.
-TuningEntry::Step TuningEntry::postpone() {
-  wait_ = std::min(std::max(2 * wait_, 2 * observed_), kLastInterval);
+// Until the account covers the next step and the agreement on it: by the time that calls took when last observed, and
+// longer each time, since other kinds draw on the same account.
+TuningEntry::Step TuningEntry::postpone(double missing, const Funds& funds) {
+  const double seconds = (missing + funds.agreement) / funds.share;
+  const double calls = elapsed_ > 0 ? std::min(seconds / elapsed_, static_cast<double>(kLastInterval)) : 0;
+  wait_ = std::min(std::max({2 * wait_, 2 * observed_, static_cast<std::uint32_t>(calls)}), kLastInterval);
   left_ = wait_;
   return Step::kPostpone;
 }

@@ -34,6 +34,13 @@ class TuningEntry {
     bool timed = false;        // of a block: the caller reports it to record()
     bool reads_clock = false;  // record() looks at its times
   };
+  // Seconds that ranks have agreed on, equal on all of them.
+  struct Funds {
+    double allowed = 0;               // that trials may lose
+    double agreement = 0;             // that an agreement takes
+    double missing_for_proposal = 0;  // until the account covers propose(); at most 0 where it does
+    double share = 0;                 // that each second of the program adds to `allowed`
+  };
   // What the caller does after agreed().
   enum class Step : std::uint8_t {
     kContinue,
@@ -54,10 +61,9 @@ class TuningEntry {
   // is called.
   bool record(double begin, double end, std::uint64_t calls);
   std::span<double> unagreed() { return samples_; }
-  // `allowed`: seconds that trials may lose; `can_propose`: the account covers propose().
-  Step agreed(double allowed, bool can_propose);
+  Step agreed(const Funds& funds);
   // Before the first call is observed.
-  Step start(bool can_propose) { return can_propose ? Step::kPropose : postpone(); }
+  Step start(const Funds& funds) { return propose_or_postpone(funds); }
   // Once, before propose(), which needs no memory then.
   void add(const std::vector<core::predict::Candidate>& candidates);
   // Once. `valid`: the candidates are the same on all ranks; others are forgotten. `known`: what an earlier run or a
@@ -101,14 +107,15 @@ class TuningEntry {
   void keep_observed();
   void keep_pairs();
   void begin_test();
-  Step judge(double allowed);
-  Step begin_round(double allowed);
+  Step propose_or_postpone(const Funds& funds);
+  Step judge(const Funds& funds);
+  Step begin_round(const Funds& funds);
   [[nodiscard]] bool is_settled_enough() const;
   [[nodiscard]] double overhead_of_pair(std::uint32_t calls) const;
   [[nodiscard]] double loss_of_pair() const;
-  Step plan(double allowed);
-  Step plan_first(double allowed);
-  Step postpone();
+  Step plan(const Funds& funds);
+  Step plan_first(const Funds& funds);
+  Step postpone(double missing, const Funds& funds);
   Step settle();
   void begin_batch(std::uint32_t pairs, double loss);
 
@@ -140,8 +147,9 @@ class TuningEntry {
   std::uint32_t block_calls_ = 1;
   std::uint32_t next_batch_ = 1;
   bool by_elapsed_ = true;
-  double rate_ = 0;  // seconds a call of the variant in use
-  double lost_ = 0;  // seconds by the pairs of this test, may be negative
+  double rate_ = 0;     // seconds a call of the variant in use
+  double elapsed_ = 0;  // from call to call, when it was last observed
+  double lost_ = 0;     // seconds by the pairs of this test, may be negative
   double reserved_ = 0;
   double uncharged_ = 0;
 
