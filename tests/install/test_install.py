@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,54 @@ def test_the_preload_libraries_are_installed(prefix: Path, build_folder: Path) -
     """Every preload library of the build tree is in the prefix."""
     built = {path.name for path in (build_folder / "lib").glob("libranktree_preload_*.so")}
     assert {path.name for path in prefix.rglob("libranktree_preload_*.so")} == built
+
+
+def with_python(folder: Path) -> dict[str, str]:
+    """What makes the interpreter of a virtual environment the first on PATH."""
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def test_the_command_is_installed(
+    prefix: Path, mpi_builds: dict, compiled: Callable[..., Path], tmp_path: Path
+) -> None:
+    """It runs from any place and traces under each MPI; with man pages, completions, licence and examples."""
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix, moved, symlinks=True)
+    variables = with_python(Path(sys.executable).parent)
+    assert "6 places" in run(moved / "bin/ranktree", "topo", MACHINE, **variables)
+    for mpi, entry in mpi_builds.items():
+        program = compiled(mpi, HERE.parent.parent / "examples/rings.c", "-lm")
+        output = tmp_path / f"{mpi}.npz"
+        launch = (entry["mpiexec"], "-n", "2", program)
+        run(
+            moved / "bin/ranktree",
+            "trace",
+            "-o",
+            output,
+            "--",
+            *launch,
+            **variables,
+            **VARIABLES.get(entry["family"], {}),
+        )
+        assert output.exists()
+    assert (moved / "share/man/man1/ranktree-map.1").read_text(encoding="utf-8").startswith(".TH")
+    for path in ("bash-completion/completions/ranktree", "zsh/site-functions/_ranktree"):
+        assert "optimize" in (moved / "share" / path).read_text(encoding="utf-8")
+    assert (moved / "share/fish/vendor_completions.d/ranktree.fish").exists()
+    assert (moved / "share/doc/ranktree/LICENSE").exists()
+    assert (moved / "share/doc/ranktree/examples/rings.c").exists()
+    assert {path.name for path in moved.iterdir()} == {"bin", "include", "lib", "share"}
+
+
+def test_the_installed_command_names_the_interpreter_that_lacks_a_package(prefix: Path, tmp_path: Path) -> None:
+    """An environment without numpy and rich."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare")
+    environment = {**os.environ, **with_python(tmp_path / "bare/bin")}
+    words = [prefix / "bin/ranktree", "predict", "bcast", "--machine", MACHINE]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("ranktree: No module named ")
+    assert str(tmp_path / "bare/bin/python") in result.stderr
 
 
 @pytest.mark.timeout(1800)
