@@ -112,9 +112,14 @@ def rows_of(program: Path, options: argparse.Namespace) -> Iterator[Row]:
             yield Row(f"OSU {name}", 4, [binary], osu, goal=CELL_GOAL)
 
 
-def output_of(start: Start, variables: dict[str, object], program: list[object]) -> str:
-    """What one run of a program prints."""
-    words = [*start.words, "env", *(f"{name}={value}" for name, value in variables.items()), *program]
+# In front of what the launch preloads itself: on the emulated cluster a library by which waiting ranks sleep.
+PRELOADED = 'LD_PRELOAD=$0${LD_PRELOAD:+:$LD_PRELOAD} exec "$@"'
+
+
+def output_of(start: Start, variables: dict[str, object], program: list[object], library: Path | None = None) -> str:
+    """What one run of a program prints, with a library preloaded."""
+    preloaded = ["sh", "-c", PRELOADED, library] if library else []
+    words = [*start.words, "env", *(f"{name}={value}" for name, value in variables.items()), *preloaded, *program]
     environment = {**os.environ, **start.variables}
     result = subprocess.run(
         list(map(str, words)), env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -125,21 +130,20 @@ def output_of(start: Start, variables: dict[str, object], program: list[object])
     return result.stdout
 
 
-def run(start: Start, variables: dict[str, object], row: Row) -> Times:
-    """The times of one run of a row."""
-    return row.read(output_of(start, variables, row.words))
+def run(start: Start, library: Path | None, cache: str, row: Row) -> Times:
+    """The times of one run of a row, with the library and a folder of decisions."""
+    variables: dict[str, object] = {"RANKTREE_COLL": "auto", "RANKTREE_COLL_CACHE": cache} if library else {}
+    return row.read(output_of(start, variables, row.words, library))
 
 
 def measure(start: Start, library: Path, row: Row, pairs: int) -> dict[str, list[Times]]:
     """So many runs of each kind, in turns that begin with another kind each time."""
     found: dict[str, list[Times]] = {kind: [] for kind in KINDS}
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
-        served = {"LD_PRELOAD": library, "RANKTREE_COLL": "auto"}
-        run(start, served | {"RANKTREE_COLL_CACHE": f"{folder}/cached"}, row)
+        run(start, library, f"{folder}/cached", row)
         for pair in range(pairs):
             for kind in KINDS[pair % 3 :] + KINDS[: pair % 3]:
-                cache = {"RANKTREE_COLL_CACHE": f"{folder}/{kind}"}
-                found[kind].append(run(start, {} if kind == "native" else served | cache, row))
+                found[kind].append(run(start, None if kind == "native" else library, f"{folder}/{kind}", row))
                 shutil.rmtree(f"{folder}/first", ignore_errors=True)
     return found
 
@@ -167,8 +171,7 @@ def report_decisions(start: Start, library: Path, row: Row, runs: int) -> bool:
     with tempfile.TemporaryDirectory(prefix="regret-") as folder:
         for number in range(runs):
             log = Path(folder) / f"log{number}"
-            served = {"LD_PRELOAD": library, "RANKTREE_COLL": "auto", "RANKTREE_COLL_LOG": log}
-            output_of(start, served, row.words)
+            output_of(start, {"RANKTREE_COLL": "auto", "RANKTREE_COLL_LOG": log}, row.words, library)
             found.append(last_decisions(log.read_text(encoding="utf-8") if log.exists() else ""))
     counts = by_kind(found)
     if not counts:
