@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/predict/choice.h"
@@ -140,20 +142,45 @@ CommunicatorState& state_for_program(MPI_Comm comm, std::uint32_t first_served, 
   const bool needs_budget = first_served == kWhenAffordable;
   state.waited = needs_budget ? kFirstAgreement : first_served;
   state.waiting.left = state.waited;
+  state.waits_since = PMPI_Wtime();
   state.service = !state.several ? Service::kDecided : needs_budget ? Service::kWaitsForBudget : Service::kWaits;
   refresh_slot(comm, state, thread);
   return state;
 }
 
-// Collective. Where not, the next agreement is four times as many calls away as this one was.
-bool can_afford(CommunicatorState& state, MPI_Comm comm) {
-  constexpr std::uint32_t kMostCalls = 1U << 28U;
+// Collective. Seconds that the account lacks for the communicator's set-up, of the rank that may spend least; at most 0
+// where it has them. `elapsed` becomes the greatest of all ranks.
+double missing_for_set_up(CommunicatorState& state, MPI_Comm comm, double& elapsed) {
+  constexpr Account::SetUp kWhat = Account::SetUp::kCommunicator;
   Process& process = *state.process;
-  const Budget budget = state.agreements.agree(comm, process.account, process.in_flight, {});
-  state.unaffordable = budget.missing(Account::SetUp::kCommunicator) > 0;
+  const auto agree = [&](std::span<double> samples) {
+    return state.agreements.agree(comm, process.account, process.in_flight, samples);
+  };
+  const Budget budget = agree({&elapsed, 1});
+  if (const double missing = budget.missing(kWhat); missing > 0) return missing + budget.agreement;
+  // One rank came last to this agreement and saw only a part of what a step takes. Now ranks are together.
+  const double start = PMPI_Wtime();
+  agree({});
+  double step = PMPI_Wtime() - start;
+  const Budget together = agree({&step, 1});
+  return std::max(together.missing(kWhat), together.missing(expected_set_up(kWhat, step)));
+}
+
+// Collective. Where not, the next agreement comes when the account may cover the set-up, by the time that calls have
+// taken, but 4 to 16 times as many calls later as this one: the estimate may have been an interrupted step's.
+bool can_afford(CommunicatorState& state, MPI_Comm comm) {
+  constexpr double kMostCalls = 1U << 28U;
+  double elapsed = PMPI_Wtime() - state.waits_since;
+  const double missing = missing_for_set_up(state, comm, elapsed);
+  state.unaffordable = missing > 0;
   if (!state.unaffordable) return true;
+  if (std::isfinite(missing)) {  // else this was the first agreement
+    const double calls = missing / Account::kShare * state.waited / elapsed;
+    const double next = std::clamp(calls, 4.0 * state.waited, 16.0 * state.waited);
+    state.waited = static_cast<std::uint32_t>(std::min(next, kMostCalls));
+  }
   state.waiting.left = state.waited;
-  state.waited = std::min(4 * state.waited, kMostCalls);
+  state.waits_since = PMPI_Wtime();
   return false;
 }
 

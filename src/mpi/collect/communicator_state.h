@@ -42,7 +42,8 @@ struct CommunicatorState {
   };
   Service service = Service::kNew;
   Waiting waiting;
-  std::uint32_t waited = 0;   // between the last two agreements
+  std::uint32_t waited = 0;   // calls between the last two agreements
+  double waits_since = 0;     // PMPI_Wtime() of the last
   Agreements agreements;      // before there is a chooser
   bool unaffordable = false;  // the result of the last of them, if any
   std::shared_ptr<Context> context;

@@ -20,12 +20,12 @@ namespace {
 
 constexpr std::size_t kHeader = 2 + Account::kSetUps;
 
-// Before the first set-up of its kind: so many collective steps, and seconds of other work.
-struct Guess {
+// A set-up: so many collective steps, and seconds of other work.
+struct Parts {
   double steps;
   double seconds;
 };
-constexpr std::array<Guess, Account::kSetUps> kGuesses{{{40, 2e-4}, {25, 2e-4}, {8, 1e-4}}};
+constexpr std::array<Parts, Account::kSetUps> kParts{{{40, 2e-4}, {25, 2e-4}, {8, 1e-4}}};
 
 void add(std::atomic<double>& sum, double seconds) {
   double before = sum.load(std::memory_order_relaxed);
@@ -34,6 +34,11 @@ void add(std::atomic<double>& sum, double seconds) {
 }
 
 }  // namespace
+
+double expected_set_up(Account::SetUp what, double step) {
+  const Parts& parts = kParts.at(static_cast<std::size_t>(what));
+  return parts.steps * step + parts.seconds;
+}
 
 double Account::granted() const { return kGrace + kShare * (PMPI_Wtime() - start_); }
 
@@ -71,10 +76,12 @@ Budget Agreements::agree(MPI_Comm comm, Account& account, InFlightList& in_fligh
   const double step = -values[1];
   if (charges) account.charge(Account::Cost::kAgreements, step);
   Budget budget{.allowed = -values[0], .agreement = step, .set_up = {}};
+  // The communicator's set-up shows what a step of the others takes, where ranks are together.
+  const double step_together = std::max(step, values[2] / kParts[0].steps);
   for (std::size_t i = 0; i < Account::kSetUps; ++i) {
     const double known = values.at(2 + i);
-    const double guess = kGuesses.at(i).steps * step + kGuesses.at(i).seconds;
-    budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : guess;
+    const double expected = expected_set_up(static_cast<Account::SetUp>(i), step_together);
+    budget.set_up.at(i) = known > 0 ? known : step <= 0 ? std::numeric_limits<double>::infinity() : expected;
   }
   return budget;
 }

@@ -56,11 +56,13 @@ struct Budget {
   double allowed = 0;                             // seconds: of the rank that may spend least
   double agreement = 0;                           // seconds that one takes
   std::array<double, Account::kSetUps> set_up{};  // seconds that each set-up is estimated to take
-  // Seconds until it covers the set-up; at most 0 where it does.
-  [[nodiscard]] double missing(Account::SetUp what) const {
-    return set_up.at(static_cast<std::size_t>(what)) - (allowed - Account::kGrace);
-  }
+  // Seconds until it covers a set-up of so many seconds; at most 0 where it does.
+  [[nodiscard]] double missing(double seconds) const { return seconds - (allowed - Account::kGrace); }
+  [[nodiscard]] double missing(Account::SetUp what) const { return missing(set_up.at(static_cast<std::size_t>(what))); }
 };
+
+// Seconds that a set-up is expected to take, before the first of its kind, where a collective step takes `step`.
+double expected_set_up(Account::SetUp what, double step);
 
 // The agreements of one communicator: one nonblocking allreduce each, in which ranks drive what is in flight. Each is
 // charged at the next one, by the time of the rank that came last, since the others only waited for the program.
