@@ -52,6 +52,18 @@ def parts_of(output: Path) -> Path:
     return output.with_name(output.name + ".parts")
 
 
+def test_a_link_in_place_of_a_part_is_not_followed(mpi, library, compiled, output, tmp_path):
+    """Another user has made the folder first; the trace is complete all the same."""
+    victim = tmp_path / "victim"
+    victim.write_text("kept\n", encoding="ascii")
+    parts_of(output).mkdir()
+    (parts_of(output) / "rank-1-0.part").symlink_to(victim)
+    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+    assert result.returncode == 0
+    assert victim.read_text(encoding="ascii") == "kept\n"
+    assert read_trace(output).record.pairs == RING
+
+
 def test_the_library_alone_writes_the_trace(mpi, library, compiled, output):
     result = preloaded(mpi, 3, [library], compiled("ring.c"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
