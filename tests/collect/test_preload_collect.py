@@ -54,6 +54,16 @@ def test_every_call_gives_the_same_bytes(run: Run, made: Program, mpi, tmp_path:
         assert all(ours > 0 for ours in found.values()), found
 
 
+def test_ranks_that_wait_in_shared_memory_answer_one_sided_calls(run: Run, made: Program, mpi, tmp_path: Path) -> None:
+    """Where the target's MPI has to take part, rank 0 would wait for ranks asleep in the node's barrier. Debian's MPICH
+    4.0.2 adds once too often, with and without the library.
+    """
+    log = tmp_path / "log"
+    program = [made(mpi.name, "passive_target.c"), 50]
+    assert run(3, program, "barrier=shared:binomial", "--collectives-log", log) == run(3, program)
+    assert served(log)["barrier"] > 1
+
+
 @pytest.mark.parametrize("binding", [1, 2, 3])
 def test_fortran_is_served_with_its_own_constants(run: Run, made: Program, mpi, tmp_path: Path, binding: int) -> None:
     options = (f"-DBINDING={binding}", "-fallow-argument-mismatch", "-w")
