@@ -145,8 +145,13 @@ RANKTREE_API int ranktree_plan_has_gain(const ranktree_plan* plan);
  * a check ("greedy", "treematch") ignore the limit. */
 RANKTREE_API int ranktree_plan_was_stopped(const ranktree_plan* plan);
 
+/** \return what the user should know, one sentence for each number from 0: that the machine lacks hosts of the trace;
+ * NULL out of range. Plans from files have none. */
+RANKTREE_API const char* ranktree_plan_get_note(const ranktree_plan* plan, int number);
+
 /** Total cost (hop-bytes with metric "size") of a row of the plan's table: "identity", "round-robin", "plan"; "traced"
- * where the pattern knows hosts of the machine. \return RANKTREE_ERROR_INPUT where there is no such row */
+ * where the pattern knows where its ranks ran: on hosts of the machine, or on others that fit its nodes in order.
+ * \return RANKTREE_ERROR_INPUT where there is no such row */
 RANKTREE_API ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* placement, double* cost,
                                                     ranktree_error* error);
 

@@ -197,6 +197,14 @@ class Plan {
   [[nodiscard]] bool is_described() const { return ranktree_plan_is_described(get()) != 0; }
   [[nodiscard]] bool has_gain() const { return ranktree_plan_has_gain(get()) != 0; }
   [[nodiscard]] bool was_stopped() const { return ranktree_plan_was_stopped(get()) != 0; }
+  /** As ranktree_plan_get_note(). */
+  [[nodiscard]] std::vector<std::string> notes() const {
+    std::vector<std::string> texts;
+    for (int i = 0; ranktree_plan_get_note(get(), i) != nullptr; ++i) {
+      texts.emplace_back(ranktree_plan_get_note(get(), i));
+    }
+    return texts;
+  }
   /** As ranktree_plan_get_cost(). */
   [[nodiscard]] double cost(const std::string& placement = "plan") const {
     return detail::value_of<double>(

@@ -329,6 +329,11 @@ def compute_placement(tree: Tree, pattern: Pattern, algorithm: str = 'best', met
     The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. Keywords as make_plan.
     """
 
+def traced_nodes(tree: Tree, hosts: Sequence[str], oversubscribe: bool = False) -> tuple:
+    """
+    (node of each rank, note): the nodes that the hosts of a trace stand for, none where they do not fit, and a sentence where the machine lacks a host.
+    """
+
 def lower_bound(tree: Tree, pattern: Pattern, metric: str = 'size', capacity: int = 1) -> float:
     """What no placement of an expanded pattern costs less than."""
 

@@ -27,12 +27,15 @@ class Placing:
 def make_plan(wanted: Placing, words: Sequence[str], folder: Path, notify: Notify) -> Path:
     """Places the pattern's ranks on the hosts of the launch; the plan's file in `folder`."""
     from ranktree.pattern import expand, natural_model, read  # noqa: PLC0415  numpy, where a plan is made
+    from ranktree.traced_hosts import fit_hosts  # noqa: PLC0415
 
     recorded, warnings = read(str(wanted.pattern), metric="msg" if wanted.metric == "msg" else None)
     for warning in warnings:
         notify(f"{wanted.pattern}: {warning}")
     tree, described = machine_of_launch(wanted, words, folder, notify)
-    plan = _core.make_plan(tree.cut_at("Core"), expand(recorded, natural_model(recorded)), "best", wanted.metric, 1)
+    tree, traffic = tree.cut_at("Core"), expand(recorded, natural_model(recorded))
+    fit_hosts(traffic, tree, notify)
+    plan = _core.make_plan(tree, traffic, "best", wanted.metric, 1)
     plan.described = described
     path = folder / "plan.json"
     _core.save_plan(str(path), plan)

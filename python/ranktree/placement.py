@@ -24,6 +24,7 @@ from ranktree.notebook.plan import Plan
 from ranktree.objective import Model, planned
 from ranktree.pattern import COLLECTIVE_MODELS, expand, load_matrix, natural_model, read
 from ranktree.pins import pins_of
+from ranktree.traced_hosts import fit_hosts
 
 if TYPE_CHECKING:
     from ranktree.notebook.machine import Machine
@@ -106,7 +107,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     Warns
     -----
     UserWarning
-        For what the format of a file cannot hold.
+        For what the format of a file cannot hold, and for hosts of the trace that the machine lacks.
 
     Raises
     ------
@@ -139,7 +140,9 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         "keep_going": keep_going,
         "pins": pins_of(tree, pins),
     }
-    return Plan(planned(tree, traffic_of(given, collectives), metric, model, **options)[0])
+    traffic = traffic_of(given, collectives)
+    fit_hosts(traffic, tree, lambda text: warnings.warn(text, stacklevel=4), oversubscribe)
+    return Plan(planned(tree, traffic, metric, model, **options)[0])
 
 
 def require_fitting(model: Model, given: Any, metric: str) -> None:

@@ -31,6 +31,7 @@
 #include "core/place/engine.h"
 #include "core/place/placement.h"
 #include "core/place/plan.h"
+#include "core/place/traced_nodes.h"
 #include "core/topo/tree.h"
 #include "io/parameters_file.h"
 #include "io/plan_file.h"
@@ -280,6 +281,13 @@ nb::tuple evaluate(const Tree& tree, const pattern::Pattern& expanded, const Lea
   return nb::make_tuple(numpy_array(std::move(cost.weight)), cost.total);
 }
 
+nb::tuple traced_nodes(const Tree& tree, const std::vector<std::string>& hosts, bool oversubscribe) {
+  place::PlanOptions options;
+  options.oversubscribe = oversubscribe;
+  const place::TracedNodes traced = place::traced_nodes(tree, hosts, options);
+  return nb::make_tuple(traced.nodes, traced.note);
+}
+
 nb::dict dict_of(const objective::Limit& limit) {
   nb::dict dict;
   dict["placement"] = limit.placement;
@@ -391,6 +399,10 @@ void bind_place(nb::module_& module) {
              "metric"_a = "size", "seed"_a = 1, "keywords"_a,
              "The leaf of each rank as the algorithm gives it, as a numpy array; kept even where identity is cheaper. "
              "Keywords as make_plan.");
+  module.def(
+      "traced_nodes", &traced_nodes, "tree"_a, "hosts"_a, "oversubscribe"_a = false,
+      "(node of each rank, note): the nodes that the hosts of a trace stand for, none where they do not fit, and a "
+      "sentence where the machine lacks a host.");
   module.def("lower_bound", &lower_bound, "tree"_a, "pattern"_a, "metric"_a = "size", "capacity"_a = 1,
              "What no placement of an expanded pattern costs less than.");
   module.def("graph", &graph_of, "pattern"_a, "metric"_a = "size",

@@ -32,6 +32,7 @@ struct ranktree_pattern {
 };
 struct ranktree_plan {
   ranktree::core::place::Plan plan;
+  std::vector<std::string> notes = {};
 };
 
 namespace ranktree::capi {

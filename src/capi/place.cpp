@@ -20,6 +20,7 @@
 #include "core/objective/timed_plan.h"
 #include "core/place/engine.h"
 #include "core/place/plan.h"
+#include "core/place/traced_nodes.h"
 #include "core/topo/occupancy.h"
 #include "core/topo/tree.h"
 #include "io/parameters_file.h"
@@ -158,15 +159,19 @@ std::optional<objective_core::Model> model_of(const ranktree_place_options& opti
   return model;
 }
 
-place_core::Plan plan_of(const ranktree_topo& topo, const ranktree_pattern& pattern,
-                         const ranktree_place_options& options) {
+ranktree_plan plan_of(const ranktree_topo& topo, const ranktree_pattern& pattern,
+                      const ranktree_place_options& options) {
   place_core::PlanOptions read = plan_options(options);
   read_pins(options, topo.tree, read);
   const auto model = model_of(options, pattern);
-  if (pattern.matrix) return place_core::make_plan(topo.tree, *pattern.matrix, read);
-  const auto pairs = capi::expanded(pattern.pattern, options.collectives, "options.collectives");
-  return model ? objective_core::make_plan(topo.tree, pairs, read, *model)
-               : place_core::make_plan(topo.tree, pairs, read);
+  if (pattern.matrix) return {place_core::make_plan(topo.tree, *pattern.matrix, read)};
+  auto pairs = capi::expanded(pattern.pattern, options.collectives, "options.collectives");
+  auto traced = place_core::traced_nodes(topo.tree, pairs.metadata.hosts, read);
+  pairs.metadata.hosts = std::move(traced.nodes);
+  ranktree_plan made{model ? objective_core::make_plan(topo.tree, pairs, read, *model)
+                           : place_core::make_plan(topo.tree, pairs, read)};
+  if (!traced.note.empty()) made.notes.push_back(std::move(traced.note));
+  return made;
 }
 
 double bound_of(const ranktree_plan& plan) {
@@ -286,6 +291,11 @@ ranktree_status ranktree_plan_get_cost(const ranktree_plan* plan, const char* pl
     require(cost, "cost");
     *cost = place_core::row_of(plan->plan, placement).total;
   });
+}
+
+const char* ranktree_plan_get_note(const ranktree_plan* plan, int number) {
+  const bool known = number >= 0 && std::cmp_less(number, plan->notes.size());
+  return known ? plan->notes[static_cast<std::size_t>(number)].c_str() : nullptr;
 }
 
 int ranktree_plan_get_level_count(const ranktree_plan* plan) { return static_cast<int>(plan->plan.levels.size()); }

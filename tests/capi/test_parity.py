@@ -127,6 +127,51 @@ def test_the_same_plan_by_an_objective(  # noqa: PLR0913, PLR0917
         assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
 
 
+# The host of each rank of a trace; whether the plan's table has it, and the end of what is reported.
+TRACES = {
+    "others": ([f"cn{12 + i % 4}" for i in range(16)], True, "on its nodes in order (n0, n1, n2, n3)"),
+    "full": ([f"cn{i % 2}" for i in range(16)], False, "is compared with the current rank order"),
+    "more": ([f"cn{i % 8}" for i in range(16)], False, "is compared with the current rank order"),
+    "mixed": ([f"n{1 + i % 4}" for i in range(16)], True, "on its nodes in order (n0, n1, n2, n3)"),
+    "domain": ([f"n{3 - i % 4}.cluster.org" for i in range(16)], True, None),
+    "same": ([f"n{3 - i % 4}" for i in range(16)], True, None),
+    "unknown": (["cn1", *[""] * 15], False, None),
+}
+
+
+@pytest.mark.parametrize("objective", [None, "time"])
+@pytest.mark.parametrize("name", TRACES)
+def test_the_same_comparison_with_traced_hosts(
+    name: str, objective: str | None, programs: dict[str, Path], pattern: Path, command: str, tmp_path: Path
+) -> None:
+    """That the machine has, or that stand for its nodes: the same plan and the same note from all."""
+    import ranktree  # noqa: PLC0415  the package of the build tree
+    from ranktree.pattern import load, save  # noqa: PLC0415
+
+    hosts, is_row, end = TRACES[name]
+    case = {} if objective is None else {"objective": objective}
+    given, traced = tmp_path / "app.npz", load(pattern)
+    traced.metadata = traced.metadata | {"hosts": hosts}
+    save(str(given), traced)
+    cli = run(command, "map", given, "--machine", MACHINE, "-o", tmp_path / "cli.json", *options_of(case))
+    words = [f"{k}={v}" for k, v in case.items()]
+    in_c = run(programs["cc"], given, tmp_path / "c.json", f"machine={MACHINE}", *words)
+    in_cpp = run(programs["c++"], given, tmp_path / "cxx.json", MACHINE, *case.values())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ranktree.place(given, MACHINE, **case).save(tmp_path / "python.json")
+    notes = [line.removeprefix("ranktree: ") for line in cli.stderr.splitlines()]
+    assert len(notes) == (0 if end is None else 1)
+    assert all(note.startswith("the hosts of the trace (") and note.endswith(end) for note in notes)
+    assert in_c.stderr == in_cpp.stderr == cli.stderr
+    assert [str(one.message) for one in caught] == notes
+    assert all(one.filename == __file__ for one in caught)
+    expected = (tmp_path / "cli.json").read_text(encoding="utf-8")
+    assert ("traced" in {row["placement"] for row in json.loads(expected)["costs"]}) == is_row
+    for made in ("c", "cxx", "python"):
+        assert (tmp_path / f"{made}.json").read_text(encoding="utf-8") == expected, made
+
+
 def written(pattern: Path, path: Path) -> Path:
     """The bytes of a pattern in a file of another format."""
     if path.suffix == pattern.suffix:

@@ -12,6 +12,8 @@
 #include "core/pattern/matrix.h"
 #include "core/pattern/pattern.h"
 #include "core/place/plan.h"
+#include "core/place/traced_nodes.h"
+#include "core/topo/tree.h"
 #include "fixtures.h"
 
 namespace {
@@ -26,6 +28,7 @@ using ranktree::core::pattern::from_entries;
 using ranktree::core::pattern::MatrixView;
 using ranktree::core::pattern::Metric;
 using ranktree::core::pattern::Pattern;
+using ranktree::core::topo::Leaf;
 using ranktree::test::machine;
 
 double cost_of(const Plan& plan, const std::string& row) {
@@ -130,6 +133,42 @@ TEST(Plan, KnowsWhereTheRanksWere) {
   EXPECT_EQ(cost_of(plan, "traced"), 150 * 2);
   EXPECT_FALSE(plan.gain);
   EXPECT_EQ(plan.algorithm, "traced");
+}
+
+std::vector<std::string> nodes_of(const ranktree::test::Tree& tree, const std::vector<std::string>& hosts,
+                                  bool oversubscribe = false) {
+  PlanOptions options;
+  options.oversubscribe = oversubscribe;
+  return traced_nodes(tree, hosts, options).nodes;
+}
+
+TEST(TracedNodes, AreThoseOfTheSameNameWithOrWithoutTheDomain) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(nodes_of(machine({2, 2}), {"n1", "n0", "n1"}), (Names{"n1", "n0", "n1"}));
+  EXPECT_EQ(nodes_of(machine({2, 2}), {"n1.here", "n0"}), (Names{"n1", "n0"}));
+  EXPECT_TRUE(traced_nodes(machine({2, 2}), {"n1.here", "n0"}, {}).note.empty());
+}
+
+TEST(TracedNodes, AreInOrderWhereTheMachineLacksAHost) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(nodes_of(machine({2, 2}), {"n1", "b", "n1"}), (Names{"n0", "n1", "n0"}));
+  EXPECT_EQ(traced_nodes(machine({7, 1}), {"f", "e", "d", "c", "b", "a"}, {}).note,
+            "the hosts of the trace (f, e, d, c and 2 more) are not hosts of the machine: the traced placement is that "
+            "on its nodes in order (n0, n1, n2, n3 and 2 more)");
+}
+
+TEST(TracedNodes, AreNoneWhereAHostHadMoreRanksThanItsNodeHasSlots) {
+  EXPECT_TRUE(nodes_of(machine({2, 2}), {"a", "a", "a", "b"}).empty());
+  EXPECT_EQ(nodes_of(machine({2, 2}), {"a", "a", "a", "b", "b"}, true).size(), 5U);
+  EXPECT_TRUE(nodes_of(machine({2, 2}).with_allowed(std::vector<Leaf>{1, 2, 3}), {"a", "a", "b"}).empty());
+  EXPECT_TRUE(nodes_of(machine({2, 2}), {"a", "b", "c"}).empty());
+  EXPECT_FALSE(traced_nodes(machine({2, 2}), {"a", "b", "c"}, {}).note.empty());
+}
+
+TEST(TracedNodes, AreNoneAndUnreportedWhereAHostIsUnknown) {
+  EXPECT_TRUE(nodes_of(machine({2, 2}), {}).empty());
+  EXPECT_TRUE(nodes_of(machine({2, 2}), {"a", "", "a"}).empty());
+  EXPECT_TRUE(traced_nodes(machine({2, 2}), {"a", "", "a"}, {}).note.empty());
 }
 
 TEST(Plan, HostsThatTheMachineLacksAreNotUsed) {

@@ -133,7 +133,7 @@ def command(  # noqa: PLR0913, PLR0917  every option is one parameter
     metric = model.loaded_metric(metric)
     whole = metric != "avg" and not comparison and objective is None
     expanded = mapping.load_expanded(pattern, metric, collectives, whole, note)
-    fit_hosts(expanded, tree, note)
+    fit_hosts(expanded, tree, note, oversubscribe)
     with named_after(pattern), Interruption() as interruption:
         request = Request(
             tree, expanded, metric, seed, threads, oversubscribe, time_limit, lambda: not interruption.requested

@@ -72,6 +72,9 @@ int main(int argc, char** argv) {
   }
   check(ranktree_pattern_load(argv[1], number_of_files(&options), &pattern, &error));
   check(ranktree_place(topo, pattern, &options, &plan, &error));
+  for (int i = 0; ranktree_plan_get_note(plan, i) != NULL; ++i) {
+    fprintf(stderr, "ranktree: %s\n", ranktree_plan_get_note(plan, i));
+  }
   check(ranktree_plan_save(plan, argv[2], &error));
   emit(argc, argv, plan);
   ranktree_plan_destroy(plan);

@@ -2,6 +2,7 @@
 #include <exception>
 #include <iostream>
 #include <ranktree/place.hpp>
+#include <string>
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc > 6) return 2;
@@ -15,7 +16,9 @@ int main(int argc, char** argv) {
     if (argc > 5) options.parameters = argv[5];
     const bool messages = options.objective == RANKTREE_OBJECTIVE_MESSAGES;
     const auto pattern = ranktree::Pattern::load(argv[1], messages ? RANKTREE_METRIC_MESSAGES : RANKTREE_METRIC_SIZE);
-    ranktree::place(machine, pattern, options).save(argv[2]);
+    const auto plan = ranktree::place(machine, pattern, options);
+    for (const std::string& note : plan.notes()) std::cerr << "ranktree: " << note << '\n';
+    plan.save(argv[2]);
   } catch (const ranktree::Error& error) {
     std::cerr << ranktree_status_text(error.status()) << ": " << error.what() << '\n';
     return 1;
