@@ -121,8 +121,8 @@ def test_renders_without_an_error_and_requests_nothing(page: Page) -> None:
     requested = [url for url in requests_of(page.browser) if not url.startswith(("data:", "blob:"))]
     assert set(requested) == {page.browser.current_url}
     ids = page.browser.execute_script("return [...document.querySelectorAll('section')].map(s => s.id)")
-    assert ids == ["heat", "levels", "machine", "links", "nodes", "pairs", "sizes", "shares", "recording", "decisions",
-                   "times", "commands", "absent"]  # fmt: skip
+    assert ids == ["heat", "levels", "machine", "links", "limits", "nodes", "pairs", "sizes", "shares", "recording",
+                   "decisions", "times", "commands", "absent"]  # fmt: skip
 
 
 def test_the_verdict_stands_on_the_first_screen(page: Page) -> None:
@@ -150,6 +150,14 @@ def test_tables_show_the_document(page: Page) -> None:
     assert page.rows("classes-table")[0][2:] == [
         "100 %", count_text(document["traffic"]["messages"]), bytes_text(document["traffic"]["bytes"])
     ]  # fmt: skip
+
+
+def test_each_placement_has_its_limit_and_what_would_help(page: Page) -> None:
+    shown = page.text("limits").lower().splitlines()
+    for limit in page.document["limits"]:
+        assert limit["sentence"].lower() in shown
+        expected = [each["sentence"].lower().replace("`", "") for each in limit["would_help"]]
+        assert expected and set(expected) <= set(shown)
 
 
 def test_hover_shows_the_pair_under_the_mouse(page: Page) -> None:
@@ -306,3 +314,10 @@ def test_a_dense_pattern_is_shown_as_blocks(
     said = page.point(0, 0, document["heat_map"]["size"])
     assert f"({count_text(unpacked(cells['bytes'])[0])} bytes)" in said
     assert f"in {count_text(int(unpacked(cells['pairs'])[0]))} pairs" in said
+
+
+def test_commands_in_sentences_are_code(open_page: Callable[..., Page]) -> None:
+    page = open_page((4, 4), machine="node:4 core:4")
+    code = page.browser.execute_script("return [...document.querySelectorAll('#absent code')].map(c => c.textContent)")
+    assert code == [part for line in page.document["absent"] for part in line.split("`")[1::2]] != []
+    assert "`" not in page.text("absent") + page.text("limits")

@@ -11,7 +11,23 @@ SHOWN = 10
 
 def as_text(document: dict[str, Any]) -> str:
     """Sections in the order of the page, apart by empty lines; what is absent comes last."""
-    sections = (facts, notes, levels, links, nodes, pairs, sizes, calls, lost, tracing, decisions, runs, steps, absent)
+    sections = (
+        facts,
+        notes,
+        levels,
+        links,
+        limits,
+        nodes,
+        pairs,
+        sizes,
+        calls,
+        lost,
+        tracing,
+        decisions,
+        runs,
+        steps,
+        absent,
+    )
     parts = [document["verdict"]["sentence"]]
     for section in sections:
         lines = list(section(document))
@@ -77,8 +93,17 @@ def links(document: dict[str, Any]) -> Iterator[str]:
     rows = [[link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]]
     if rows:
         yield from columns("most loaded links", ["link", *names], rows)
+
+
+def limits(document: dict[str, Any]) -> Iterator[str]:
+    """By placement the resource that limits it, and below what would help."""
+    if document["limits"]:
+        usual = "usual latencies and bandwidths where the machine gives none"
+        yield f"what limits the modelled time, and what would help ({usual})"
     for limit in document["limits"]:
-        yield f"  limit of the {limit['sentence']}"
+        yield f"  {limit['sentence']}"
+        for remedy in limit["would_help"]:
+            yield f"    {remedy['sentence']}"
 
 
 def nodes(document: dict[str, Any]) -> Iterator[str]:

@@ -21,6 +21,11 @@ function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
+// A sentence of the document: its commands as code, and no line break between a number and its unit.
+function prose(text) {
+  return text.split("`").map((part, index) => (index % 2 ? html("code", {}, part) : part.replace(/(\d) (%|[kMGTP]?B|bytes|[mun]?s)(?!\w)/g, "$1\u00a0$2")));
+}
+
 // A bar of a fraction of the cell's width, as a picture, so that it is printed too.
 function bar(fraction, kind) {
   const width = Math.max(0, Math.min(1, fraction)) * 100;
@@ -33,14 +38,14 @@ const LEFT = new Set(["placement", "kind", "choice", "candidates", "command"]);
 // A table with a heading for each column; cells are texts or elements. The box can be scrolled by keyboard.
 function table(caption, header, rows, attributes) {
   const head = html("tr", {}, header.map((text) => html("th", { scope: "col", class: LEFT.has(text) ? "left" : null }, text)));
-  const body = rows.map((cells) => (cells instanceof Element ? cells : html("tr", {}, cells.map(cell))));
+  const body = rows.map((cells) => (cells instanceof Element ? cells : html("tr", {}, cells.map((content, index) => cell(content, LEFT.has(header[index]))))));
   const inside = html("table", attributes || {}, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, body));
   return html("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, inside);
 }
 
-function cell(content) {
+function cell(content, left) {
   if (content instanceof HTMLTableCellElement) return content;
-  return html("td", content instanceof SVGElement ? { class: "bar" } : {}, content);
+  return html("td", content instanceof SVGElement ? { class: "bar" } : { class: left ? "left" : null }, content);
 }
 
 function section(id, title, ...children) {

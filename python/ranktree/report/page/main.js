@@ -86,6 +86,7 @@ async function show() {
   if (report.levels) sections.push(levelsSection(report.levels));
   if (machine) add(machineSection(report, machine));
   if (report.links.length) sections.push(linksSection(report));
+  if (report.limits.length) sections.push(limitsSection(report.limits));
   if (report.node_traffic) sections.push(nodesSection(report));
   if (report.top_pairs.length) sections.push(pairsSection(report));
   if (report.message_sizes.length) sections.push(sizesSection(report));
@@ -95,8 +96,9 @@ async function show() {
   sections.push(commandsSection(report), absentSection(report));
   document.getElementById("main").append(...sections);
   document.getElementById("figures").append(...figures(report));
+  document.getElementById("verdict").replaceChildren(...prose(report.verdict.sentence));
   document.getElementById("facts").textContent = facts(report.program);
-  document.getElementById("notes").append(...report.notes.map((note) => html("li", {}, note)));
+  document.getElementById("notes").append(...report.notes.map((note) => html("li", {}, prose(note))));
   document.getElementById("contents").append(...sections.map((each) => html("a", { href: `#${each.id}` }, each.querySelector("h2").textContent)));
   document.getElementById("theme").addEventListener("click", () => setTheme(!isDark(), views));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => setTheme(event.matches, views));

@@ -47,8 +47,14 @@ function linksSection(report) {
     names.map((name) => [report.machine.placements.find((each) => each.name === name).label, link[name][unit], KIND_OF[name]]), most, text));
   return section("links", "Loaded links",
     html("p", {}, "What leaves and enters each object of the machine, both directions together."),
-    ...report.limits.map((limit) => html("p", { class: "limit" }, `Limit of the ${limit.sentence}.`)),
     table(`${unit} over each link`, ["link", "placement", "", unit], rows, { id: "links-table" }));
+}
+
+function limitsSection(limits) {
+  const parts = limits.flatMap((limit) => [html("h3", { class: "after" }, prose(`${limit.sentence[0].toUpperCase()}${limit.sentence.slice(1)}`)),
+    html("ul", {}, limit.would_help.map((remedy) => html("li", {}, prose(remedy.sentence))))]);
+  return section("limits", "What would help",
+    html("p", {}, prose("What limits each placement by the model of `ranktree map --objective time`, and what would shorten the modelled time. Where the machine gives no latency and bandwidth, the model has usual ones: measure before you change the program.")), parts);
 }
 
 function nodesSection(report) {
@@ -153,7 +159,7 @@ function decisionsSection(report) {
 
 function timesSection(runs) {
   const rows = runs.series.map((series) => [series.name, String(series.values.length), `${threeDigits(series.median)} ${runs.unit}`, series.command ? series.command.join(" ") : ""]);
-  return section("times", "Times", runs.comparison ? html("p", {}, runs.comparison.sentence) : null, timesPicture(runs),
+  return section("times", "Times", runs.comparison ? html("p", {}, prose(runs.comparison.sentence)) : null, html("div", { class: "scroll" }, timesPicture(runs)),
     table("runs", ["", "runs", "median", "command"], rows, { id: "times-table" }));
 }
 
@@ -182,5 +188,5 @@ function commandsSection(report) {
 }
 
 function absentSection(report) {
-  return section("absent", "Not in the data", html("ul", {}, report.absent.map((line) => html("li", {}, line))));
+  return section("absent", "Not in the data", html("ul", {}, report.absent.map((line) => html("li", {}, prose(line)))));
 }

@@ -1,0 +1,115 @@
+"""What would shorten the modelled time of a placement, with the fraction that each saves by the same model."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ranktree import _core
+from ranktree.report.inputs import Inputs
+from ranktree.report.places import outer_levels
+from ranktree.report.traffic import Pairs
+from ranktree.report.verdict import percent
+
+TIME = ("time", None)
+MOST_PAIRS = 20_000  # with more, the search by time would take longer than the rest of the report
+SERVED = "collective"  # the class of calls that `run --collectives` can serve
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The two parts of a placement's modelled seconds: each is proportional to what would have to shrink."""
+
+    latency: float  # to the number of messages
+    transfer: float  # to the bytes, and to the inverse of all bandwidths
+
+
+def parts_of(tree: _core.Tree, traffic: _core.Pattern, slots: np.ndarray, seconds: float) -> Parts:
+    """The seconds without any bytes are the latency."""
+    count = len(traffic.indices)
+    empty = _core.Pattern.from_arrays(
+        traffic.indptr, traffic.indices.astype(np.int64), traffic.messages, np.zeros(count)
+    )
+    latency = _core.limit_of(tree, empty, slots, TIME)["seconds"]
+    return Parts(latency, max(seconds - latency, 0.0))
+
+
+def remedies(
+    inputs: Inputs, rows: list[dict[str, Any]], row: dict[str, Any], slot_of: np.ndarray
+) -> list[dict[str, Any]]:
+    """Of one row of `limits`, without what saves too little; first what leaves the program as it is."""
+    if inputs.tree is None:
+        return []
+    parts = parts_of(inputs.tree, inputs.traffic, slot_of.astype(np.int32), row["seconds"])
+    placements = [other_placement(row, other) for other in rows if other is not row]
+    if row is rows[-1]:
+        placements.append(by_time(inputs, inputs.tree, row))
+    program = [fewer_messages(parts, row["seconds"]), fewer_bytes(parts, row["seconds"])]
+    worthwhile = max(inputs.request.worthwhile, 1e-9)
+    return [
+        *most_first(placements, worthwhile),
+        *collectives(inputs, slot_of),
+        *most_first(program, worthwhile),
+    ]
+
+
+def most_first(found: list[dict[str, Any]], worthwhile: float) -> list[dict[str, Any]]:
+    """Those that save enough, what saves most first."""
+    kept = [each for each in found if each["saves"] >= worthwhile]
+    return sorted(kept, key=lambda each: -each["saves"])
+
+
+def other_placement(row: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The placement that the report compares with, or the plan."""
+    saves = 1 - other["seconds"] / row["seconds"]
+    return remedy("placement", saves, f"By the {other['label']} the modelled time is {percent(saves)} shorter.")
+
+
+def by_time(inputs: Inputs, tree: _core.Tree, row: dict[str, Any]) -> dict[str, Any]:
+    """A placement by seconds in place of bytes. Saves nothing where none is found, or the search takes too long."""
+    saves = 0.0
+    if inputs.plan is not None and inputs.plan.algorithm != "time" and len(inputs.traffic.indices) <= MOST_PAIRS:
+        try:
+            _, limits = _core.plan_by_objective(tree, inputs.traffic, TIME, "best", inputs.request.seed)
+        except (RuntimeError, ValueError):  # more ranks than slots
+            limits = []
+        saves = max(
+            (1 - each["seconds"] / row["seconds"] for each in limits if each["placement"] == "plan"), default=0.0
+        )
+    sentence = f"By a plan of `ranktree map --objective time` the modelled time is {percent(saves)} shorter."
+    return remedy("objective", saves, sentence)
+
+
+def fewer_messages(parts: Parts, seconds: float) -> dict[str, Any]:
+    """The same bytes in half as many messages."""
+    share, saves = parts.latency / seconds, parts.latency / seconds / 2
+    half = f"half as many messages for the same bytes save {percent(saves)}"
+    return remedy("messages", saves, f"Latency of messages is {percent(share)} of this time: {half}.")
+
+
+def fewer_bytes(parts: Parts, seconds: float) -> dict[str, Any]:
+    """Half the bytes take as long as the same bytes on links of twice the bandwidth."""
+    share, saves = parts.transfer / seconds, parts.transfer / seconds / 2
+    half = f"half as many bytes, or links of twice the bandwidth, save {percent(saves)}"
+    return remedy("bytes", saves, f"Transfer of bytes is {percent(share)} of this time: {half}.")
+
+
+def collectives(inputs: Inputs, slot_of: np.ndarray) -> list[dict[str, Any]]:
+    """The share of collective calls in what crosses nodes. The model does not know what other variants save."""
+    if inputs.shape is None or len(inputs.shape.nodes) < 2:
+        return []
+    pairs = Pairs(inputs.traffic)
+    crosses = inputs.shape.common_level(slot_of[pairs.senders], slot_of[pairs.receivers]) < outer_levels(inputs.shape)
+    index, unit = (1, "bytes") if pairs.bytes.any() else (0, "messages")
+    whole = (pairs.messages, pairs.bytes)[index][crosses].sum()
+    part = inputs.traffic.traffic(SERVED)[index][crosses].sum()
+    if part <= inputs.request.worthwhile * whole:
+        return []
+    share = f"Collective calls are {percent(part / whole)} of the {unit} between nodes"
+    measure = "`ranktree run --collectives auto` measures whether hierarchical variants are faster"
+    return [remedy("collectives", None, f"{share}: {measure}.")]
+
+
+def remedy(action: str, saves: float | None, sentence: str) -> dict[str, Any]:
+    """A row of `would_help`."""
+    return {"action": action, "saves": saves, "sentence": sentence}
