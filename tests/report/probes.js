@@ -50,3 +50,22 @@ function lowestContrast() {
   }
   return worst;
 }
+
+// How many lines of text each element has.
+function lines(selector) {
+  return [...document.querySelectorAll(selector)].map((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+  });
+}
+
+// How many boxes have text that reaches beyond their side.
+function cut(selector) {
+  return [...document.querySelectorAll(selector)].filter((element) => element.scrollWidth > element.clientWidth).length;
+}
+
+// The lowest text among elements, in pixels of the style sheet.
+function lowestText(selector) {
+  return Math.min(...[...document.querySelectorAll(selector)].map((element) => element.getBoundingClientRect().height));
+}

@@ -316,6 +316,18 @@ def test_a_dense_pattern_is_shown_as_blocks(
     assert f"in {count_text(int(unpacked(cells['pairs'])[0]))} pairs" in said
 
 
+def test_a_phone_shows_amounts_and_commands_whole(page: Page) -> None:
+    """No line break between a number and its unit, no command that is cut, and ranks that are large enough to read."""
+    metrics = {"width": 390, "height": 800, "deviceScaleFactor": 2, "mobile": True}
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        assert page.probe("lines", "#links-table td:last-child") == [1] * len(page.rows("links-table"))
+        assert page.probe("cut", "#commands pre") == 0
+        assert page.probe("lowestText", "#machine-picture .rank, #times-picture text") >= 9
+    finally:
+        page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_commands_in_sentences_are_code(open_page: Callable[..., Page]) -> None:
     page = open_page((4, 4), machine="node:4 core:4")
     code = page.browser.execute_script("return [...document.querySelectorAll('#absent code')].map(c => c.textContent)")

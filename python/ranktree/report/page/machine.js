@@ -128,7 +128,7 @@ class MachinePicture {
     this.tiles = [];
     this.status = html("p", { class: "status", id: "machine-status", role: "status", "aria-live": "polite" });
     this.drawing = svg("svg", { class: "machine", id: "machine-picture", tabindex: "0", role: "application", "aria-roledescription": "picture of the machine",
-      viewBox: `0 0 ${this.root.width} ${this.root.height}`, "aria-describedby": "machine-status",
+      viewBox: `0 0 ${this.root.width} ${this.root.height}`, style: `--natural: ${this.root.width}px`, "aria-describedby": "machine-status",
       "aria-label": "The machine as nested boxes with its ranks. Arrow keys move from slot to slot.",
       onkeydown: (event) => this.key(event) });
     this.drawing.style.maxWidth = `${1.35 * this.root.width}px`;
