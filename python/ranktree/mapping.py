@@ -83,11 +83,9 @@ def bound_line(plan: _core.Plan) -> str:
         return "No placement costs less."
     if plan.gap is None:
         return "How much less another placement could cost is not known: the bound is 0."
-    return (
-        f"No placement costs less than {plan.bound:,.6g}: "
-        f"the plan costs at most {percent(plan.gap)} more than the best "
-        "one."
-    )
+    most = percent(plan.gap).replace("< ", "less than ")
+    words = most if most.startswith("less") else f"at most {most}"
+    return f"No placement costs less than {plan.bound:,.6g}: the plan costs {words} more than the best one."
 
 
 def as_dictionary(

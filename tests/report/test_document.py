@@ -1,9 +1,11 @@
 """The report's document: every figure against a computation of its own on the pairs."""
 
 import json
+import re
 import shlex
 from collections import Counter, defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from tests.helpers.reports import save_stencil
 
 pytest.importorskip("ranktree._core", reason="the extension is not built")
 from ranktree import _core
+from ranktree.mapping import bound_line
 from ranktree.report.arrays import packed, unpacked
 from ranktree.report.cells import BUDGET
 from ranktree.report.decisions import read_log
@@ -20,6 +23,7 @@ from ranktree.report.document import as_json, build
 from ranktree.report.html import as_html
 from ranktree.report.inputs import Request
 from ranktree.report.text import as_text
+from ranktree.report.verdict import percent
 
 MACHINE = "node:4 package:2 core:4"
 
@@ -283,6 +287,28 @@ def test_the_limiting_resource_is_that_of_map(tmp_path: Path) -> None:
     assert before["resource"].startswith("node n")
     assert before["sentence"] in as_text(document)
     assert report(tmp_path / "a.npz")["limits"] == []
+
+
+def test_text_names_placements_as_the_page_does(tmp_path: Path) -> None:
+    """And the MPI by its version only; its build follows behind a comma."""
+    save_stencil(tmp_path / "app.npz", (6, 5), hosts=2, mpi="Open MPI v4.1.4, package: Debian OpenMPI")
+    text = as_text(report(tmp_path / "app.npz", machine="node:2 core:16"))
+    assert "app.npz: 30 ranks, Open MPI v4.1.4\n" in text
+    assert re.search(r"\n  link +traced placement +plan\n  Node n0 ", text)
+    assert re.search(r"\nbetween nodes \(traced placement\): .* messages, 1 pair of nodes\n", text)
+
+
+def test_what_is_above_zero_is_not_shown_as_zero() -> None:
+    assert [percent(part) for part in (0, 1e-9, 0.00049, 0.0006, 0.5)] == [
+        "0.0 %",
+        "< 0.1 %",
+        "< 0.1 %",
+        "0.1 %",
+        "50 %",
+    ]
+    near, far = (bound_line(SimpleNamespace(gap=gap, bound=5.0)) for gap in (1e-9, 0.05))
+    assert near == "No placement costs less than 5: the plan costs less than 0.1 % more than the best one."
+    assert far == "No placement costs less than 5: the plan costs at most 5.0 % more than the best one."
 
 
 def test_hosts_that_do_not_fit_are_named(tmp_path: Path) -> None:

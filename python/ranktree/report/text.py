@@ -50,7 +50,9 @@ def columns(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) ->
 def facts(document: dict[str, Any]) -> Iterator[str]:
     """What ran and how much it moved."""
     program, traffic = document["program"], document["traffic"]
-    yield f"{document['title']}: {program['ranks']:,} ranks" + (f", {program['mpi']}" if program["mpi"] else "")
+    yield f"{document['title']}: {program['ranks']:,} ranks" + (
+        f", {program['mpi'].split(',')[0]}" if program["mpi"] else ""
+    )
     if program["command"]:
         yield f"program: {program['command']}"
     yield (
@@ -89,10 +91,10 @@ def levels(document: dict[str, Any]) -> Iterator[str]:
 
 def links(document: dict[str, Any]) -> Iterator[str]:
     """The most loaded links."""
-    names = placement_names(document)
+    names = list(placement_labels(document))
     rows = [[link["link"], *(bytes_text(link[name]["bytes"]) for name in names)] for link in document["links"][:SHOWN]]
     if rows:
-        yield from columns("most loaded links", ["link", *names], rows)
+        yield from columns("most loaded links", ["link", *placement_labels(document).values()], rows)
 
 
 def limits(document: dict[str, Any]) -> Iterator[str]:
@@ -111,9 +113,10 @@ def nodes(document: dict[str, Any]) -> Iterator[str]:
     if document["node_traffic"] is None:
         return
     for each in document["node_traffic"]["placements"]:
+        label, pairs_of_nodes = placement_labels(document)[each["name"]], each["pairs_of_nodes"]
         yield (
-            f"between nodes ({each['name']}): {bytes_text(each['bytes'])} in {count_text(each['messages'])} messages, "
-            f"{each['pairs_of_nodes']:,} pairs of nodes"
+            f"between nodes ({label}): {bytes_text(each['bytes'])} in {count_text(each['messages'])} messages, "
+            f"{pairs_of_nodes:,} {'pair' if pairs_of_nodes == 1 else 'pairs'} of nodes"
         )
 
 
@@ -218,6 +221,7 @@ def absent(document: dict[str, Any]) -> Iterator[str]:
         yield f"  {line}"
 
 
-def placement_names(document: dict[str, Any]) -> list[str]:
-    """Names of the placements whose slots are known."""
-    return [each["name"] for each in document["machine"]["placements"]] if document["machine"] else []
+def placement_labels(document: dict[str, Any]) -> dict[str, str]:
+    """Names of the placements whose slots are known, and what readers call them."""
+    placements = document["machine"]["placements"] if document["machine"] else []
+    return {each["name"]: each["label"] for each in placements}

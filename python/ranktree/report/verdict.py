@@ -7,6 +7,7 @@ from ranktree.report.inputs import METRICS, WORTHWHILE, Inputs
 from ranktree.report.places import between_nodes
 from ranktree.report.units import bytes_text, count_text
 
+SMALLEST = 0.05  # percent: less is rounded to 0
 BEFORE = {"traced": "the traced placement", "identity": "the current rank order"}
 
 
@@ -83,6 +84,8 @@ def bound(plan: "_core.Plan") -> str:
 
 
 def percent(fraction: float) -> str:
-    """`12 %`, `0.8 %`."""
+    """`12 %`, `0.8 %`, `< 0.1 %`: what is above 0 is never shown as 0."""
     value = 100 * fraction
+    if 0 < value < SMALLEST:
+        return "< 0.1 %"
     return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"

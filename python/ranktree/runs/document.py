@@ -91,7 +91,7 @@ def sentence(result: str, names: tuple[str, str], ratio: tuple[float, float, flo
         value, low, high = 1 / value, 1 / high, 1 / low
     interval = f"95 % interval {low:.2f} to {high:.2f}"
     if result == "no difference":
-        return f"No difference between {baseline} and {candidate}: {value:.2f}x as fast ({interval})."
+        return f"No difference between {baseline} and {candidate}: the speedup's {interval} contains 1."
     return f"{candidate} is {value:.2f}x {result} than {baseline} ({interval})."
 
 
