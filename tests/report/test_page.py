@@ -26,7 +26,10 @@ MACHINE = "node:4 package:2 core:4"
 SECONDS = 60
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 READY = "return document.documentElement.dataset.ready"
-LOG = "ranktree: 4 ranks on 1 node: broadcast 32K: shared:binomial | native 31 us | shared:binomial 14 us | for 9 calls"
+LOG = (
+    "ranktree: 4 ranks on 1 node: broadcast 32K: shared:binomial | native 31 us | shared:binomial 14 us | for 9 calls\n"
+    "ranktree: 4 ranks on 1 node: spent: set-up 49.9 ms, agreements 0 us, trials 0 us; allowed 2.22 ms in 60.9 ms"
+)
 RUNS = {
     "format": "ranktree-runs",
     "version": 1,
@@ -86,7 +89,8 @@ class Page:
 def page(browser: WebDriver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """30 ranks traced round robin over 4 nodes, with runs and a log."""
     folder = tmp_path_factory.mktemp("page")
-    save_stencil(folder / "app.npz", (6, 5), hosts=4, unattributed={"MPI_Comm_spawn": 2.0})
+    program = "/home/user/projects/climate/build/release/bin/a_model_with_a_long_name"
+    save_stencil(folder / "app.npz", (6, 5), hosts=4, unattributed={"MPI_Comm_spawn": 2.0}, program=program)
     (folder / "runs.json").write_text(json.dumps(RUNS), encoding="utf-8")
     (folder / "log.txt").write_text(LOG, encoding="utf-8")
     request = Request(
@@ -145,7 +149,9 @@ def test_tables_show_the_document(page: Page) -> None:
              for row in document["top_pairs"][:25]]  # fmt: skip
     assert [row[:3] for row in page.rows("pairs-table")] == pairs
     assert page.rows("lost-table") == [["MPI_Comm_spawn", "2"]]
-    assert page.rows("decisions-table")[0][:3] == ["4 ranks on 1 node", "broadcast 32K", "shared:binomial"]
+    kind, account = page.rows("decisions-table")
+    assert kind[:3] == ["4 ranks on 1 node", "broadcast 32K", "shared:binomial"]
+    assert account == [document["collective_decisions"][1]["text"]]
     assert [row[:3] for row in page.rows("times-table")] == [["before", "3", "2.1 s"], ["plan", "3", "1.1 s"]]
     assert page.rows("classes-table")[0][2:] == [
         "100 %", count_text(document["traffic"]["messages"]), bytes_text(document["traffic"]["bytes"])

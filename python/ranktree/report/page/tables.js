@@ -152,7 +152,7 @@ function recordingSection(report) {
 }
 
 function decisionsSection(report) {
-  const rows = report.collective_decisions.map((each) => (each.text ? [each.text, "", "", ""] : [each.where, each.kind, each.choice, each.candidates.join(" | ")]));
+  const rows = report.collective_decisions.map((each) => (each.text ? html("tr", {}, html("td", { colspan: 4, class: "left" }, each.text)) : [each.where, each.kind, each.choice, each.candidates.join(" | ")]));
   return section("decisions", "Collectives",
     table("by communicator and kind of call", ["communicator", "kind", "choice", "candidates"], rows, { id: "decisions-table" }));
 }
