@@ -141,30 +141,30 @@ def before(name: str, kind: str, parameters: list[str]) -> str:
     """What happens before the call is passed on."""
     if kind == "send":
         side = ("sendcount", "sendtype") if "sendcount" in parameters else ("count", "datatype")
-        return f"if (call.outermost()) count_send({send_call(name)}, {side[0]}, {side[1]}, dest, comm);"
+        return f"if (call.outermost()) count_send({send_call(name)}, {side[0]}, {side[1]}, dest, comm)"
     if kind in {"collective", "neighbor", "rma"}:
         hook = HOOKS[base_name(name)]
-        return f'if (call.outermost()) record("{name}", [&](const Scene& scene) {{ {hook}; }});'
+        return f'if (call.outermost()) record("{name}", [&](const Scene& scene) {{ {hook}; }})'
     if name == "MPI_Start":
-        return "if (call.outermost()) start_request(*request);"
+        return "if (call.outermost()) start_request(*request)"
     if name == "MPI_Startall":
-        return "for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i]);"
+        return "for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i])"
     if name == "MPI_Session_finalize":
-        return "end_recording(*session);"
+        return "end_recording(*session)"
     return {
-        "request-free": "if (call.outermost()) free_request(*request);",
-        "datatype-free": "forget_types();",
-        "split": f"if (const auto code = split_by_machine(call, {', '.join(parameters)})) return *code;",
-        "other-world": f'if (call.outermost()) count_unattributed("{name}");',
+        "request-free": "if (call.outermost()) free_request(*request)",
+        "datatype-free": "forget_types()",
+        "split": f"if (const auto code = split_by_machine(call, {', '.join(parameters)})) return *code",
+        "other-world": f'if (call.outermost()) count_unattributed("{name}")',
     }.get(kind, "")
 
 
 def after(name: str, kind: str, parameters: list[str]) -> str:
     """What happens once the call has come back with `code`."""
     if kind == "init":
-        return "if (code == MPI_SUCCESS) start_recording();"
+        return "if (code == MPI_SUCCESS) start_recording()"
     if name == "MPI_Session_init":
-        return "if (code == MPI_SUCCESS) start_recording(*session);"
+        return "if (code == MPI_SUCCESS) start_recording(*session)"
     sends = f"send_init(scene, {send_call(name)}"
     hooks = {
         "send-init": f"{sends}, {SEND}, dest, comm)",
@@ -178,7 +178,7 @@ def after(name: str, kind: str, parameters: list[str]) -> str:
     captures = "[]" if kind == "receive-init" else "[&]"
     return (
         "if (call.outermost() && code == MPI_SUCCESS) "
-        f'keep("{name}", *request, {captures}(const Scene& scene) {{ {hooks[kind]}; }});'
+        f'keep("{name}", *request, {captures}(const Scene& scene) {{ {hooks[kind]}; }})'
     )
 
 
@@ -189,23 +189,17 @@ def prototype(expression: object) -> tuple[str, list[str]]:
 
 
 def wrapper(expression: object, kind: str) -> str:
-    """Both entries of a call, and their body where it does more than to mark what happens inside."""
+    """Both entries of a call, by the macro of preload/entries.h for when its step happens."""
     name, (parameters, names) = expression.name, prototype(expression)
-    declared = "" if parameters == "void" else f", {parameters}"
-    arguments = ", ".join(names)
     first, last = before(name, kind, names), after(name, kind, names)
-    body, text = "passed", ""
-    if first or last:
-        body = f"wrapped_{name[4:].lower()}"
-        result = (
-            [f"const int code = next({arguments});", last, "return code;"] if last else [f"return next({arguments});"]
-        )
-        lines = "".join(f"  {line}\n" for line in ("const Call call;", first, *result) if line)
-        # The two entries of a send share a body too large for the compiler to inline by itself.
-        inline = "RANKTREE_INLINE static" if kind == "send" else "static inline"
-        text = f"{inline} int {body}(decltype(&{name}) next{declared}) {{\n{lines}}}\n"
-    entries = f"RANKTREE_ENTRIES({name}, {body}, ({parameters}){', ' if names else ''}{arguments})\n"
-    return f"\n#if RANKTREE_HAS_{name}\n{text}{entries}#endif\n"
+    if first:
+        macro, step = "RANKTREE_SEND" if kind == "send" else "RANKTREE_BEFORE", f"{first}, "
+    elif last:
+        macro, step = "RANKTREE_AFTER", f"{last}, "
+    else:
+        macro, step = "RANKTREE_ENTRIES", "passed, "
+    arguments = "".join(f", {each}" for each in names)
+    return f"\n#if RANKTREE_HAS_{name}\n{macro}({name}, {step}({parameters}){arguments})\n#endif\n"
 
 
 def forms(standard: object) -> Iterator[object]:

@@ -29,3 +29,24 @@ using namespace ranktree::preload;
 #else
 #define RANKTREE_ENTRIES(name, ...) RANKTREE_FORWARD(name, __VA_ARGS__) RANKTREE_FORWARD(P##name, __VA_ARGS__)
 #endif
+
+// A call with a step of its own, a statement: before it is passed on, or after it returned `code`. Both entries share
+// the body, which for a send is too large for the compiler to inline by itself.
+#define RANKTREE_LIST(...) __VA_ARGS__
+#define RANKTREE_STEP_FIRST(specifiers, name, step, parameters, ...)              \
+  specifiers int wrapped_##name(decltype(&name) next, RANKTREE_LIST parameters) { \
+    const Call call;                                                              \
+    step;                                                                         \
+    return next(__VA_ARGS__);                                                     \
+  }                                                                               \
+  RANKTREE_ENTRIES(name, wrapped_##name, parameters, __VA_ARGS__)
+#define RANKTREE_BEFORE(...) RANKTREE_STEP_FIRST(static inline, __VA_ARGS__)
+#define RANKTREE_SEND(...) RANKTREE_STEP_FIRST(RANKTREE_INLINE static, __VA_ARGS__)
+#define RANKTREE_AFTER(name, step, parameters, ...)                                  \
+  static inline int wrapped_##name(decltype(&name) next, RANKTREE_LIST parameters) { \
+    const Call call;                                                                 \
+    const int code = next(__VA_ARGS__);                                              \
+    step;                                                                            \
+    return code;                                                                     \
+  }                                                                                  \
+  RANKTREE_ENTRIES(name, wrapped_##name, parameters, __VA_ARGS__)

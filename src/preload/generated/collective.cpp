@@ -3,595 +3,265 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Allgather
-static inline int wrapped_allgather(decltype(&MPI_Allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Allgather, wrapped_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Allgather, if (call.outermost()) record("MPI_Allgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_c
-static inline int wrapped_allgather_c(decltype(&MPI_Allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Allgather_c, wrapped_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Allgather_c, if (call.outermost()) record("MPI_Allgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv
-static inline int wrapped_allgatherv(decltype(&MPI_Allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Allgatherv, wrapped_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_BEFORE(MPI_Allgatherv, if (call.outermost()) record("MPI_Allgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv_c
-static inline int wrapped_allgatherv_c(decltype(&MPI_Allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Allgatherv_c, wrapped_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_BEFORE(MPI_Allgatherv_c, if (call.outermost()) record("MPI_Allgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce
-static inline int wrapped_allreduce(decltype(&MPI_Allreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Allreduce, wrapped_allreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Allreduce, if (call.outermost()) record("MPI_Allreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_c
-static inline int wrapped_allreduce_c(decltype(&MPI_Allreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Allreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Allreduce_c, wrapped_allreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Allreduce_c, if (call.outermost()) record("MPI_Allreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall
-static inline int wrapped_alltoall(decltype(&MPI_Alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoall, wrapped_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Alltoall, if (call.outermost()) record("MPI_Alltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_c
-static inline int wrapped_alltoall_c(decltype(&MPI_Alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoall_c, wrapped_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Alltoall_c, if (call.outermost()) record("MPI_Alltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv
-static inline int wrapped_alltoallv(decltype(&MPI_Alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoallv, wrapped_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_BEFORE(MPI_Alltoallv, if (call.outermost()) record("MPI_Alltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv_c
-static inline int wrapped_alltoallv_c(decltype(&MPI_Alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoallv_c, wrapped_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_BEFORE(MPI_Alltoallv_c, if (call.outermost()) record("MPI_Alltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw
-static inline int wrapped_alltoallw(decltype(&MPI_Alltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoallw, wrapped_alltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
+RANKTREE_BEFORE(MPI_Alltoallw, if (call.outermost()) record("MPI_Alltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw_c
-static inline int wrapped_alltoallw_c(decltype(&MPI_Alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Alltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-RANKTREE_ENTRIES(MPI_Alltoallw_c, wrapped_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
+RANKTREE_BEFORE(MPI_Alltoallw_c, if (call.outermost()) record("MPI_Alltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier
-static inline int wrapped_barrier(decltype(&MPI_Barrier) next, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Barrier", [&](const Scene& scene) { barrier(scene, comm); });
-  return next(comm);
-}
-RANKTREE_ENTRIES(MPI_Barrier, wrapped_barrier, (MPI_Comm comm), comm)
+RANKTREE_BEFORE(MPI_Barrier, if (call.outermost()) record("MPI_Barrier", [&](const Scene& scene) { barrier(scene, comm); }), (MPI_Comm comm), comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast
-static inline int wrapped_bcast(decltype(&MPI_Bcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Bcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return next(buffer, count, datatype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Bcast, wrapped_bcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
+RANKTREE_BEFORE(MPI_Bcast, if (call.outermost()) record("MPI_Bcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_c
-static inline int wrapped_bcast_c(decltype(&MPI_Bcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Bcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return next(buffer, count, datatype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Bcast_c, wrapped_bcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
+RANKTREE_BEFORE(MPI_Bcast_c, if (call.outermost()) record("MPI_Bcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm), buffer, count, datatype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan
-static inline int wrapped_exscan(decltype(&MPI_Exscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Exscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Exscan, wrapped_exscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Exscan, if (call.outermost()) record("MPI_Exscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan_c
-static inline int wrapped_exscan_c(decltype(&MPI_Exscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Exscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Exscan_c, wrapped_exscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Exscan_c, if (call.outermost()) record("MPI_Exscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather
-static inline int wrapped_gather(decltype(&MPI_Gather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Gather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Gather, wrapped_gather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Gather, if (call.outermost()) record("MPI_Gather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_c
-static inline int wrapped_gather_c(decltype(&MPI_Gather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Gather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Gather_c, wrapped_gather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Gather_c, if (call.outermost()) record("MPI_Gather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv
-static inline int wrapped_gatherv(decltype(&MPI_Gatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Gatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Gatherv, wrapped_gatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Gatherv, if (call.outermost()) record("MPI_Gatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv_c
-static inline int wrapped_gatherv_c(decltype(&MPI_Gatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Gatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Gatherv_c, wrapped_gatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Gatherv_c, if (call.outermost()) record("MPI_Gatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather
-static inline int wrapped_iallgather(decltype(&MPI_Iallgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallgather, wrapped_iallgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Iallgather, if (call.outermost()) record("MPI_Iallgather", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgather_c
-static inline int wrapped_iallgather_c(decltype(&MPI_Iallgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallgather_c, wrapped_iallgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Iallgather_c, if (call.outermost()) record("MPI_Iallgather_c", [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv
-static inline int wrapped_iallgatherv(decltype(&MPI_Iallgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallgatherv, wrapped_iallgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Iallgatherv, if (call.outermost()) record("MPI_Iallgatherv", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallgatherv_c
-static inline int wrapped_iallgatherv_c(decltype(&MPI_Iallgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallgatherv_c, wrapped_iallgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Iallgatherv_c, if (call.outermost()) record("MPI_Iallgatherv_c", [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce
-static inline int wrapped_iallreduce(decltype(&MPI_Iallreduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallreduce, wrapped_iallreduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iallreduce, if (call.outermost()) record("MPI_Iallreduce", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iallreduce_c
-static inline int wrapped_iallreduce_c(decltype(&MPI_Iallreduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iallreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iallreduce_c, wrapped_iallreduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iallreduce_c, if (call.outermost()) record("MPI_Iallreduce_c", [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall
-static inline int wrapped_ialltoall(decltype(&MPI_Ialltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoall, wrapped_ialltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoall, if (call.outermost()) record("MPI_Ialltoall", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoall_c
-static inline int wrapped_ialltoall_c(decltype(&MPI_Ialltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoall_c, wrapped_ialltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoall_c, if (call.outermost()) record("MPI_Ialltoall_c", [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv
-static inline int wrapped_ialltoallv(decltype(&MPI_Ialltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoallv, wrapped_ialltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoallv, if (call.outermost()) record("MPI_Ialltoallv", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallv_c
-static inline int wrapped_ialltoallv_c(decltype(&MPI_Ialltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoallv_c, wrapped_ialltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoallv_c, if (call.outermost()) record("MPI_Ialltoallv_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw
-static inline int wrapped_ialltoallw(decltype(&MPI_Ialltoallw) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoallw, wrapped_ialltoallw, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoallw, if (call.outermost()) record("MPI_Ialltoallw", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ialltoallw_c
-static inline int wrapped_ialltoallw_c(decltype(&MPI_Ialltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ialltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ialltoallw_c, wrapped_ialltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
+RANKTREE_BEFORE(MPI_Ialltoallw_c, if (call.outermost()) record("MPI_Ialltoallw_c", [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibarrier
-static inline int wrapped_ibarrier(decltype(&MPI_Ibarrier) next, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ibarrier", [&](const Scene& scene) { barrier(scene, comm); });
-  return next(comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ibarrier, wrapped_ibarrier, (MPI_Comm comm, MPI_Request* request), comm, request)
+RANKTREE_BEFORE(MPI_Ibarrier, if (call.outermost()) record("MPI_Ibarrier", [&](const Scene& scene) { barrier(scene, comm); }), (MPI_Comm comm, MPI_Request* request), comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast
-static inline int wrapped_ibcast(decltype(&MPI_Ibcast) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ibcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return next(buffer, count, datatype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ibcast, wrapped_ibcast, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
+RANKTREE_BEFORE(MPI_Ibcast, if (call.outermost()) record("MPI_Ibcast", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibcast_c
-static inline int wrapped_ibcast_c(decltype(&MPI_Ibcast_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ibcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return next(buffer, count, datatype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ibcast_c, wrapped_ibcast_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
+RANKTREE_BEFORE(MPI_Ibcast_c, if (call.outermost()) record("MPI_Ibcast_c", [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request), buffer, count, datatype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan
-static inline int wrapped_iexscan(decltype(&MPI_Iexscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iexscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iexscan, wrapped_iexscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iexscan, if (call.outermost()) record("MPI_Iexscan", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iexscan_c
-static inline int wrapped_iexscan_c(decltype(&MPI_Iexscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iexscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iexscan_c, wrapped_iexscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iexscan_c, if (call.outermost()) record("MPI_Iexscan_c", [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igather
-static inline int wrapped_igather(decltype(&MPI_Igather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Igather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Igather, wrapped_igather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Igather, if (call.outermost()) record("MPI_Igather", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igather_c
-static inline int wrapped_igather_c(decltype(&MPI_Igather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Igather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Igather_c, wrapped_igather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Igather_c, if (call.outermost()) record("MPI_Igather_c", [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv
-static inline int wrapped_igatherv(decltype(&MPI_Igatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Igatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Igatherv, wrapped_igatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Igatherv, if (call.outermost()) record("MPI_Igatherv", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Igatherv_c
-static inline int wrapped_igatherv_c(decltype(&MPI_Igatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Igatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Igatherv_c, wrapped_igatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Igatherv_c, if (call.outermost()) record("MPI_Igatherv_c", [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce
-static inline int wrapped_ireduce(decltype(&MPI_Ireduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce, wrapped_ireduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce, if (call.outermost()) record("MPI_Ireduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_c
-static inline int wrapped_ireduce_c(decltype(&MPI_Ireduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce_c, wrapped_ireduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce_c, if (call.outermost()) record("MPI_Ireduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter
-static inline int wrapped_ireduce_scatter(decltype(&MPI_Ireduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce_scatter, wrapped_ireduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce_scatter, if (call.outermost()) record("MPI_Ireduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_c
-static inline int wrapped_ireduce_scatter_c(decltype(&MPI_Ireduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return next(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce_scatter_c, wrapped_ireduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce_scatter_c, if (call.outermost()) record("MPI_Ireduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block
-static inline int wrapped_ireduce_scatter_block(decltype(&MPI_Ireduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce_scatter_block, wrapped_ireduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce_scatter_block, if (call.outermost()) record("MPI_Ireduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ireduce_scatter_block_c
-static inline int wrapped_ireduce_scatter_block_c(decltype(&MPI_Ireduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ireduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return next(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ireduce_scatter_block_c, wrapped_ireduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Ireduce_scatter_block_c, if (call.outermost()) record("MPI_Ireduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan
-static inline int wrapped_iscan(decltype(&MPI_Iscan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscan, wrapped_iscan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iscan, if (call.outermost()) record("MPI_Iscan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscan_c
-static inline int wrapped_iscan_c(decltype(&MPI_Iscan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscan_c, wrapped_iscan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
+RANKTREE_BEFORE(MPI_Iscan_c, if (call.outermost()) record("MPI_Iscan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter
-static inline int wrapped_iscatter(decltype(&MPI_Iscatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscatter, wrapped_iscatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Iscatter, if (call.outermost()) record("MPI_Iscatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatter_c
-static inline int wrapped_iscatter_c(decltype(&MPI_Iscatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscatter_c, wrapped_iscatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Iscatter_c, if (call.outermost()) record("MPI_Iscatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv
-static inline int wrapped_iscatterv(decltype(&MPI_Iscatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscatterv, wrapped_iscatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Iscatterv, if (call.outermost()) record("MPI_Iscatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Iscatterv_c
-static inline int wrapped_iscatterv_c(decltype(&MPI_Iscatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Iscatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Iscatterv_c, wrapped_iscatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
+RANKTREE_BEFORE(MPI_Iscatterv_c, if (call.outermost()) record("MPI_Iscatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce
-static inline int wrapped_reduce(decltype(&MPI_Reduce) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce, wrapped_reduce, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_BEFORE(MPI_Reduce, if (call.outermost()) record("MPI_Reduce", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_c
-static inline int wrapped_reduce_c(decltype(&MPI_Reduce_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce_c, wrapped_reduce_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
+RANKTREE_BEFORE(MPI_Reduce_c, if (call.outermost()) record("MPI_Reduce_c", [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter
-static inline int wrapped_reduce_scatter(decltype(&MPI_Reduce_scatter) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter, wrapped_reduce_scatter, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Reduce_scatter, if (call.outermost()) record("MPI_Reduce_scatter", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_c
-static inline int wrapped_reduce_scatter_c(decltype(&MPI_Reduce_scatter_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return next(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_c, wrapped_reduce_scatter_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Reduce_scatter_c, if (call.outermost()) record("MPI_Reduce_scatter_c", [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcounts, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block
-static inline int wrapped_reduce_scatter_block(decltype(&MPI_Reduce_scatter_block) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_block, wrapped_reduce_scatter_block, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Reduce_scatter_block, if (call.outermost()) record("MPI_Reduce_scatter_block", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_c
-static inline int wrapped_reduce_scatter_block_c(decltype(&MPI_Reduce_scatter_block_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Reduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return next(sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_block_c, wrapped_reduce_scatter_block_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Reduce_scatter_block_c, if (call.outermost()) record("MPI_Reduce_scatter_block_c", [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, recvcount, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan
-static inline int wrapped_scan(decltype(&MPI_Scan) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Scan, wrapped_scan, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Scan, if (call.outermost()) record("MPI_Scan", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan_c
-static inline int wrapped_scan_c(decltype(&MPI_Scan_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return next(sendbuf, recvbuf, count, datatype, op, comm);
-}
-RANKTREE_ENTRIES(MPI_Scan_c, wrapped_scan_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
+RANKTREE_BEFORE(MPI_Scan_c, if (call.outermost()) record("MPI_Scan_c", [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm), sendbuf, recvbuf, count, datatype, op, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter
-static inline int wrapped_scatter(decltype(&MPI_Scatter) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Scatter, wrapped_scatter, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Scatter, if (call.outermost()) record("MPI_Scatter", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_c
-static inline int wrapped_scatter_c(decltype(&MPI_Scatter_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Scatter_c, wrapped_scatter_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Scatter_c, if (call.outermost()) record("MPI_Scatter_c", [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv
-static inline int wrapped_scatterv(decltype(&MPI_Scatterv) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Scatterv, wrapped_scatterv, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Scatterv, if (call.outermost()) record("MPI_Scatterv", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv_c
-static inline int wrapped_scatterv_c(decltype(&MPI_Scatterv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Scatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-RANKTREE_ENTRIES(MPI_Scatterv_c, wrapped_scatterv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
+RANKTREE_BEFORE(MPI_Scatterv_c, if (call.outermost()) record("MPI_Scatterv_c", [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm)
 #endif

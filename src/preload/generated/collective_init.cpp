@@ -3,331 +3,133 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Allgather_init
-static inline int wrapped_allgather_init(decltype(&MPI_Allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgather_init", *request, [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allgather_init, wrapped_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Allgather_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgather_init", *request, [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgather_init_c
-static inline int wrapped_allgather_init_c(decltype(&MPI_Allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgather_init_c", *request, [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allgather_init_c, wrapped_allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Allgather_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgather_init_c", *request, [&](const Scene& scene) { allgather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv_init
-static inline int wrapped_allgatherv_init(decltype(&MPI_Allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgatherv_init", *request, [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allgatherv_init, wrapped_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Allgatherv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgatherv_init", *request, [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Allgatherv_init_c
-static inline int wrapped_allgatherv_init_c(decltype(&MPI_Allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgatherv_init_c", *request, [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allgatherv_init_c, wrapped_allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Allgatherv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allgatherv_init_c", *request, [&](const Scene& scene) { allgatherv(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_init
-static inline int wrapped_allreduce_init(decltype(&MPI_Allreduce_init) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allreduce_init", *request, [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allreduce_init, wrapped_allreduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Allreduce_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allreduce_init", *request, [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Allreduce_init_c
-static inline int wrapped_allreduce_init_c(decltype(&MPI_Allreduce_init_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allreduce_init_c", *request, [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Allreduce_init_c, wrapped_allreduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Allreduce_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Allreduce_init_c", *request, [&](const Scene& scene) { allreduce(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_init
-static inline int wrapped_alltoall_init(decltype(&MPI_Alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoall_init", *request, [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoall_init, wrapped_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoall_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoall_init", *request, [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoall_init_c
-static inline int wrapped_alltoall_init_c(decltype(&MPI_Alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoall_init_c", *request, [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoall_init_c, wrapped_alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoall_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoall_init_c", *request, [&](const Scene& scene) { alltoall(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv_init
-static inline int wrapped_alltoallv_init(decltype(&MPI_Alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallv_init", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoallv_init, wrapped_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoallv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallv_init", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallv_init_c
-static inline int wrapped_alltoallv_init_c(decltype(&MPI_Alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallv_init_c", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoallv_init_c, wrapped_alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoallv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallv_init_c", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtype}, {recvbuf, recvcounts, recvtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw_init
-static inline int wrapped_alltoallw_init(decltype(&MPI_Alltoallw_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallw_init", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoallw_init, wrapped_alltoallw_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoallw_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallw_init", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Alltoallw_init_c
-static inline int wrapped_alltoallw_init_c(decltype(&MPI_Alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallw_init_c", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Alltoallw_init_c, wrapped_alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
+RANKTREE_AFTER(MPI_Alltoallw_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Alltoallw_init_c", *request, [&](const Scene& scene) { alltoallv(scene, {sendbuf, sendcounts, sendtypes}, {recvbuf, recvcounts, recvtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Barrier_init
-static inline int wrapped_barrier_init(decltype(&MPI_Barrier_init) next, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Barrier_init", *request, [&](const Scene& scene) { barrier(scene, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Barrier_init, wrapped_barrier_init, (MPI_Comm comm, MPI_Info info, MPI_Request* request), comm, info, request)
+RANKTREE_AFTER(MPI_Barrier_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Barrier_init", *request, [&](const Scene& scene) { barrier(scene, comm); }), (MPI_Comm comm, MPI_Info info, MPI_Request* request), comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_init
-static inline int wrapped_bcast_init(decltype(&MPI_Bcast_init) next, void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(buffer, count, datatype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bcast_init", *request, [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Bcast_init, wrapped_bcast_init, (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Bcast_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bcast_init", *request, [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Bcast_init_c
-static inline int wrapped_bcast_init_c(decltype(&MPI_Bcast_init_c) next, void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(buffer, count, datatype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bcast_init_c", *request, [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Bcast_init_c, wrapped_bcast_init_c, (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Bcast_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bcast_init_c", *request, [&](const Scene& scene) { bcast(scene, {buffer, count, datatype}, root, comm); }), (void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), buffer, count, datatype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan_init
-static inline int wrapped_exscan_init(decltype(&MPI_Exscan_init) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Exscan_init", *request, [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Exscan_init, wrapped_exscan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Exscan_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Exscan_init", *request, [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Exscan_init_c
-static inline int wrapped_exscan_init_c(decltype(&MPI_Exscan_init_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Exscan_init_c", *request, [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Exscan_init_c, wrapped_exscan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Exscan_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Exscan_init_c", *request, [&](const Scene& scene) { exscan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_init
-static inline int wrapped_gather_init(decltype(&MPI_Gather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gather_init", *request, [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Gather_init, wrapped_gather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Gather_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gather_init", *request, [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Gather_init_c
-static inline int wrapped_gather_init_c(decltype(&MPI_Gather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gather_init_c", *request, [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Gather_init_c, wrapped_gather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Gather_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gather_init_c", *request, [&](const Scene& scene) { gather(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv_init
-static inline int wrapped_gatherv_init(decltype(&MPI_Gatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gatherv_init", *request, [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Gatherv_init, wrapped_gatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Gatherv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gatherv_init", *request, [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Gatherv_init_c
-static inline int wrapped_gatherv_init_c(decltype(&MPI_Gatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gatherv_init_c", *request, [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Gatherv_init_c, wrapped_gatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Gatherv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Gatherv_init_c", *request, [&](const Scene& scene) { gatherv(scene, {sendbuf, sendcount, sendtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_init
-static inline int wrapped_reduce_init(decltype(&MPI_Reduce_init) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_init", *request, [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_init, wrapped_reduce_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_init", *request, [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_init_c
-static inline int wrapped_reduce_init_c(decltype(&MPI_Reduce_init_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_init_c", *request, [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_init_c, wrapped_reduce_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_init_c", *request, [&](const Scene& scene) { reduce(scene, {sendbuf, count, datatype}, root, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_init
-static inline int wrapped_reduce_scatter_block_init(decltype(&MPI_Reduce_scatter_block_init) next, const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_block_init", *request, [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_block_init, wrapped_reduce_scatter_block_init, (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_scatter_block_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_block_init", *request, [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_block_init_c
-static inline int wrapped_reduce_scatter_block_init_c(decltype(&MPI_Reduce_scatter_block_init_c) next, const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_block_init_c", *request, [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_block_init_c, wrapped_reduce_scatter_block_init_c, (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_scatter_block_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_block_init_c", *request, [&](const Scene& scene) { reduce_scatter_block(scene, {sendbuf, recvcount, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcount, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_init
-static inline int wrapped_reduce_scatter_init(decltype(&MPI_Reduce_scatter_init) next, const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_init", *request, [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_init, wrapped_reduce_scatter_init, (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_scatter_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_init", *request, [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Reduce_scatter_init_c
-static inline int wrapped_reduce_scatter_init_c(decltype(&MPI_Reduce_scatter_init_c) next, const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_init_c", *request, [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Reduce_scatter_init_c, wrapped_reduce_scatter_init_c, (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Reduce_scatter_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Reduce_scatter_init_c", *request, [&](const Scene& scene) { reduce_scatter(scene, recvcounts, datatype, comm); }), (const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan_init
-static inline int wrapped_scan_init(decltype(&MPI_Scan_init) next, const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scan_init", *request, [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scan_init, wrapped_scan_init, (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Scan_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scan_init", *request, [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scan_init_c
-static inline int wrapped_scan_init_c(decltype(&MPI_Scan_init_c) next, const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scan_init_c", *request, [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scan_init_c, wrapped_scan_init_c, (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
+RANKTREE_AFTER(MPI_Scan_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scan_init_c", *request, [&](const Scene& scene) { scan(scene, {sendbuf, count, datatype}, comm); }), (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, recvbuf, count, datatype, op, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_init
-static inline int wrapped_scatter_init(decltype(&MPI_Scatter_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatter_init", *request, [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scatter_init, wrapped_scatter_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Scatter_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatter_init", *request, [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatter_init_c
-static inline int wrapped_scatter_init_c(decltype(&MPI_Scatter_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatter_init_c", *request, [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scatter_init_c, wrapped_scatter_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Scatter_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatter_init_c", *request, [&](const Scene& scene) { scatter(scene, {sendbuf, sendcount, sendtype}, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv_init
-static inline int wrapped_scatterv_init(decltype(&MPI_Scatterv_init) next, const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatterv_init", *request, [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scatterv_init, wrapped_scatterv_init, (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Scatterv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatterv_init", *request, [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Scatterv_init_c
-static inline int wrapped_scatterv_init_c(decltype(&MPI_Scatterv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatterv_init_c", *request, [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Scatterv_init_c, wrapped_scatterv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
+RANKTREE_AFTER(MPI_Scatterv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Scatterv_init_c", *request, [&](const Scene& scene) { scatterv(scene, {recvbuf, recvcount, recvtype}, root, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, info, request)
 #endif

@@ -12,21 +12,11 @@ RANKTREE_ENTRIES(MPI_Cart_sub, passed, (MPI_Comm comm, const int remain_dims[], 
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_accept
-static inline int wrapped_comm_accept(decltype(&MPI_Comm_accept) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  const Call call;
-  if (call.outermost()) count_unattributed("MPI_Comm_accept");
-  return next(port_name, info, root, comm, newcomm);
-}
-RANKTREE_ENTRIES(MPI_Comm_accept, wrapped_comm_accept, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
+RANKTREE_BEFORE(MPI_Comm_accept, if (call.outermost()) count_unattributed("MPI_Comm_accept"), (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_connect
-static inline int wrapped_comm_connect(decltype(&MPI_Comm_connect) next, const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
-  const Call call;
-  if (call.outermost()) count_unattributed("MPI_Comm_connect");
-  return next(port_name, info, root, comm, newcomm);
-}
-RANKTREE_ENTRIES(MPI_Comm_connect, wrapped_comm_connect, (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
+RANKTREE_BEFORE(MPI_Comm_connect, if (call.outermost()) count_unattributed("MPI_Comm_connect"), (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm), port_name, info, root, comm, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_create
@@ -66,30 +56,15 @@ RANKTREE_ENTRIES(MPI_Comm_idup_with_info, passed, (MPI_Comm comm, MPI_Info info,
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_join
-static inline int wrapped_comm_join(decltype(&MPI_Comm_join) next, int fd, MPI_Comm* intercomm) {
-  const Call call;
-  if (call.outermost()) count_unattributed("MPI_Comm_join");
-  return next(fd, intercomm);
-}
-RANKTREE_ENTRIES(MPI_Comm_join, wrapped_comm_join, (int fd, MPI_Comm* intercomm), fd, intercomm)
+RANKTREE_BEFORE(MPI_Comm_join, if (call.outermost()) count_unattributed("MPI_Comm_join"), (int fd, MPI_Comm* intercomm), fd, intercomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn
-static inline int wrapped_comm_spawn(decltype(&MPI_Comm_spawn) next, const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  const Call call;
-  if (call.outermost()) count_unattributed("MPI_Comm_spawn");
-  return next(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
-}
-RANKTREE_ENTRIES(MPI_Comm_spawn, wrapped_comm_spawn, (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes)
+RANKTREE_BEFORE(MPI_Comm_spawn, if (call.outermost()) count_unattributed("MPI_Comm_spawn"), (const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_spawn_multiple
-static inline int wrapped_comm_spawn_multiple(decltype(&MPI_Comm_spawn_multiple) next, int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
-  const Call call;
-  if (call.outermost()) count_unattributed("MPI_Comm_spawn_multiple");
-  return next(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
-}
-RANKTREE_ENTRIES(MPI_Comm_spawn_multiple, wrapped_comm_spawn_multiple, (int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes)
+RANKTREE_BEFORE(MPI_Comm_spawn_multiple, if (call.outermost()) count_unattributed("MPI_Comm_spawn_multiple"), (int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[], const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]), count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes)
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split
@@ -97,12 +72,7 @@ RANKTREE_ENTRIES(MPI_Comm_split, passed, (MPI_Comm comm, int color, int key, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Comm_split_type
-static inline int wrapped_comm_split_type(decltype(&MPI_Comm_split_type) next, MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  const Call call;
-  if (const auto code = split_by_machine(call, comm, split_type, key, info, newcomm)) return *code;
-  return next(comm, split_type, key, info, newcomm);
-}
-RANKTREE_ENTRIES(MPI_Comm_split_type, wrapped_comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key, info, newcomm)
+RANKTREE_BEFORE(MPI_Comm_split_type, if (const auto code = split_by_machine(call, comm, split_type, key, info, newcomm)) return *code, (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm), comm, split_type, key, info, newcomm)
 #endif
 
 #if RANKTREE_HAS_MPI_Dist_graph_create
@@ -118,23 +88,11 @@ RANKTREE_ENTRIES(MPI_Graph_create, passed, (MPI_Comm comm_old, int nnodes, const
 #endif
 
 #if RANKTREE_HAS_MPI_Init
-static inline int wrapped_init(decltype(&MPI_Init) next, int* argc, char*** argv) {
-  const Call call;
-  const int code = next(argc, argv);
-  if (code == MPI_SUCCESS) start_recording();
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Init, wrapped_init, (int* argc, char*** argv), argc, argv)
+RANKTREE_AFTER(MPI_Init, if (code == MPI_SUCCESS) start_recording(), (int* argc, char*** argv), argc, argv)
 #endif
 
 #if RANKTREE_HAS_MPI_Init_thread
-static inline int wrapped_init_thread(decltype(&MPI_Init_thread) next, int* argc, char*** argv, int required, int* provided) {
-  const Call call;
-  const int code = next(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) start_recording();
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Init_thread, wrapped_init_thread, (int* argc, char*** argv, int required, int* provided), argc, argv, required, provided)
+RANKTREE_AFTER(MPI_Init_thread, if (code == MPI_SUCCESS) start_recording(), (int* argc, char*** argv, int required, int* provided), argc, argv, required, provided)
 #endif
 
 #if RANKTREE_HAS_MPI_Intercomm_create
@@ -150,31 +108,15 @@ RANKTREE_ENTRIES(MPI_Intercomm_merge, passed, (MPI_Comm intercomm, int high, MPI
 #endif
 
 #if RANKTREE_HAS_MPI_Session_finalize
-static inline int wrapped_session_finalize(decltype(&MPI_Session_finalize) next, MPI_Session* session) {
-  const Call call;
-  end_recording(*session);
-  return next(session);
-}
-RANKTREE_ENTRIES(MPI_Session_finalize, wrapped_session_finalize, (MPI_Session* session), session)
+RANKTREE_BEFORE(MPI_Session_finalize, end_recording(*session), (MPI_Session* session), session)
 #endif
 
 #if RANKTREE_HAS_MPI_Session_init
-static inline int wrapped_session_init(decltype(&MPI_Session_init) next, MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  const Call call;
-  const int code = next(info, errhandler, session);
-  if (code == MPI_SUCCESS) start_recording(*session);
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Session_init, wrapped_session_init, (MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session), info, errhandler, session)
+RANKTREE_AFTER(MPI_Session_init, if (code == MPI_SUCCESS) start_recording(*session), (MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session), info, errhandler, session)
 #endif
 
 #if RANKTREE_HAS_MPI_Type_free
-static inline int wrapped_type_free(decltype(&MPI_Type_free) next, MPI_Datatype* datatype) {
-  const Call call;
-  forget_types();
-  return next(datatype);
-}
-RANKTREE_ENTRIES(MPI_Type_free, wrapped_type_free, (MPI_Datatype* datatype), datatype)
+RANKTREE_BEFORE(MPI_Type_free, forget_types(), (MPI_Datatype* datatype), datatype)
 #endif
 
 #if RANKTREE_HAS_MPI_Win_allocate

@@ -3,281 +3,121 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgather
-static inline int wrapped_ineighbor_allgather(decltype(&MPI_Ineighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_allgather, wrapped_ineighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_allgather, if (call.outermost()) record("MPI_Ineighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgather_c
-static inline int wrapped_ineighbor_allgather_c(decltype(&MPI_Ineighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_allgather_c, wrapped_ineighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_allgather_c, if (call.outermost()) record("MPI_Ineighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv
-static inline int wrapped_ineighbor_allgatherv(decltype(&MPI_Ineighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv, wrapped_ineighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_allgatherv, if (call.outermost()) record("MPI_Ineighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_allgatherv_c
-static inline int wrapped_ineighbor_allgatherv_c(decltype(&MPI_Ineighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_allgatherv_c, wrapped_ineighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_allgatherv_c, if (call.outermost()) record("MPI_Ineighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall
-static inline int wrapped_ineighbor_alltoall(decltype(&MPI_Ineighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoall, wrapped_ineighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoall, if (call.outermost()) record("MPI_Ineighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoall_c
-static inline int wrapped_ineighbor_alltoall_c(decltype(&MPI_Ineighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoall_c, wrapped_ineighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoall_c, if (call.outermost()) record("MPI_Ineighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv
-static inline int wrapped_ineighbor_alltoallv(decltype(&MPI_Ineighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv, wrapped_ineighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoallv, if (call.outermost()) record("MPI_Ineighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallv_c
-static inline int wrapped_ineighbor_alltoallv_c(decltype(&MPI_Ineighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoallv_c, wrapped_ineighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoallv_c, if (call.outermost()) record("MPI_Ineighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw
-static inline int wrapped_ineighbor_alltoallw(decltype(&MPI_Ineighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw, wrapped_ineighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoallw, if (call.outermost()) record("MPI_Ineighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ineighbor_alltoallw_c
-static inline int wrapped_ineighbor_alltoallw_c(decltype(&MPI_Ineighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Ineighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ineighbor_alltoallw_c, wrapped_ineighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
+RANKTREE_BEFORE(MPI_Ineighbor_alltoallw_c, if (call.outermost()) record("MPI_Ineighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather
-static inline int wrapped_neighbor_allgather(decltype(&MPI_Neighbor_allgather) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgather, wrapped_neighbor_allgather, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_allgather, if (call.outermost()) record("MPI_Neighbor_allgather", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_c
-static inline int wrapped_neighbor_allgather_c(decltype(&MPI_Neighbor_allgather_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgather_c, wrapped_neighbor_allgather_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_allgather_c, if (call.outermost()) record("MPI_Neighbor_allgather_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init
-static inline int wrapped_neighbor_allgather_init(decltype(&MPI_Neighbor_allgather_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgather_init, wrapped_neighbor_allgather_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_allgather_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgather_init_c
-static inline int wrapped_neighbor_allgather_init_c(decltype(&MPI_Neighbor_allgather_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgather_init_c, wrapped_neighbor_allgather_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_allgather_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgather_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv
-static inline int wrapped_neighbor_allgatherv(decltype(&MPI_Neighbor_allgatherv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgatherv, wrapped_neighbor_allgatherv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_allgatherv, if (call.outermost()) record("MPI_Neighbor_allgatherv", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_c
-static inline int wrapped_neighbor_allgatherv_c(decltype(&MPI_Neighbor_allgatherv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_c, wrapped_neighbor_allgatherv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_allgatherv_c, if (call.outermost()) record("MPI_Neighbor_allgatherv_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init
-static inline int wrapped_neighbor_allgatherv_init(decltype(&MPI_Neighbor_allgatherv_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init, wrapped_neighbor_allgatherv_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_allgatherv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_allgatherv_init_c
-static inline int wrapped_neighbor_allgatherv_init_c(decltype(&MPI_Neighbor_allgatherv_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_allgatherv_init_c, wrapped_neighbor_allgatherv_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_allgatherv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_allgatherv_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall
-static inline int wrapped_neighbor_alltoall(decltype(&MPI_Neighbor_alltoall) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoall, wrapped_neighbor_alltoall, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoall, if (call.outermost()) record("MPI_Neighbor_alltoall", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_c
-static inline int wrapped_neighbor_alltoall_c(decltype(&MPI_Neighbor_alltoall_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoall_c, wrapped_neighbor_alltoall_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoall_c, if (call.outermost()) record("MPI_Neighbor_alltoall_c", [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init
-static inline int wrapped_neighbor_alltoall_init(decltype(&MPI_Neighbor_alltoall_init) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init, wrapped_neighbor_alltoall_init, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoall_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoall_init_c
-static inline int wrapped_neighbor_alltoall_init_c(decltype(&MPI_Neighbor_alltoall_init_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoall_init_c, wrapped_neighbor_alltoall_init_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoall_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoall_init_c", *request, [&](const Scene& scene) { neighbor_same(scene, {sendbuf, sendcount, sendtype}, comm); }), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv
-static inline int wrapped_neighbor_alltoallv(decltype(&MPI_Neighbor_alltoallv) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallv, wrapped_neighbor_alltoallv, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoallv, if (call.outermost()) record("MPI_Neighbor_alltoallv", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_c
-static inline int wrapped_neighbor_alltoallv_c(decltype(&MPI_Neighbor_alltoallv_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_c, wrapped_neighbor_alltoallv_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoallv_c, if (call.outermost()) record("MPI_Neighbor_alltoallv_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init
-static inline int wrapped_neighbor_alltoallv_init(decltype(&MPI_Neighbor_alltoallv_init) next, const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init, wrapped_neighbor_alltoallv_init, (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoallv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallv_init_c
-static inline int wrapped_neighbor_alltoallv_init_c(decltype(&MPI_Neighbor_alltoallv_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallv_init_c, wrapped_neighbor_alltoallv_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoallv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallv_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtype}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw
-static inline int wrapped_neighbor_alltoallw(decltype(&MPI_Neighbor_alltoallw) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallw, wrapped_neighbor_alltoallw, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoallw, if (call.outermost()) record("MPI_Neighbor_alltoallw", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_c
-static inline int wrapped_neighbor_alltoallw_c(decltype(&MPI_Neighbor_alltoallw_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) record("MPI_Neighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_c, wrapped_neighbor_alltoallw_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
+RANKTREE_BEFORE(MPI_Neighbor_alltoallw_c, if (call.outermost()) record("MPI_Neighbor_alltoallw_c", [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init
-static inline int wrapped_neighbor_alltoallw_init(decltype(&MPI_Neighbor_alltoallw_init) next, const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_init, wrapped_neighbor_alltoallw_init, (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoallw_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Neighbor_alltoallw_init_c
-static inline int wrapped_neighbor_alltoallw_init_c(decltype(&MPI_Neighbor_alltoallw_init_c) next, const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Neighbor_alltoallw_init_c, wrapped_neighbor_alltoallw_init_c, (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
+RANKTREE_AFTER(MPI_Neighbor_alltoallw_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Neighbor_alltoallw_init_c", *request, [&](const Scene& scene) { neighbor_each(scene, {sendbuf, sendcounts, sendtypes}, comm); }), (const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request)
 #endif

@@ -3,163 +3,73 @@
 #include "preload/entries.h"
 
 #if RANKTREE_HAS_MPI_Accumulate
-static inline int wrapped_accumulate(decltype(&MPI_Accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Accumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-RANKTREE_ENTRIES(MPI_Accumulate, wrapped_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
+RANKTREE_BEFORE(MPI_Accumulate, if (call.outermost()) record("MPI_Accumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Accumulate_c
-static inline int wrapped_accumulate_c(decltype(&MPI_Accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Accumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-RANKTREE_ENTRIES(MPI_Accumulate_c, wrapped_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
+RANKTREE_BEFORE(MPI_Accumulate_c, if (call.outermost()) record("MPI_Accumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Compare_and_swap
-static inline int wrapped_compare_and_swap(decltype(&MPI_Compare_and_swap) next, const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Compare_and_swap", [&](const Scene& scene) { get_and_put(scene, MPI_OP_NULL, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
-  return next(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win);
-}
-RANKTREE_ENTRIES(MPI_Compare_and_swap, wrapped_compare_and_swap, (const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win), origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win)
+RANKTREE_BEFORE(MPI_Compare_and_swap, if (call.outermost()) record("MPI_Compare_and_swap", [&](const Scene& scene) { get_and_put(scene, MPI_OP_NULL, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); }), (const void* origin_addr, const void* compare_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win), origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Fetch_and_op
-static inline int wrapped_fetch_and_op(decltype(&MPI_Fetch_and_op) next, const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Fetch_and_op", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); });
-  return next(origin_addr, result_addr, datatype, target_rank, target_disp, op, win);
-}
-RANKTREE_ENTRIES(MPI_Fetch_and_op, wrapped_fetch_and_op, (const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win), origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
+RANKTREE_BEFORE(MPI_Fetch_and_op, if (call.outermost()) record("MPI_Fetch_and_op", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, 1, datatype}, {result_addr, 1, datatype}, {target_rank, win}); }), (const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win), origin_addr, result_addr, datatype, target_rank, target_disp, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get
-static inline int wrapped_get(decltype(&MPI_Get) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Get", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-RANKTREE_ENTRIES(MPI_Get, wrapped_get, (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
+RANKTREE_BEFORE(MPI_Get, if (call.outermost()) record("MPI_Get", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_c
-static inline int wrapped_get_c(decltype(&MPI_Get_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Get_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-RANKTREE_ENTRIES(MPI_Get_c, wrapped_get_c, (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
+RANKTREE_BEFORE(MPI_Get_c, if (call.outermost()) record("MPI_Get_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate
-static inline int wrapped_get_accumulate(decltype(&MPI_Get_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Get_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
-  return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-RANKTREE_ENTRIES(MPI_Get_accumulate, wrapped_get_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
+RANKTREE_BEFORE(MPI_Get_accumulate, if (call.outermost()) record("MPI_Get_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Get_accumulate_c
-static inline int wrapped_get_accumulate_c(decltype(&MPI_Get_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Get_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
-  return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win);
-}
-RANKTREE_ENTRIES(MPI_Get_accumulate_c, wrapped_get_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
+RANKTREE_BEFORE(MPI_Get_accumulate_c, if (call.outermost()) record("MPI_Get_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Put
-static inline int wrapped_put(decltype(&MPI_Put) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Put", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-RANKTREE_ENTRIES(MPI_Put, wrapped_put, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
+RANKTREE_BEFORE(MPI_Put, if (call.outermost()) record("MPI_Put", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Put_c
-static inline int wrapped_put_c(decltype(&MPI_Put_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  const Call call;
-  if (call.outermost()) record("MPI_Put_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win);
-}
-RANKTREE_ENTRIES(MPI_Put_c, wrapped_put_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
+RANKTREE_BEFORE(MPI_Put_c, if (call.outermost()) record("MPI_Put_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win)
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate
-static inline int wrapped_raccumulate(decltype(&MPI_Raccumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Raccumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-RANKTREE_ENTRIES(MPI_Raccumulate, wrapped_raccumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
+RANKTREE_BEFORE(MPI_Raccumulate, if (call.outermost()) record("MPI_Raccumulate", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Raccumulate_c
-static inline int wrapped_raccumulate_c(decltype(&MPI_Raccumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Raccumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-RANKTREE_ENTRIES(MPI_Raccumulate_c, wrapped_raccumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
+RANKTREE_BEFORE(MPI_Raccumulate_c, if (call.outermost()) record("MPI_Raccumulate_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget
-static inline int wrapped_rget(decltype(&MPI_Rget) next, void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rget", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rget, wrapped_rget, (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
+RANKTREE_BEFORE(MPI_Rget, if (call.outermost()) record("MPI_Rget", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_c
-static inline int wrapped_rget_c(decltype(&MPI_Rget_c) next, void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rget_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rget_c, wrapped_rget_c, (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
+RANKTREE_BEFORE(MPI_Rget_c, if (call.outermost()) record("MPI_Rget_c", [&](const Scene& scene) { get(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate
-static inline int wrapped_rget_accumulate(decltype(&MPI_Rget_accumulate) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rget_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
-  return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rget_accumulate, wrapped_rget_accumulate, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
+RANKTREE_BEFORE(MPI_Rget_accumulate, if (call.outermost()) record("MPI_Rget_accumulate", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, void* result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rget_accumulate_c
-static inline int wrapped_rget_accumulate_c(decltype(&MPI_Rget_accumulate_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rget_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); });
-  return next(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rget_accumulate_c, wrapped_rget_accumulate_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
+RANKTREE_BEFORE(MPI_Rget_accumulate_c, if (call.outermost()) record("MPI_Rget_accumulate_c", [&](const Scene& scene) { get_and_put(scene, op, {origin_addr, origin_count, origin_datatype}, {result_addr, result_count, result_datatype}, {target_rank, win}); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rput
-static inline int wrapped_rput(decltype(&MPI_Rput) next, const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rput", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rput, wrapped_rput, (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
+RANKTREE_BEFORE(MPI_Rput, if (call.outermost()) record("MPI_Rput", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rput_c
-static inline int wrapped_rput_c(decltype(&MPI_Rput_c) next, const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) record("MPI_Rput_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); });
-  return next(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request);
-}
-RANKTREE_ENTRIES(MPI_Rput_c, wrapped_rput_c, (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
+RANKTREE_BEFORE(MPI_Rput_c, if (call.outermost()) record("MPI_Rput_c", [&](const Scene& scene) { put(scene, {origin_addr, origin_count, origin_datatype}, target_rank, win); }), (const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request* request), origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request)
 #endif

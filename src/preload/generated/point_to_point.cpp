@@ -4,364 +4,157 @@
 #include "preload/message.h"
 
 #if RANKTREE_HAS_MPI_Bsend
-RANKTREE_INLINE static int wrapped_bsend(decltype(&MPI_Bsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Bsend, wrapped_bsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Bsend, if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_c
-RANKTREE_INLINE static int wrapped_bsend_c(decltype(&MPI_Bsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Bsend_c, wrapped_bsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Bsend_c, if (call.outermost()) count_send(SendCall::kBsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init
-static inline int wrapped_bsend_init(decltype(&MPI_Bsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Bsend_init, wrapped_bsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Bsend_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Bsend_init_c
-static inline int wrapped_bsend_init_c(decltype(&MPI_Bsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Bsend_init_c, wrapped_bsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Bsend_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Bsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kBsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend
-RANKTREE_INLINE static int wrapped_ibsend(decltype(&MPI_Ibsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ibsend, wrapped_ibsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Ibsend, if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ibsend_c
-RANKTREE_INLINE static int wrapped_ibsend_c(decltype(&MPI_Ibsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Ibsend_c, wrapped_ibsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Ibsend_c, if (call.outermost()) count_send(SendCall::kIbsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend
-RANKTREE_INLINE static int wrapped_irsend(decltype(&MPI_Irsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Irsend, wrapped_irsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Irsend, if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Irsend_c
-RANKTREE_INLINE static int wrapped_irsend_c(decltype(&MPI_Irsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Irsend_c, wrapped_irsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Irsend_c, if (call.outermost()) count_send(SendCall::kIrsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend
-RANKTREE_INLINE static int wrapped_isend(decltype(&MPI_Isend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isend, wrapped_isend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Isend, if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isend_c
-RANKTREE_INLINE static int wrapped_isend_c(decltype(&MPI_Isend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isend_c, wrapped_isend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Isend_c, if (call.outermost()) count_send(SendCall::kIsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv
-RANKTREE_INLINE static int wrapped_isendrecv(decltype(&MPI_Isendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
-  return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isendrecv, wrapped_isendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
+RANKTREE_SEND(MPI_Isendrecv, if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_c
-RANKTREE_INLINE static int wrapped_isendrecv_c(decltype(&MPI_Isendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm);
-  return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isendrecv_c, wrapped_isendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
+RANKTREE_SEND(MPI_Isendrecv_c, if (call.outermost()) count_send(SendCall::kIsendrecv, sendcount, sendtype, dest, comm), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace
-RANKTREE_INLINE static int wrapped_isendrecv_replace(decltype(&MPI_Isendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isendrecv_replace, wrapped_isendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
+RANKTREE_SEND(MPI_Isendrecv_replace, if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm), (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Isendrecv_replace_c
-RANKTREE_INLINE static int wrapped_isendrecv_replace_c(decltype(&MPI_Isendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Isendrecv_replace_c, wrapped_isendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
+RANKTREE_SEND(MPI_Isendrecv_replace_c, if (call.outermost()) count_send(SendCall::kIsendrecvReplace, count, datatype, dest, comm), (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, sendtag, source, recvtag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend
-RANKTREE_INLINE static int wrapped_issend(decltype(&MPI_Issend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Issend, wrapped_issend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Issend, if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Issend_c
-RANKTREE_INLINE static int wrapped_issend_c(decltype(&MPI_Issend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm, request);
-}
-RANKTREE_ENTRIES(MPI_Issend_c, wrapped_issend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_SEND(MPI_Issend_c, if (call.outermost()) count_send(SendCall::kIssend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Precv_init
-static inline int wrapped_precv_init(decltype(&MPI_Precv_init) next, void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, partitions, count, datatype, source, tag, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Precv_init", *request, [](const Scene& scene) { (void)scene; });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Precv_init, wrapped_precv_init, (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, source, tag, comm, info, request)
+RANKTREE_AFTER(MPI_Precv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Precv_init", *request, [](const Scene& scene) { (void)scene; }), (void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, source, tag, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Psend_init
-static inline int wrapped_psend_init(decltype(&MPI_Psend_init) next, const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, partitions, count, datatype, dest, tag, comm, info, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kPsendInit, {buf, partitions * count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Psend_init, wrapped_psend_init, (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, comm, info, request)
+RANKTREE_AFTER(MPI_Psend_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Psend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kPsendInit, {buf, partitions * count, datatype}, dest, comm); }), (const void* buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request), buf, partitions, count, datatype, dest, tag, comm, info, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init
-static inline int wrapped_recv_init(decltype(&MPI_Recv_init) next, void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, source, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init", *request, [](const Scene& scene) { (void)scene; });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Recv_init, wrapped_recv_init, (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
+RANKTREE_AFTER(MPI_Recv_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init", *request, [](const Scene& scene) { (void)scene; }), (void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Recv_init_c
-static inline int wrapped_recv_init_c(decltype(&MPI_Recv_init_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, source, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init_c", *request, [](const Scene& scene) { (void)scene; });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Recv_init_c, wrapped_recv_init_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
+RANKTREE_AFTER(MPI_Recv_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Recv_init_c", *request, [](const Scene& scene) { (void)scene; }), (void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, source, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Request_free
-static inline int wrapped_request_free(decltype(&MPI_Request_free) next, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) free_request(*request);
-  return next(request);
-}
-RANKTREE_ENTRIES(MPI_Request_free, wrapped_request_free, (MPI_Request* request), request)
+RANKTREE_BEFORE(MPI_Request_free, if (call.outermost()) free_request(*request), (MPI_Request* request), request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend
-RANKTREE_INLINE static int wrapped_rsend(decltype(&MPI_Rsend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Rsend, wrapped_rsend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Rsend, if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_c
-RANKTREE_INLINE static int wrapped_rsend_c(decltype(&MPI_Rsend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Rsend_c, wrapped_rsend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Rsend_c, if (call.outermost()) count_send(SendCall::kRsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init
-static inline int wrapped_rsend_init(decltype(&MPI_Rsend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Rsend_init, wrapped_rsend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Rsend_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Rsend_init_c
-static inline int wrapped_rsend_init_c(decltype(&MPI_Rsend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Rsend_init_c, wrapped_rsend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Rsend_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Rsend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kRsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Send
-RANKTREE_INLINE static int wrapped_send(decltype(&MPI_Send) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Send, wrapped_send, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Send, if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_c
-RANKTREE_INLINE static int wrapped_send_c(decltype(&MPI_Send_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Send_c, wrapped_send_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Send_c, if (call.outermost()) count_send(SendCall::kSend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init
-static inline int wrapped_send_init(decltype(&MPI_Send_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Send_init, wrapped_send_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Send_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Send_init_c
-static inline int wrapped_send_init_c(decltype(&MPI_Send_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Send_init_c, wrapped_send_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Send_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Send_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv
-RANKTREE_INLINE static int wrapped_sendrecv(decltype(&MPI_Sendrecv) next, const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
-  return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-RANKTREE_ENTRIES(MPI_Sendrecv, wrapped_sendrecv, (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
+RANKTREE_SEND(MPI_Sendrecv, if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm), (const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_c
-RANKTREE_INLINE static int wrapped_sendrecv_c(decltype(&MPI_Sendrecv_c) next, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm);
-  return next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
-}
-RANKTREE_ENTRIES(MPI_Sendrecv_c, wrapped_sendrecv_c, (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
+RANKTREE_SEND(MPI_Sendrecv_c, if (call.outermost()) count_send(SendCall::kSendrecv, sendcount, sendtype, dest, comm), (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status), sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace
-RANKTREE_INLINE static int wrapped_sendrecv_replace(decltype(&MPI_Sendrecv_replace) next, void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-RANKTREE_ENTRIES(MPI_Sendrecv_replace, wrapped_sendrecv_replace, (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
+RANKTREE_SEND(MPI_Sendrecv_replace, if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm), (void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Sendrecv_replace_c
-RANKTREE_INLINE static int wrapped_sendrecv_replace_c(decltype(&MPI_Sendrecv_replace_c) next, void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
-}
-RANKTREE_ENTRIES(MPI_Sendrecv_replace_c, wrapped_sendrecv_replace_c, (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
+RANKTREE_SEND(MPI_Sendrecv_replace_c, if (call.outermost()) count_send(SendCall::kSendrecvReplace, count, datatype, dest, comm), (void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status* status), buf, count, datatype, dest, sendtag, source, recvtag, comm, status)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend
-RANKTREE_INLINE static int wrapped_ssend(decltype(&MPI_Ssend) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Ssend, wrapped_ssend, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Ssend, if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_c
-RANKTREE_INLINE static int wrapped_ssend_c(decltype(&MPI_Ssend_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  const Call call;
-  if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm);
-  return next(buf, count, datatype, dest, tag, comm);
-}
-RANKTREE_ENTRIES(MPI_Ssend_c, wrapped_ssend_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
+RANKTREE_SEND(MPI_Ssend_c, if (call.outermost()) count_send(SendCall::kSsend, count, datatype, dest, comm), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm), buf, count, datatype, dest, tag, comm)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init
-static inline int wrapped_ssend_init(decltype(&MPI_Ssend_init) next, const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Ssend_init, wrapped_ssend_init, (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Ssend_init, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Ssend_init_c
-static inline int wrapped_ssend_init_c(decltype(&MPI_Ssend_init_c) next, const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request) {
-  const Call call;
-  const int code = next(buf, count, datatype, dest, tag, comm, request);
-  if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); });
-  return code;
-}
-RANKTREE_ENTRIES(MPI_Ssend_init_c, wrapped_ssend_init_c, (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
+RANKTREE_AFTER(MPI_Ssend_init_c, if (call.outermost() && code == MPI_SUCCESS) keep("MPI_Ssend_init_c", *request, [&](const Scene& scene) { send_init(scene, SendCall::kSsendInit, {buf, count, datatype}, dest, comm); }), (const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request* request), buf, count, datatype, dest, tag, comm, request)
 #endif
 
 #if RANKTREE_HAS_MPI_Start
-static inline int wrapped_start(decltype(&MPI_Start) next, MPI_Request* request) {
-  const Call call;
-  if (call.outermost()) start_request(*request);
-  return next(request);
-}
-RANKTREE_ENTRIES(MPI_Start, wrapped_start, (MPI_Request* request), request)
+RANKTREE_BEFORE(MPI_Start, if (call.outermost()) start_request(*request), (MPI_Request* request), request)
 #endif
 
 #if RANKTREE_HAS_MPI_Startall
-static inline int wrapped_startall(decltype(&MPI_Startall) next, int count, MPI_Request array_of_requests[]) {
-  const Call call;
-  for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i]);
-  return next(count, array_of_requests);
-}
-RANKTREE_ENTRIES(MPI_Startall, wrapped_startall, (int count, MPI_Request array_of_requests[]), count, array_of_requests)
+RANKTREE_BEFORE(MPI_Startall, for (int i = 0; call.outermost() && i < count; ++i) start_request(array_of_requests[i]), (int count, MPI_Request array_of_requests[]), count, array_of_requests)
 #endif
