@@ -47,7 +47,8 @@ def test_results_are_those_of_the_mpi(mpi: Mpi, ranks: int) -> None:
 
 def test_large_vectors_take_many_rounds(mpi: Mpi) -> None:
     """Megabytes a rank: far more than fits into shared memory at a time."""
-    expect_agreement(run(mpi.launch(3, mpi.program("shared_check"), "shared:binomial", 7, 20, 8 << 20)), 20)
+    words = mpi.launch(3, mpi.program("shared_check"), "shared:binomial", 7, 20, 8 << 20)
+    expect_agreement(run(words, **mpi.yielding_variables(3)), 20)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
@@ -55,7 +56,7 @@ def test_more_data_than_the_buffer_holds_is_an_error(mpi: Mpi, ranks: int) -> No
     """MPI's error class where data is lost, nothing written beyond the buffer, and later calls are right."""
     if ranks > 3:
         known_bugs.skip(mpi, "waiting-ranks-spin")
-    result = run(mpi.launch(ranks, mpi.program("shared_truncated")))
+    result = run(mpi.launch(ranks, mpi.program("shared_truncated")), **mpi.yielding_variables(ranks))
     assert (result.returncode, result.stdout) == (0, "ok\n"), result.stdout + result.stderr
 
 
@@ -65,7 +66,8 @@ def test_elements_that_fit_into_no_cell_are_no_trial(mpi: Mpi, ranks: int, tmp_p
     if ranks > 2:
         known_bugs.skip(mpi, "waiting-ranks-spin")
     log = tmp_path / "collect.log"
-    result = run(mpi.launch(ranks, mpi.program("shared_unusual")), RANKTREE_COLL_LOG=str(log))
+    variables = mpi.yielding_variables(ranks) | {"RANKTREE_COLL_LOG": str(log)}
+    result = run(mpi.launch(ranks, mpi.program("shared_unusual")), **variables)
     if result.stdout == "short elements were not tried\n":
         known_bugs.skip(mpi, "waiting-ranks-spin")
         skip_if_overdrawn(log.read_text(encoding="utf-8"))

