@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,17 +52,26 @@ def pairs_of(lines: list[str]) -> dict[int, Pairs]:
     return found
 
 
+@cache
+def program_of(mpi: str, folder: Path) -> Path:
+    """The program, compiled with that MPI's wrapper, once for all tests."""
+    compiler = shutil.which(f"mpicc.{mpi}")
+    if compiler is None:
+        pytest.skip(f"{mpi} is not installed")
+    program = folder / f"expand_calls_{mpi}"
+    words = [compiler, "-O1", "-rdynamic", HERE / "expand_calls.c", "-o", program, "-ldl"]
+    subprocess.run(words, check=True, timeout=60)
+    return program
+
+
 def really_sent(
     mpi: str, ranks: int, wanted: list[Case], folder: Path, settings: tuple[str, ...] = (), group: tuple[str, ...] = ()
 ) -> dict[int, Pairs]:
-    """Builds the program for that MPI, makes the calls and reads what each rank sent."""
-    compiler, launcher = shutil.which(f"mpicc.{mpi}"), shutil.which(f"mpiexec.{mpi}")
-    if compiler is None or launcher is None:
+    """Makes the calls with that MPI and reads what each rank sent."""
+    launcher = shutil.which(f"mpiexec.{mpi}")
+    if launcher is None:
         pytest.skip(f"{mpi} is not installed")
-    program = folder / "expand_calls"
-    subprocess.run(
-        [compiler, "-O1", "-rdynamic", HERE / "expand_calls.c", "-o", program, "-ldl"], check=True, timeout=60
-    )
+    program = program_of(mpi, folder.parent)
     (folder / "cases").write_text("".join(f"{name} {root} {size} {width}\n" for name, root, size, width in wanted))
     options = {
         "openmpi": "--oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca pml_monitoring_enable 2",

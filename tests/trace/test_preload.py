@@ -21,16 +21,9 @@ def library(mpi, build_folder: Path) -> Path:
 
 
 @pytest.fixture
-def compiled(mpi, tmp_path: Path) -> Callable[..., Path]:
+def made(mpi, compiled: Callable[..., Path]) -> Callable[..., Path]:
     """Compiles a source of this folder with the MPI's compiler wrapper."""
-
-    def build(source: str, *options: object) -> Path:
-        program = tmp_path / source.removesuffix(".c")
-        command = [mpi.mpicc, SOURCES / source, "-o", program, *options]
-        subprocess.run(list(map(str, command)), check=True, timeout=60)
-        return program
-
-    return build
+    return lambda source, *options: compiled(mpi.name, SOURCES / source, *options)
 
 
 @pytest.fixture
@@ -52,20 +45,20 @@ def parts_of(output: Path) -> Path:
     return output.with_name(output.name + ".parts")
 
 
-def test_a_link_in_place_of_a_part_is_not_followed(mpi, library, compiled, output, tmp_path):
+def test_a_link_in_place_of_a_part_is_not_followed(mpi, library, made, output, tmp_path):
     """Another user has made the folder first; the trace is complete all the same."""
     victim = tmp_path / "victim"
     victim.write_text("kept\n", encoding="ascii")
     parts_of(output).mkdir()
     (parts_of(output) / "rank-1-0.part").symlink_to(victim)
-    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+    result = preloaded(mpi, 3, [library], made("ring.c"))
     assert result.returncode == 0
     assert victim.read_text(encoding="ascii") == "kept\n"
     assert read_trace(output).record.pairs == RING
 
 
-def test_the_library_alone_writes_the_trace(mpi, library, compiled, output):
-    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+def test_the_library_alone_writes_the_trace(mpi, library, made, output):
+    result = preloaded(mpi, 3, [library], made("ring.c"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     trace = read_trace(output)
     assert trace.record.pairs == RING
@@ -73,24 +66,24 @@ def test_the_library_alone_writes_the_trace(mpi, library, compiled, output):
     assert not parts_of(output).exists()
 
 
-def test_a_tool_behind_ranktree_works_and_its_calls_are_not_the_programs(mpi, library, compiled, output):
-    tool = compiled("tool.c", "-shared", "-fPIC")
-    result = preloaded(mpi, 3, [library, tool], compiled("ring.c"))
+def test_a_tool_behind_ranktree_works_and_its_calls_are_not_the_programs(mpi, library, made, output):
+    tool = made("tool.c", "-shared", "-fPIC")
+    result = preloaded(mpi, 3, [library, tool], made("ring.c"))
     assert result.stderr.count("tool saw 2") == 3
     assert read_trace(output).record.pairs == RING
     assert read_trace(output).record.calls == WORLD_BARRIERS
 
 
-def test_ranktree_works_behind_another_tool(mpi, library, compiled, output):
-    tool = compiled("tool.c", "-shared", "-fPIC")
-    result = preloaded(mpi, 3, [tool, library], compiled("ring.c"))
+def test_ranktree_works_behind_another_tool(mpi, library, made, output):
+    tool = made("tool.c", "-shared", "-fPIC")
+    result = preloaded(mpi, 3, [tool, library], made("ring.c"))
     assert result.stderr.count("tool saw 2") == 3
     assert read_trace(output).record.pairs == RING
 
 
-def test_a_job_with_one_untraced_process_succeeds(mpi, library, compiled, output, monkeypatch, ranktree):
+def test_a_job_with_one_untraced_process_succeeds(mpi, library, made, output, monkeypatch, ranktree):
     monkeypatch.setenv("RANKTREE_PATIENCE", "2")
-    result = preloaded(mpi, 3, [library], SOURCES / "some_untraced", compiled("ring.c"))
+    result = preloaded(mpi, 3, [library], SOURCES / "some_untraced", made("ring.c"))
     assert result.returncode == 0
     assert not output.exists()
     assert ranktree("trace", "--recover", output).returncode == 0
@@ -100,28 +93,28 @@ def test_a_job_with_one_untraced_process_succeeds(mpi, library, compiled, output
     assert trace.record.pairs == {key: amount for key, amount in RING.items() if key[1] != 1}
 
 
-def test_when_the_file_cannot_be_written_the_program_succeeds_and_parts_stay(mpi, library, compiled, output):
+def test_when_the_file_cannot_be_written_the_program_succeeds_and_parts_stay(mpi, library, made, output):
     output.mkdir()  # a folder of that name prevents it
-    result = preloaded(mpi, 3, [library], compiled("ring.c"))
+    result = preloaded(mpi, 3, [library], made("ring.c"))
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     assert len(list(parts_of(output).iterdir())) == 3
 
 
-def test_without_parts_a_regular_exit_still_writes_the_trace(mpi, library, compiled, output):
+def test_without_parts_a_regular_exit_still_writes_the_trace(mpi, library, made, output):
     parts_of(output).write_text("not a folder", encoding="utf-8")
-    assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
+    assert preloaded(mpi, 3, [library], made("ring.c")).returncode == 0
     assert read_trace(output).record.pairs == RING
 
 
-def test_nothing_is_written_without_the_variable(mpi, library, compiled, output, monkeypatch):
+def test_nothing_is_written_without_the_variable(mpi, library, made, output, monkeypatch):
     monkeypatch.delenv("RANKTREE_TRACE")
-    assert preloaded(mpi, 3, [library], compiled("ring.c")).returncode == 0
+    assert preloaded(mpi, 3, [library], made("ring.c")).returncode == 0
     assert list(output.parent.glob("app.npz*")) == []
 
 
-def test_a_program_of_sessions_leaves_finished_parts(mpi, library, compiled, output, ranktree):
+def test_a_program_of_sessions_leaves_finished_parts(mpi, library, made, output, ranktree):
     known_bugs.skip(mpi, "no-sessions")
-    assert preloaded(mpi, 3, [library], compiled("session.c")).returncode == 0
+    assert preloaded(mpi, 3, [library], made("session.c")).returncode == 0
     assert ranktree("trace", "--recover", output).returncode == 0
     trace = read_trace(output)
     assert trace.metadata["complete"] is True
@@ -129,10 +122,10 @@ def test_a_program_of_sessions_leaves_finished_parts(mpi, library, compiled, out
     assert trace.record.calls == {("Barrier", -1, 0, (0, 1, 2), ()): (3, 0)}
 
 
-def test_the_archive_traces_a_program_it_is_linked_into(mpi, compiled, output, build_folder):
+def test_the_archive_traces_a_program_it_is_linked_into(mpi, made, output, build_folder):
     archive = build_folder / f"src/preload/libranktree_trace_{mpi.name}.a"
     if not archive.exists():
         pytest.skip("built with -DRANKTREE_STATIC_TRACE=ON only")
-    program = compiled("ring.c", archive, "-lz", "-lstdc++", "-lm")
+    program = made("ring.c", archive, "-lz", "-lstdc++", "-lm")
     assert preloaded(mpi, 3, [], program).returncode == 0
     assert read_trace(output).record.pairs == RING
