@@ -90,13 +90,18 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         signal_group(process.pid, signal.SIGKILL)
         process.wait()
+    wait_for_descendants()
+    for number in descendants(os.getpid()):
+        send(number, signal.SIGKILL)
+    wait_for_descendants()  # on a busy machine a killed process is there until it gets a processor
+
+
+def wait_for_descendants() -> None:
+    """Until all are gone, for the grace at most."""
     until = time.monotonic() + GRACE_SECONDS
     while descendants(os.getpid()) and time.monotonic() < until:
         reap()
         time.sleep(POLL_SECONDS)
-    for number in descendants(os.getpid()):
-        send(number, signal.SIGKILL)
-    reap()
 
 
 def signal_group(group: int, number: int) -> None:
