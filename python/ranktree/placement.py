@@ -36,7 +36,7 @@ MAX_RANKS = 2**31 - 1
 
 def place(  # noqa: PLR0913  what is placed, where, and how
     pattern: Any,
-    machine: "Machine | str" = "live",
+    machine: "Machine | str | os.PathLike[str]" = "live",
     *,
     algorithm: str = "best",
     preset: str = "default",
@@ -53,7 +53,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
     cost: str = "hops",
     collectives: str = "model",
     threads_per_rank: int = 1,
-    network: str | None = None,
+    network: "str | os.PathLike[str] | None" = None,
 ) -> Plan:
     """Place the ranks of a pattern on a machine, as `ranktree map` does.
 
@@ -63,7 +63,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         One of: the path of a file (docs/reference/formats/pattern.md, `.npy`, `scipy.sparse.save_npz`'s); a numpy
         array of two dimensions or a scipy sparse matrix, whose entry [i, j] goes from rank i to rank j; a networkx
         graph whose nodes are 0 .. n-1, with the edge attribute `weight` (1 where it is missing); a `ranktree.Pattern`.
-    machine : str or Machine, default "live"
+    machine : str or os.PathLike or Machine, default "live"
         As `ranktree map --machine` takes it, with `unit`, `cost` and `network`; or a `ranktree.Machine`, as it is.
     algorithm : {"best", "engine", "treematch", "greedy", "round-robin", "random", "identity"}
         The placement algorithm; "best" takes the cheapest of several.
@@ -96,7 +96,7 @@ def place(  # noqa: PLR0913  what is placed, where, and how
         How collective calls become pairs; "model": as the MPI that was traced.
     threads_per_rank : int
         So many neighbouring slots for each rank, which is bound to all of them.
-    network : str, optional
+    network : str or os.PathLike, optional
         A file of switches (docs/reference/formats/network.md), each host of which is such a machine.
 
     Returns
@@ -201,17 +201,24 @@ def require_whole(name: str, value: Any, lowest: int, highest: int) -> None:
         raise ValueError(f"{name}: expected a whole number from {lowest} to {highest}, found {value!r}")
 
 
-def tree_of(machine: Any, unit: str = "core", cost: str = "hops", network: str | None = None) -> "_core.Tree":
+def tree_of(machine: Any, unit: str = "core", cost: str = "hops", network: Any = None) -> "_core.Tree":
     """The machine as a tree."""
     machine = getattr(machine, "tree", machine)
     if isinstance(machine, _core.Tree):
         return machine
-    if not isinstance(machine, str):
-        raise ValueError(f"machine: expected text or a tree, found {type(machine).__name__}")
+    machine = require_text_or_path("machine", machine, "text, a path or a tree")
+    network = None if network is None else require_text_or_path("network", network, "text or a path")
     if unit not in ("core", "pu"):
         raise ValueError(f"unit: expected core or pu, found '{unit}'")
     tree = _core.load_machine(machine, network).with_metric(cost)
     return tree.cut_at("Core") if unit == "core" else tree
+
+
+def require_text_or_path(name: str, value: Any, expected: str) -> str:
+    """As text."""
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    raise ValueError(f"{name}: expected {expected}, found {type(value).__name__}")
 
 
 def weights_of(pattern: Any) -> "_core.Weights":

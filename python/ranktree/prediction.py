@@ -6,6 +6,7 @@ ranks = Hierarchy.flat(64)
 predict_candidates("broadcast", 1 << 20, ranks, Parameters.usual(1, 1))
 """
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from ranktree import _core
@@ -45,14 +46,14 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     collective: str,
     ranks: int,
     size: int,
-    machine: "Machine | str" = "live",
+    machine: "Machine | str | os.PathLike[str]" = "live",
     *,
-    parameters: str | None = None,
+    parameters: "str | os.PathLike[str] | None" = None,
     groups: int = 0,
     by_node: bool = False,
     shared: bool = True,
     model: str = "closed",
-    network: str | None = None,
+    network: "str | os.PathLike[str] | None" = None,
 ) -> dict[str, Any]:
     """Predict the costs of a collective, as `ranktree predict` does for one size.
 
@@ -64,9 +65,9 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
         How many, at least 2.
     size : int
         Bytes of the whole vector, or of one block in collectives of blocks.
-    machine : str or Machine, default "live"
+    machine : str or os.PathLike or Machine, default "live"
         As `ranktree predict --machine` takes it; or a `ranktree.Machine`, as it is.
-    parameters : str, optional
+    parameters : str or os.PathLike, optional
         A file of `ranktree calibrate`.
     groups : int
         That many groups of consecutive ranks; 0: the machine's levels.
@@ -76,7 +77,7 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
         Whether shared memory inside nodes counts, where a node has several ranks.
     model : {"closed", "hockney", "loggp"}
         Closed forms, or following messages.
-    network : str, optional
+    network : str or os.PathLike, optional
         As `ranktree predict --network` takes it.
 
     Returns
@@ -95,8 +96,9 @@ def predict(  # noqa: PLR0913  what runs, where, and how it is modelled
     if ranks < 2:  # noqa: PLR2004  one rank communicates with no other
         raise ValueError(f"ranks: expected at least 2, found {ranks}")
     tree = tree_of(machine, "core", "hops", network)
+    links = None if parameters is None else os.fspath(parameters)
     bytes_each = 0 if collective == "barrier" else size
-    found: dict[str, Any] = _core.model_launch(tree, ranks, parameters, by_node).predict(
+    found: dict[str, Any] = _core.model_launch(tree, ranks, links, by_node).predict(
         collective, bytes_each, model, shared, groups
     )
     return found

@@ -253,7 +253,7 @@ def test_a_tree_is_taken_as_it_is(found: dict) -> None:
         ("edge", "pattern[0, 1]: expected a finite number, at least 0, found -2"),
         ("edge text", "pattern: expected real numbers"),
         ("too many", "expected at least 19 slots for the pattern's ranks, found 18"),
-        ("machine", "machine: expected text or a tree, found int"),
+        ("machine", "machine: expected text, a path or a tree, found int"),
         ("preset", "preset: expected fast, default or strong, found 'hard'"),
         ("algorithm", "algorithm: expected best"),
         ("threads", "threads: expected a whole number from 1"),

@@ -103,6 +103,26 @@ def test_a_path_may_be_text_or_a_path(matrix: np.ndarray, ranktree_module, tmp_p
                 ranktree_module.place(tmp_path / name, MACHINE)
 
 
+def test_a_machine_and_a_network_may_be_paths(
+    matrix: np.ndarray, ranktree: Callable, ranktree_module, tmp_path: Path
+) -> None:
+    """As their text."""
+    from ranktree.prediction import predict  # noqa: PLC0415
+
+    machine, network = tmp_path / "machine.json", tmp_path / "hosts"
+    assert ranktree("topo", "node:2 core:4", "-o", machine).returncode == 0
+    network.write_text("a left\nb right\n", encoding="ascii")
+    for given in ({"machine": machine}, {"machine": "core:4", "network": network}):
+        texts = {name: str(each) for name, each in given.items()}
+        plan = ranktree_module.place(matrix, **given)
+        assert plan.to_json() == ranktree_module.place(matrix, **texts).to_json()
+        built = ranktree_module.Machine(**given)
+        assert (len(built), built.text, ranktree_module.place(matrix, built).cost) == (8, texts["machine"], plan.cost)
+        assert predict("bcast", 8, 64, **given) == predict("bcast", 8, 64, **texts)
+    with pytest.raises(ValueError, match="network: expected text or a path, found int"):
+        ranktree_module.place(matrix, "core:4", network=5)
+
+
 def test_load_returns_a_pattern_and_warns(tmp_path: Path) -> None:
     """In place of a pair of both."""
     from ranktree import pattern  # noqa: PLC0415

@@ -55,6 +55,8 @@ def test_what_is_no_pattern_is_refused() -> None:
         ranktree.Pattern.from_matrix(scipy.sparse.csr_array(np.array([[0.0, -1.0], [0.0, 0.0]])))
     with pytest.raises(ValueError, match="bytes or messages"):
         ranktree.Pattern.from_matrix(np.ones((2, 2))).to_scipy("calls")
+    with pytest.raises(ValueError, match=r"found str: Pattern\.load reads a file"):
+        ranktree.Pattern("app.npz")
 
 
 @pytest.mark.parametrize("description", [MACHINE, "switch:2 node:2 core:3"])

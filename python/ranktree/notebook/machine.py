@@ -1,5 +1,6 @@
 """A machine as an object for notebooks."""
 
+import os
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,19 @@ class Machine:
     """A machine as a tree of levels; its slots are the places of one rank each."""
 
     def __init__(
-        self, machine: str = "live", network: str | None = None, unit: str = "core", cost: str = "hops"
+        self,
+        machine: "str | os.PathLike[str]" = "live",
+        network: "str | os.PathLike[str] | None" = None,
+        unit: str = "core",
+        cost: str = "hops",
     ) -> None:
         """Load a machine.
 
         Parameters
         ----------
-        machine : str
+        machine : str or os.PathLike
             "live", paths of hwloc XML joined by commas, a JSON machine file, or a description such as "node:4 core:8".
-        network : str, optional
+        network : str or os.PathLike, optional
             A file of switches (docs/reference/formats/network.md), each host of which is such a machine.
         unit : {"core", "pu"}
             What the slot of a rank is.
@@ -42,9 +47,9 @@ class Machine:
         OSError
             Where a file cannot be read.
         """
-        self.text = machine
-        self.cost = cost
         self.tree: _core.Tree = tree_of(machine, unit, cost, network)
+        self.text = os.fspath(machine) if isinstance(machine, os.PathLike) else machine
+        self.cost = cost
 
     @property
     def levels(self) -> list[str]:

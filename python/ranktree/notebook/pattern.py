@@ -46,8 +46,12 @@ class Pattern:
         Raises
         ------
         ValueError
-            For another name of a model.
+            For another name of a model, and for what is no such pattern.
         """
+        if not isinstance(core, files.Pattern):
+            raise ValueError(
+                f"core: expected a pattern of ranktree.pattern, found {type(core).__name__}: Pattern.load reads a file"
+            )
         model = files.natural_model(core) if collectives == "model" else collectives
         self.recorded: ranktree.pattern.Pattern = core
         self.traffic: ranktree.pattern.Pattern = files.expand(core, model)
