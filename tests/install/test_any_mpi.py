@@ -7,10 +7,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.helpers.mpis import VARIABLES, Mpi, read_builds
+from tests.helpers.trace_files import Amounts, read_trace
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / ".mpis"  # tools/mpis.sh
@@ -46,19 +50,32 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@contextmanager
+def new_folder(build_folder: Path) -> Iterator[Path]:
+    """A folder beside the build tree, where the path to the sources is as long: a compiler cache serves both."""
+    folder = Path(tempfile.mkdtemp(prefix="any-mpi-", dir=build_folder.parent))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def common_folder(build_folder: Path) -> Iterator[Path]:
+    """For builds with several MPIs in turn: what needs no MPI, which is most, is compiled once."""
+    with new_folder(build_folder) as folder:
+        yield folder
+
+
 @pytest.fixture
 def configure(tools: Path, build_folder: Path) -> Iterator[Callable[..., Configured]]:
-    """Runs CMake where PATH is `folders` and the tools.
-
-    As the build tree and beside it, where the path to the sources is as long: a compiler cache serves both.
+    """Runs CMake where PATH is `folders` and the tools, in a folder of the test or in `build`, configured as the build
+    tree is.
     """
-    build = Path(tempfile.mkdtemp(prefix="any-mpi-", dir=build_folder.parent))
 
-    def run(*folders: Path, options: tuple[str, ...] = (), **variables: str) -> Configured:
+    def run(*folders: Path, build: Path | None = None, options: tuple[str, ...] = (), **variables: str) -> Configured:
         kept = {name: value for name, value in os.environ.items() if name not in OURS}
         path = ":".join(map(str, [*folders, tools]))
         own = ["-DRANKTREE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", *options]
-        words = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *own]
+        words = ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build or own_folder, *own]
         result = subprocess.run(
             list(map(str, words)),
             capture_output=True,
@@ -68,10 +85,10 @@ def configure(tools: Path, build_folder: Path) -> Iterator[Callable[..., Configu
             env={**kept, **variables, "PATH": path},
         )
         assert result.returncode == 0, result.stdout + result.stderr
-        return Configured(build, result.stdout + result.stderr)
+        return Configured(build or own_folder, result.stdout + result.stderr)
 
-    yield run
-    shutil.rmtree(build)
+    with new_folder(build_folder) as own_folder:
+        yield run
 
 
 def wheel(name: str) -> Path:
@@ -80,17 +97,40 @@ def wheel(name: str) -> Path:
     return folder if folder.is_dir() else pytest.skip(f"{folder} is not there (make mpis)")
 
 
+@pytest.mark.launch
 @pytest.mark.parametrize("name", FOUND)
-def test_a_plain_mpicc_on_path_is_found_and_built_for(name: str, configure: Callable, tools: Path) -> None:
-    """As `module load` gives it. The world library is the smallest one that is compiled with an MPI's header."""
-    found = configure(wheel(name))
+def test_a_plain_mpicc_on_path_is_found_and_built_for(
+    name: str, configure: Callable, common_folder: Path, tools: Path, tmp_path: Path
+) -> None:
+    """As `module load` gives it: the library of --reorder is built, and that of `trace` records a program."""
+    found = configure(wheel(name), build=common_folder, options=("-URANKTREE_MPIS_FOUND",))
     assert found.mpis() == FOUND[name]
+    variables = {**os.environ, "PATH": f"{wheel(name)}:{tools}"}
+    builds = read_builds(found.folder)
     for mpi, *_ in FOUND[name]:
-        words = ["cmake", "--build", found.folder, "--target", f"ranktree_world_{mpi}", "--parallel", "2"]
-        variables = {**os.environ, "PATH": f"{wheel(name)}:{tools}"}
+        targets = [f"ranktree_world_{mpi}", f"ranktree_preload_{mpi}"]
+        words = ["cmake", "--build", found.folder, "--parallel", "2", "--target", *targets]
         result = subprocess.run(words, capture_output=True, text=True, timeout=280, check=False, env=variables)
         assert result.returncode == 0, result.stdout
         assert (found.folder / f"lib/libranktree_world_{mpi}.so").exists()
+        assert traced(Mpi.of(mpi, builds, found.folder), tmp_path / mpi, variables) == RING
+
+
+RING = {("p2p", 0, 1): (10, 1000), ("p2p", 1, 2): (10, 1000), ("p2p", 2, 0): (10, 1000)}
+
+
+def traced(mpi: Mpi, folder: Path, variables: dict[str, str]) -> Amounts:
+    """What the trace library of a build records of a ring, compiled and launched by the programs of the MPI."""
+    folder.mkdir()
+    program, output = folder / "ring", folder / "ring.npz"
+    source = ROOT / "tests/trace/preload/ring.c"
+    subprocess.run([mpi.mpicc, source, "-o", program], check=True, timeout=60, env=variables)
+    library = mpi.build / f"lib/libranktree_preload_{mpi.name}.so"
+    words = mpi.launch(3, "env", f"LD_PRELOAD={library}", program)
+    own = {**variables, **VARIABLES.get(mpi.family, {}), "RANKTREE_TRACE": str(output)}
+    result = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=own)
+    assert (result.returncode, result.stderr) == (0, "")
+    return read_trace(output).record.pairs
 
 
 @pytest.mark.parametrize("setting", ("MPI_HOME", "CMAKE_PREFIX_PATH"))
