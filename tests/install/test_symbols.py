@@ -62,6 +62,15 @@ def test_the_library_of_simulated_ranks(build_folder: Path) -> None:
     assert exported(library) == listed("ranktree_mpi")
 
 
+@pytest.mark.parametrize(("name", "entry"), [("platform", "load_platform"), ("replay", "main")])
+def test_what_simgrid_loads_exports_its_entry_alone(name: str, entry: str, build_folder: Path) -> None:
+    """A machine for smpirun, and a program for simulations."""
+    library = build_folder / f"lib/libranktree_{name}.so"
+    if not library.exists():
+        pytest.skip("built without SimGrid")
+    assert exported(library) == {entry}
+
+
 def test_mpis_names_are_in_a_library_of_their_own(mpi: dict, build_folder: Path) -> None:
     """The three functions of ranktree/paper.h."""
     assert exported(build_folder / f"lib/libranktree_paper_{mpi['name']}.so") == listed("ranktree_paper")
