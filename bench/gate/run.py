@@ -5,7 +5,7 @@ run.py --build build/dev [--only NAME]...         exit code 1 when a figure is a
 run.py --build build/dev --update --why REASON    writes what was measured into table.csv, with the reason
 
 instructions  of one call or one placement, counted by valgrind in the program's function measured()
-cost          of the placement of an instance, which is the same in every run
+cost          of the placement of an instance, which is the same in every run; by an objective, modelled nanoseconds
 steps         collective calls that `--collectives auto` adds to a program that it must leave alone
 bytes         between the emulated nodes for one collective operation of 1 MiB, headers subtracted
 ratio         native time over ours, median of paired calls that slow links dominate; the limit is half of what is usual
@@ -49,6 +49,7 @@ TABLE = HERE / "table.csv"
 KIB, MIB = 1 << 10, 1 << 20
 SECONDS = 120
 INSTANCES = ("grid", "geometric", "power-law", "gravity", "uneven", "torus")
+OBJECTIVES = (("bytes", "fast"), ("time", "fast"), ("time", "default"))
 BROADCASTS = {"8 B": (8, 2000), "64 KiB": (64 * KIB, 200)}
 # The variant of each collective whose bytes between nodes are counted, and the calls counted together.
 VARIANTS = {
@@ -148,6 +149,8 @@ class Gate:
         """Name of the group, how it may run (`counted` beside others, `alone`), and what measures it."""
         for instance in INSTANCES:
             yield f"place {instance}", "counted", lambda instance=instance: self.place(instance)
+        for words in OBJECTIVES:
+            yield f"place by {', '.join(words)}", "counted", lambda words=words: self.objective(*words)
         yield "trace", "counted", self.trace
         yield "pass through", "counted", self.pass_through
         for size in BROADCASTS:
@@ -160,6 +163,12 @@ class Gate:
         """Cost of a placement and its instructions."""
         count, printed = instructions([self.bin / "gate_place", instance], {})
         return {f"place {instance}: instructions": count, f"place {instance}: cost": float(printed.split()[1])}
+
+    def objective(self, name: str, preset: str) -> dict[str, float]:
+        """Modelled nanoseconds of a plan by an objective, and its instructions."""
+        count, printed = instructions([self.bin / "gate_objective", name, preset], {})
+        group = f"place by {name}, {preset}"
+        return {f"{group}: instructions": count, f"{group}: cost": float(printed.split()[1])}
 
     def calls(self, mpi: str, call: str, count: int, variables: dict[str, str]) -> float:
         """Instructions of one call of an MPI program of one process."""

@@ -55,7 +55,7 @@ typedef enum ranktree_objective {
   RANKTREE_OBJECTIVE_BYTES = 1,      /**< "bytes": hop-bytes */
   RANKTREE_OBJECTIVE_MESSAGES = 2,   /**< "messages": hop-messages */
   RANKTREE_OBJECTIVE_BOTTLENECK = 3, /**< "bottleneck": seconds of the most loaded link */
-  RANKTREE_OBJECTIVE_TIME = 4        /**< "time": the same plus the longest waiting of a rank */
+  RANKTREE_OBJECTIVE_TIME = 4        /**< "time": the same plus the mean waiting of a rank */
 } ranktree_objective;
 
 typedef struct ranktree_place_options {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -51,6 +52,38 @@ TEST(Plan, BringsPartnersTogetherAndStatesTheGain) {
   EXPECT_EQ(plan.slots[1].host, plan.slots[3].host);
   EXPECT_EQ(plan.levels, (std::vector<std::string>{"Cluster", "Node", "Core"}));
   EXPECT_EQ(plan.hosts, (std::vector<std::string>{"n0", "n1"}));
+}
+
+// The bound and the other rows are kept, yet nothing differs from a plan that is made with the placement at once.
+TEST(Plan, AnotherPlacementGivesThePlanOfAWholeComputation) {
+  for (const bool traced : {false, true}) {
+    Pattern pattern = crossed();
+    if (traced) pattern.metadata.hosts = {"n1", "n0", "n1", "n0"};
+    const Plan found = make_plan(machine({2, 2}), pattern, {});
+    for (const Placement& placement : {Placement{{3, 1, 0, 2}}, Placement{{1, 0, 2, 3}}, Placement{found.leaf_of}}) {
+      PlanOptions options;
+      options.placement = placement;
+      const Plan expected = make_plan(machine({2, 2}), pattern, options);
+      const Plan made = with_placement(found, machine({2, 2}), pattern, options);
+      EXPECT_EQ(made.leaf_of, expected.leaf_of);
+      EXPECT_EQ(made.algorithm, expected.algorithm);
+      EXPECT_EQ(made.metric, expected.metric);
+      EXPECT_EQ(made.gain, expected.gain);
+      EXPECT_EQ(made.bound, expected.bound);
+      EXPECT_EQ(made.cost_by_level, expected.cost_by_level);
+      ASSERT_EQ(made.costs.size(), traced ? 4U : 3U);
+      for (std::size_t row = 0; row < made.costs.size(); ++row) {
+        EXPECT_EQ(made.costs[row].placement, expected.costs[row].placement);
+        EXPECT_EQ(made.costs[row].weight, expected.costs[row].weight);
+        EXPECT_EQ(made.costs[row].total, expected.costs[row].total);
+      }
+      ASSERT_EQ(made.slots.size(), expected.slots.size());
+      for (std::size_t rank = 0; rank < made.slots.size(); ++rank) {
+        EXPECT_EQ(made.slots[rank].host, expected.slots[rank].host);
+        EXPECT_EQ(made.slots[rank].pus, expected.slots[rank].pus);
+      }
+    }
+  }
 }
 
 // What throws, and with which words.

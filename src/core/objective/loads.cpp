@@ -54,7 +54,12 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
       flows_(flows),
       waiting_(waiting),
       leaf_of_(at(flows.ranks()), -1),
-      link_seconds_(at(platform.link_count()), 0) {}
+      link_seconds_(at(platform.link_count()), 0) {
+  per_byte_.reserve(at(platform.link_count()));
+  for (simulate::LinkId link = 0; link < platform.link_count(); ++link) {
+    per_byte_.push_back(1 / platform.bandwidth(link));
+  }
+}
 
 Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waiting, const place::Placement& placement)
     : Loads(platform, flows, waiting) {
@@ -76,11 +81,14 @@ Loads::Loads(const simulate::Platform& platform, const Flows& flows, bool waitin
 void Loads::sum_one_way(Leaf from, Leaf to, const Flow& flow) {
   if (flow.bytes_out == 0 && flow.messages_out == 0) return;
   platform_.find_route(from, to, route_);
+  double per_byte = 0;
   if (flow.bytes_out != 0) {
-    for (const simulate::LinkId link : route_.links)
+    for (const simulate::LinkId link : route_.links) {
       link_seconds_[at(link)] += flow.bytes_out / platform_.bandwidth(link);
+      per_byte = std::max(per_byte, per_byte_[at(link)]);
+    }
   }
-  wait_ += share_of_waiting(flow.bytes_out, flow.messages_out);
+  wait_ += share_of_waiting(flow.bytes_out, per_byte, flow.messages_out);
 }
 
 void Loads::change(double& number, double value) {
@@ -101,20 +109,22 @@ void Loads::add_link(simulate::LinkId link, double bytes) {
   change(seconds, next);
 }
 
-double Loads::share_of_waiting(double bytes, double messages) const {
+double Loads::share_of_waiting(double bytes, double per_byte, double messages) const {
   if (!waiting_) return 0;
-  double per_byte = 0;  // of the narrowest link
-  for (const simulate::LinkId link : route_.links) per_byte = std::max(per_byte, 1 / platform_.bandwidth(link));
   return (messages * route_.latency + bytes * per_byte) / flows_.ranks();
 }
 
 void Loads::add_one_way(Leaf from, Leaf to, double bytes, double messages) {
   if (bytes == 0 && messages == 0) return;
   platform_.find_route(from, to, route_);
+  double per_byte = 0;
   if (bytes != 0) {
-    for (const simulate::LinkId link : route_.links) add_link(link, bytes);
+    for (const simulate::LinkId link : route_.links) {
+      add_link(link, bytes);
+      per_byte = std::max(per_byte, per_byte_[at(link)]);
+    }
   }
-  wait_ += share_of_waiting(bytes, messages);
+  wait_ += share_of_waiting(bytes, per_byte, messages);
 }
 
 void Loads::add_flow(Rank rank, const Flow& flow, double sign) {
@@ -183,7 +193,9 @@ std::vector<double> Loads::heat(double share) {
   for (Rank rank = 0; rank < flows_.ranks(); ++rank) {
     for (const Flow& flow : flows_.of(rank)) {
       platform_.find_route(leaf_of(rank), leaf_of(flow.peer), route_);
-      double seconds = share_of_waiting(flow.bytes_out, flow.messages_out);
+      double per_byte = 0;
+      for (const simulate::LinkId link : route_.links) per_byte = std::max(per_byte, per_byte_[at(link)]);
+      double seconds = share_of_waiting(flow.bytes_out, per_byte, flow.messages_out);
       for (const simulate::LinkId link : route_.links) {
         if (link_seconds_[at(link)] >= hot_link) seconds += flow.bytes_out / platform_.bandwidth(link);
       }

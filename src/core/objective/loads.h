@@ -80,8 +80,9 @@ class Loads {
   void sum_one_way(topo::Leaf from, topo::Leaf to, const Flow& flow);
   void change(double& number, double value);
   void add_link(simulate::LinkId link, double bytes);
-  // What one rank waits for these messages on route_, divided by the number of ranks.
-  [[nodiscard]] double share_of_waiting(double bytes, double messages) const;
+  // What one rank waits for these messages on route_, divided by the number of ranks. `per_byte`: of its narrowest
+  // link.
+  [[nodiscard]] double share_of_waiting(double bytes, double per_byte, double messages) const;
   // Between the two slots, in one direction.
   void add_one_way(topo::Leaf from, topo::Leaf to, double bytes, double messages);
   void add_flow(pattern::Rank rank, const Flow& flow, double sign);
@@ -92,6 +93,7 @@ class Loads {
   const Flows& flows_;
   bool waiting_;
   std::vector<topo::Leaf> leaf_of_;
+  std::vector<double> per_byte_;  // seconds, by link
   std::vector<double> link_seconds_;
   double wait_ = 0;
   double hop_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,7 +81,7 @@ class TimedPlanner {
     const std::size_t proposed = candidates_.size();
     const std::size_t first = expanded_.ranks <= kManyStarts ? 0 : best_;
     const std::size_t last = expanded_.ranks <= kManyStarts ? proposed : best_ + 1;
-    for (std::size_t i = first; i < last && go_on(); ++i) improve(candidates_[i].placement, i - first);
+    for (std::size_t i = first; i < last && go_on(); ++i) improve(i, i - first);
     if (expanded_.ranks <= kMostRanks && go_on()) {
       const Placement& best = candidates_[best_].placement;
       propose("exact", best_of_few(platform_, flows_, waiting_, constraints_, best, keep_going_));
@@ -97,7 +98,8 @@ class TimedPlanner {
   // The one by bytes, or by messages where only these are known, is first: it wins where all are equal.
   void propose_all() {
     const bool bytes = flows_.has_bytes();
-    by_engine_ = engine_plan(bytes || !flows_.has_messages() ? pattern::Metric::kSize : pattern::Metric::kMessages);
+    metric_ = bytes || !flows_.has_messages() ? pattern::Metric::kSize : pattern::Metric::kMessages;
+    by_engine_ = engine_plan(metric_);
     propose("engine", {by_engine_.leaf_of});
     if (wants_message_plan() && !stopped_) propose("messages", message_plan());
     propose("identity", place::identity(tree_, expanded_.ranks, constraints_));
@@ -107,14 +109,12 @@ class TimedPlanner {
   }
 
   void propose(std::string name, Placement placement) {
-    const Loads loads(platform_, flows_, waiting_, placement);
-    add(std::move(name), std::move(placement), loads);
-  }
-
-  void add(std::string name, Placement placement, const Loads& loads) {
-    Limit limit = limit_by(name, loads);
-    candidates_.push_back({std::move(name), std::move(placement), loads.score(), std::move(limit)});
-    if (candidates_.back().score.better_than(candidates_[best_].score)) best_ = candidates_.size() - 1;
+    auto loads = std::make_unique<Loads>(platform_, flows_, waiting_, placement);
+    Limit limit = limit_by(name, *loads);
+    candidates_.push_back({std::move(name), std::move(placement), loads->score(), std::move(limit)});
+    if (candidates_.size() > 1 && !candidates_.back().score.better_than(candidates_[best_].score)) return;
+    best_ = candidates_.size() - 1;
+    best_loads_ = std::move(loads);
   }
 
   [[nodiscard]] place::Plan engine_plan(pattern::Metric metric) {
@@ -144,10 +144,12 @@ class TimedPlanner {
   }
 
   // The sums of many small changes round: the result is evaluated afresh.
-  void improve(const Placement& start, std::size_t number) {
-    Loads loads(platform_, flows_, waiting_, start);
-    search(loads, {constraints_, seed_of(options_.seed, number), keep_going_});
-    if (loads.leaves() != start.leaf_of) propose("search", {loads.leaves()});
+  void improve(std::size_t candidate, std::size_t number) {
+    const Placement start = candidates_[candidate].placement;
+    std::unique_ptr<Loads> loads = candidate == best_ ? std::move(best_loads_) : nullptr;
+    if (!loads) loads = std::make_unique<Loads>(platform_, flows_, waiting_, start);
+    search(*loads, {constraints_, seed_of(options_.seed, number), keep_going_});
+    if (loads->leaves() != start.leaf_of) propose("search", {loads->leaves()});
   }
 
   [[nodiscard]] const Candidate& named(std::string_view name) const {
@@ -168,11 +170,11 @@ class TimedPlanner {
     return found;
   }
 
-  [[nodiscard]] place::Plan table_of(const Candidate& best) const {
+  [[nodiscard]] place::Plan table_of(const Candidate& best) {
     place::PlanOptions options = options_;
-    options.metric = flows_.has_bytes() ? pattern::Metric::kSize : pattern::Metric::kMessages;
+    options.metric = metric_;
     options.placement = best.placement;
-    return place::make_plan(tree_, expanded_, options);
+    return place::with_placement(std::move(by_engine_), tree_, expanded_, options);
   }
 
   const topo::Tree& tree_;
@@ -183,9 +185,11 @@ class TimedPlanner {
   Flows flows_;
   place::Constraints constraints_;
   std::function<bool()> keep_going_;
+  pattern::Metric metric_ = pattern::Metric::kSize;  // of by_engine_
   place::Plan by_engine_;
   std::vector<Candidate> candidates_;
   std::size_t best_ = 0;
+  std::unique_ptr<Loads> best_loads_;  // under the best candidate; null once a search has changed them
   bool stopped_ = false;
 };
 

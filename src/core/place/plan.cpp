@@ -328,6 +328,20 @@ Plan make_plan(const Tree& tree, const pattern::Pattern& expanded, const PlanOpt
   return plan_for(tree, Weights(affinity), expanded.metadata.hosts, options);
 }
 
+Plan with_placement(Plan plan, const Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options) {
+  if (tree.interconnect() != nullptr) return make_plan(tree, expanded, options);
+  const pattern::Affinity affinity = weights_by(options.metric, expanded);
+  const Evaluated found = Planner(tree, Weights(affinity), options).chosen();
+  plan.slots.clear();
+  list_slots(plan, tree, found.placement);
+  plan.algorithm = found.name;
+  plan.gain = true;
+  if (plan.bound) plan.bound = std::min(*plan.bound, found.cost.total);
+  plan.leaf_of = found.placement.leaf_of;
+  plan.costs.back() = {"plan", found.cost.weight, found.cost.total};
+  return plan;
+}
+
 Plan make_plan(const Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options) {
   return plan_for(tree, Weights(affinity), {}, options);
 }

@@ -97,12 +97,16 @@ Placement compute_placement(const topo::Tree& tree, const pattern::Pattern& expa
 // counts, and when a cost is beyond what a double holds; Error(kMismatch) when the ranks do not fit the tree.
 Plan make_plan(const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
 
-// The same for weights that come from elsewhere; options.metric is what they count.
+// `plan`, which make_plan() made of the same input, with options.placement in place of its own. Where the network is a
+// tree, its bound and the rows of the other placements are kept, not computed again.
+Plan with_placement(Plan plan, const topo::Tree& tree, const pattern::Pattern& expanded, const PlanOptions& options);
+
+// As the first make_plan() for weights that come from elsewhere; options.metric is what they count.
 Plan make_plan(const topo::Tree& tree, const pattern::Affinity& affinity, const PlanOptions& options);
 
-// The same for a whole matrix. Where most pairs communicate (is_dense()), and the network is a tree, no lists are made
-// of it, and "best" is the cheaper of the engine's and round-robin; "treematch" and "greedy" always make lists. Throws
-// Error(kInput), naming the entry, when one is negative or not finite.
+// As the first make_plan() for a whole matrix. Where most pairs communicate (is_dense()), and the network is a tree, no
+// lists are made of it, and "best" is the cheaper of the engine's and round-robin; "treematch" and "greedy" always make
+// lists. Throws Error(kInput), naming the entry, when one is negative or not finite.
 Plan make_plan(const topo::Tree& tree, const pattern::Matrix& matrix, const PlanOptions& options);
 
 }  // namespace ranktree::core::place

@@ -51,6 +51,8 @@ Platform::Platform(topo::Tree tree, std::vector<LevelCost> costs, const std::vec
       network_ = switch_links(tree_, costs_, uplinks);
     }
     bandwidth_ = network_->bandwidths();
+    node_of_.reserve(at(tree_.leaf_count()));
+    for (Leaf leaf = 0; leaf < tree_.leaf_count(); ++leaf) node_of_.push_back(tree_.node_of(leaf));
   }
   add_inside();
 }
@@ -98,7 +100,11 @@ std::vector<LinkId> Platform::links_of(Leaf leaf) const {
   return links;
 }
 
-int Platform::node_index(Leaf leaf) const { return network_ ? tree_.os_index(tree_.node_of(leaf)) : 0; }
+// As Tree::common_level() of a leaf of each, from where they can differ.
+int Platform::common_level_of_nodes(Object a, Object b) const {
+  while (a != b) (a > b ? a : b) = tree_.parent(std::max(a, b));
+  return tree_.level_of(a);
+}
 
 // Up from one leaf, then, found in the other order, down to the other one.
 void Platform::append_inside(Leaf from, Leaf to, int common_level, std::vector<LinkId>& links) const {
@@ -126,14 +132,15 @@ void Platform::find_route(Leaf from, Leaf to, Route& route) const {
     route.latency = costs_.back().latency;
     return;
   }
-  const int level = tree_.common_level(from, to);
-  if (costs_[at(level)].kind >= Kind::kNode) {
+  if (node_of_.empty() || node_of_[at(from)] == node_of_[at(to)]) {
+    const int level = tree_.common_level(from, to);
     append_inside(from, to, level, route.links);
     route.latency = costs_[at(level)].latency;
     return;
   }
-  const int a = node_index(from);
-  const int b = node_index(to);
+  const int level = common_level_of_nodes(node_of_[at(from)], node_of_[at(to)]);
+  const int a = tree_.os_index(node_of_[at(from)]);
+  const int b = tree_.os_index(node_of_[at(to)]);
   network_->append_route(a, b, route.links);
   route.latency = costs_[at(level)].latency;
   if (interconnect_) route.latency = interconnect_->distance(a, b) + costs_[at(level) + 1].latency;

@@ -59,12 +59,13 @@ class Platform {
  private:
   void add_inside();
   void append_inside(topo::Leaf from, topo::Leaf to, int common_level, std::vector<LinkId>& links) const;
-  [[nodiscard]] int node_index(topo::Leaf leaf) const;
+  [[nodiscard]] int common_level_of_nodes(topo::Object a, topo::Object b) const;
 
   topo::Tree tree_;
   std::vector<LevelCost> costs_;
   std::optional<topo::Interconnect> interconnect_;  // in seconds
   std::unique_ptr<NetworkLinks> network_;           // null on one node
+  std::vector<topo::Object> node_of_;               // by leaf; empty on one node
   std::vector<double> bandwidth_;
   std::vector<LinkId> port_;         // of each object inside a node: its link up, the one down follows; -1: none
   std::vector<topo::Object> owner_;  // of each pair of links inside nodes

@@ -41,21 +41,22 @@ class SwitchLinks final : public NetworkLinks {
   }
 
   void append_route(int from, int to, std::vector<LinkId>& links) const override {
-    Object a = nodes_[at(from)];
-    Object b = nodes_[at(to)];
-    std::vector<LinkId> down;
-    while (a != b) {
-      if (tree_.level_of(a) >= tree_.level_of(b)) {
-        if (port_[at(a)] >= 0) links.push_back(port_[at(a)]);
-        a = tree_.parent(a);
-      } else {
-        if (port_[at(b)] >= 0) down.push_back(port_[at(b)] + 1);
-        b = tree_.parent(b);
+    Object above = nodes_[at(from)];  // in the end the lowest object above both
+    for (Object other = nodes_[at(to)]; above != other;) {
+      if (tree_.level_of(above) < tree_.level_of(other)) {
+        other = tree_.parent(other);
+        continue;
       }
+      if (port_[at(above)] >= 0) links.push_back(port_[at(above)]);
+      above = tree_.parent(above);
     }
-    const LinkId narrow = narrow_[at(tree_.level_of(a))];
+    const LinkId narrow = narrow_[at(tree_.level_of(above))];
     if (narrow >= 0) links.insert(links.end(), {narrow + 2 * from, narrow + 2 * to + 1});
-    links.insert(links.end(), down.rbegin(), down.rend());
+    const auto middle = static_cast<std::ptrdiff_t>(links.size());
+    for (Object down = nodes_[at(to)]; down != above; down = tree_.parent(down)) {
+      if (port_[at(down)] >= 0) links.push_back(port_[at(down)] + 1);
+    }
+    std::reverse(links.begin() + middle, links.end());
   }
 
   [[nodiscard]] std::string name(LinkId link) const override {
